@@ -1,0 +1,85 @@
+// Runs one of the package's tasks after making sure that what it needs is there: the node packages, and for the
+// service a fresh build. Each task is thereby the only command that a fresh clone needs.
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+process.chdir(root)
+const bin = (name) => join("node_modules", ...name.split("/"))
+const stop = (code) => process.exit(code ?? 1)
+
+/** Runs a node script in the foreground; on failure the whole task ends with its code. */
+const node = (args, { quiet = false } = {}) => {
+  const { status } = spawnSync(process.execPath, args, { stdio: quiet ? ["ignore", "ignore", "inherit"] : "inherit" })
+  if (status !== 0) stop(status)
+}
+
+const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0)
+
+const installPackages = () => {
+  if (modified("node_modules/.package-lock.json") >= modified("package-lock.json")) return
+  console.error("Installing the node packages ...")
+  const npm = process.env.npm_execpath
+  if (npm === undefined) {
+    console.error("Run this through npm: npm start, npm test or npm run sandbox")
+    stop(1)
+  }
+  node([npm, "ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"], { quiet: true })
+}
+
+const newest = (path) => {
+  if (!existsSync(path)) return 0
+  const status = statSync(path)
+  if (!status.isDirectory()) return status.mtimeMs
+  return Math.max(status.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))))
+}
+
+const stamp = "dist/.built"
+/** What was built is named in the stamp, so that a checkout of another commit with older dates counts as stale too. */
+const sources = () =>
+  String(Math.max(newest("src"), ...["tsconfig.json", "tsconfig.build.json", "package-lock.json"].map(newest)))
+const isBuilt = () => existsSync(stamp) && readFileSync(stamp, "utf8") === sources()
+
+const build = () => {
+  if (isBuilt()) return
+  console.error("Building ...")
+  const before = sources()
+  node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
+  writeFileSync(stamp, before)
+}
+
+/** Hands over to a program that keeps running, and to the signals meant for it. */
+const become = (args) => {
+  const child = spawn(process.execPath, args, { stdio: "inherit" })
+  // The terminal sends Ctrl-C to both; SIGTERM is meant for the service.
+  process.on("SIGINT", () => {})
+  process.on("SIGTERM", () => child.kill("SIGTERM"))
+  child.on("exit", (code, signal) => stop(signal === null ? code : 1))
+}
+
+const [task, ...rest] = process.argv.slice(2)
+const tasks = {
+  start: () => {
+    build()
+    become(["--enable-source-maps", "dist/main.js", ...rest])
+  },
+  sandbox: () => {
+    build()
+    become(["--enable-source-maps", "dist/sandbox/main.js", ...rest])
+  },
+  build,
+  test: () => become([bin("vitest/vitest.mjs"), "run", ...rest]),
+  "test:faults": () => {
+    build()
+    become([bin("vitest/vitest.mjs"), "run", "--config", "vitest.faults.config.ts", ...rest])
+  }
+}
+
+if (!Object.hasOwn(tasks, task)) {
+  console.error(`Unknown task ${task}: use one of ${Object.keys(tasks).join(", ")}`)
+  stop(2)
+}
+installPackages()
+tasks[task]()
