@@ -1,0 +1,47 @@
+import { Schema } from "effect"
+import { RemotePath } from "./RemotePath.ts"
+
+/** What a stack is doing, in one word. */
+export const StackStatus = Schema.Literal("healthy", "starting", "unhealthy", "exited", "missing")
+export type StackStatus = typeof StackStatus.Type
+
+/** The outcome of a deploy whose stack was started. */
+export const DeployResult = Schema.Struct({
+  success: Schema.Boolean,
+  healthy: Schema.Boolean,
+  status: Schema.String,
+  uploadedFiles: Schema.Array(Schema.String),
+  message: Schema.String
+}).annotations({ identifier: "DeployResult" })
+export interface DeployResult extends Schema.Schema.Type<typeof DeployResult> {}
+
+/** What to deploy, and where to. */
+export const DeployRequest = Schema.Struct({
+  projectPath: Schema.String,
+  serverId: Schema.String,
+  remotePath: RemotePath
+}).annotations({ identifier: "DeployRequest" })
+export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
+
+/** A step of a deploy failed; what ran before runs again. */
+export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFailed", {
+  step: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return `Deploy failed at ${this.step}: ${this.reason}`
+  }
+}
+
+/** Another process holds the remote path. */
+export class DeployLocked extends Schema.TaggedError<DeployLocked>()("DeployLocked", {
+  remotePath: Schema.String,
+  server: Schema.String,
+  holder: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    return `${this.remotePath} on "${this.server}" is being deployed by another process: ${this.holder}`
+  }
+}

@@ -1,0 +1,39 @@
+import { Schema } from "effect"
+import { RawEntry } from "./PlatformFile.ts"
+
+/** Which application of a project to look at; the first one when no name is given. */
+export const AppRequest = Schema.Struct({
+  projectPath: Schema.NonEmptyString.annotations({ description: "The absolute path of the project's directory." }),
+  appName: Schema.optional(Schema.NullOr(Schema.String)).annotations({
+    description: "The name of an entry of platform.json; the first one when it is left out."
+  })
+}).annotations({ identifier: "AppRequest" })
+export interface AppRequest extends Schema.Schema.Type<typeof AppRequest> {}
+
+/** A field that differs. */
+export const DriftDiff = Schema.Struct({
+  field: Schema.String,
+  label: Schema.String,
+  local: Schema.Unknown,
+  remote: Schema.Unknown
+}).annotations({ identifier: "DriftDiff" })
+export interface DriftDiff extends Schema.Schema.Type<typeof DriftDiff> {}
+
+/** A field that cannot be compared, because the platform keeps its value to itself. */
+export const DriftUnknown = Schema.Struct({
+  field: Schema.String,
+  label: Schema.String,
+  reason: Schema.String
+}).annotations({ identifier: "DriftUnknown" })
+export interface DriftUnknown extends Schema.Schema.Type<typeof DriftUnknown> {}
+
+/** How an application differs from what its project declares. */
+export const Drift = Schema.Struct({
+  exists: Schema.Boolean,
+  diffs: Schema.Array(DriftDiff),
+  unknown: Schema.optional(Schema.Array(DriftUnknown)),
+  app: Schema.optional(Schema.Struct({ uuid: Schema.String, name: Schema.String })),
+  appConfig: Schema.optional(RawEntry),
+  configs: Schema.Array(RawEntry)
+}).annotations({ identifier: "Drift" })
+export interface Drift extends Schema.Schema.Type<typeof Drift> {}

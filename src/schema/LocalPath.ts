@@ -1,0 +1,13 @@
+import { Schema } from "effect"
+
+/** A field of a request names a local path that cannot be used. */
+export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("LocalPathInvalid", {
+  field: Schema.String,
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return `${this.field} ${JSON.stringify(this.path)} ${this.reason}`
+  }
+}

@@ -1,0 +1,52 @@
+import { Schema } from "effect"
+import { Domain } from "./Route.ts"
+import { Port } from "./Server.ts"
+
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+const says = (message: string) => ({ message: () => message })
+
+const Line = Schema.String.pipe(Schema.pattern(/^[^\0-\x1F\x7F]+$/, says("must be one line of text")))
+
+/** The owner of a repository, or its name: one segment of its address. */
+export const RepositoryWord = Schema.String.pipe(
+  Schema.pattern(/^(?!\.{1,2}$)[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, says("must be letters, digits, \"_\", \".\" and \"-\""))
+)
+
+/** How the platform builds an application. */
+export const BuildPack = Schema.Literal("composestack", "autopack", "imagefile")
+export type BuildPack = typeof BuildPack.Type
+
+/** One application of a project's `platform.json`, without what is null or empty in it: that counts as absent. */
+export const PlatformEntry = Schema.Struct({
+  /** What the application is found by. */
+  name: Line,
+  buildpack: optional(BuildPack),
+  /** The value of `HOST_PORT`. */
+  port: optional(Port.annotations(says("must be a whole number from 1 to 65535"))),
+  domain: optional(Domain),
+  /** The name of a platform server. */
+  server: optional(Schema.String),
+  repo: optional(RepositoryWord),
+  gitOwner: optional(RepositoryWord),
+  branch: optional(Line),
+  baseDirectory: optional(Line),
+  composeLocation: optional(Line),
+  static: optional(Schema.Boolean),
+  publishDir: optional(Line),
+  /** The compose service that the domain belongs to. */
+  service: optional(Line)
+}).annotations({ identifier: "PlatformEntry" })
+export interface PlatformEntry extends Schema.Schema.Type<typeof PlatformEntry> {}
+
+/** An entry as it stands in the file, every key kept. */
+export const RawEntry = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations({
+  identifier: "PlatformFileEntry",
+  description: "An entry of platform.json as it stands in the file."
+})
+export type RawEntry = typeof RawEntry.Type
+
+/** An entry of the file, as it is and as it is understood. */
+export interface DeclaredApp {
+  readonly raw: RawEntry
+  readonly entry: PlatformEntry
+}

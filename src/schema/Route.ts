@@ -1,0 +1,182 @@
+import { Either, ParseResult, Schema } from "effect"
+import { Port } from "./Server.ts"
+
+/** The name of a route: it becomes the key of its routers and its service in the proxy file. */
+export const RouteName = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_-]*$/, {
+    message: () => "must be letters, digits, \"_\" and \"-\", and start with a letter or digit"
+  }),
+  Schema.maxLength(200, { message: () => "must have at most 200 characters" })
+)
+
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`)
+
+/** A host name in letters, digits, `-` and dots; other alphabets in their `xn--` form. */
+export const Domain = Schema.String.pipe(
+  Schema.pattern(hostName, { message: () => "must be a host name like app.example.com" })
+)
+
+/** A route to add: requests for `domain` go to `port` of the target address. */
+export const RouteRequest = Schema.Struct({
+  routeName: RouteName,
+  domain: Domain,
+  port: Port.annotations({ message: () => "must be a whole number from 1 to 65535" })
+})
+export interface RouteRequest extends Schema.Schema.Type<typeof RouteRequest> {}
+
+/** A route to remove. */
+export const RouteNamed = Schema.Struct({ routeName: RouteName })
+export interface RouteNamed extends Schema.Schema.Type<typeof RouteNamed> {}
+
+/** An IPv4 or IPv6 address, or a host name, that a proxy can send requests to. */
+export const TargetAddress = Schema.String.pipe(
+  Schema.filter((text) =>
+    hostName.test(text) || /^[0-9A-Fa-f]*:[0-9A-Fa-f:.]+$/.test(text) && URL.canParse(`http://[${text}]/`)
+      ? true
+      : "must be an IP address or a host name"
+  )
+)
+
+/** A route together with the address it sends requests to. */
+export const Route = Schema.Struct({ ...RouteRequest.fields, targetIp: TargetAddress })
+export interface Route extends Schema.Schema.Type<typeof Route> {}
+
+/** What adding a route did. `warning` says what keeps the new route from working as it should. */
+export const RouteAdded = Schema.Struct({
+  added: Schema.Literal(true),
+  warning: Schema.optional(Schema.String)
+}).annotations({ description: "Whether the route was added." })
+export const RouteKept = Schema.Struct({ added: Schema.Literal(false), reason: Schema.Literal("route_exists") })
+
+/** What removing a route did. `warning` says what still refers to the removed route. */
+export const RouteRemoved = Schema.Struct({
+  removed: Schema.Literal(true),
+  routeName: Schema.String,
+  warning: Schema.optional(Schema.String)
+}).annotations({ description: "Whether the route was removed." })
+export const RouteAbsent = Schema.Struct({ removed: Schema.Literal(false), reason: Schema.Literal("route_not_found") })
+
+export type AddRouteResult = typeof RouteAdded.Type | typeof RouteKept.Type
+export type RemoveRouteResult = typeof RouteRemoved.Type | typeof RouteAbsent.Type
+
+/** The ports in use, ascending, and the one to take next. */
+export const NextPort = Schema.Struct({
+  nextPort: Schema.Int,
+  usedPorts: Schema.Array(Schema.Int)
+}).annotations({ identifier: "NextPort" })
+export interface NextPort extends Schema.Schema.Type<typeof NextPort> {}
+
+/** A field of a route does not fit. */
+export class RouteInvalid extends Schema.TaggedError<RouteInvalid>()("RouteInvalid", { reason: Schema.String }) {
+  readonly status = 400
+  override get message() {
+    return this.reason
+  }
+}
+
+/** Reads what is asked of a route out of anything; says which fields do not fit. */
+export const routeInput = <A, I>(schema: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
+  return (input: unknown): Either.Either<A, RouteInvalid> =>
+    Either.mapLeft(decode(input), (error) => {
+      const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
+      const sentences = issues.map(({ message, path }) => `${path.map(String).join(".")}: ${message}`)
+      return new RouteInvalid({ reason: sentences.join("; ") })
+    })
+}
+
+/** The name belongs to a route with another target. */
+export class RouteTaken extends Schema.TaggedError<RouteTaken>()("RouteTaken", {
+  routeName: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    return `The route name "${this.routeName}" is taken: ${this.reason}`
+  }
+}
+
+const proxyFile = { file: Schema.String, server: Schema.String }
+
+/** The proxy file does not have the shape that an edit needs, or would lose it. Nothing was written. */
+export class ProxyFileUnfit extends Schema.TaggedError<ProxyFileUnfit>()("ProxyFileUnfit", {
+  ...proxyFile,
+  line: Schema.NullOr(Schema.Number),
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    const at = this.line === null ? this.file : `${this.file}:${this.line}`
+    return `The proxy file ${at} on "${this.server}" was left as it is: ${this.reason}`
+  }
+}
+
+/** The proxy file could not be read. */
+export class ProxyFileUnreadable extends Schema.TaggedError<ProxyFileUnreadable>()("ProxyFileUnreadable", {
+  ...proxyFile,
+  reason: Schema.String
+}) {
+  readonly status = 502
+  override get message() {
+    return `The proxy file ${this.file} on "${this.server}" cannot be read: ${this.reason}`
+  }
+}
+
+/** Writing the proxy file failed. `reason` says what became of its content. */
+export class ProxyFileNotWritten extends Schema.TaggedError<ProxyFileNotWritten>()("ProxyFileNotWritten", {
+  ...proxyFile,
+  reason: Schema.String
+}) {
+  readonly status = 502
+  override get message() {
+    return `The proxy file ${this.file} on "${this.server}" could not be written: ${this.reason}`
+  }
+}
+
+/** Somebody else is editing the proxy file, for longer than a request may wait. Nothing was written. */
+export class ProxyFileBusy extends Schema.TaggedError<ProxyFileBusy>()("ProxyFileBusy", {
+  ...proxyFile,
+  reason: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    return `The proxy file ${this.file} on "${this.server}" is busy: ${this.reason}. Try again`
+  }
+}
+
+/** The settings do not say which server holds the proxy file, or where it sends requests. */
+export class ProxySettingsInvalid extends Schema.TaggedError<ProxySettingsInvalid>()("ProxySettingsInvalid", {
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return this.reason
+  }
+}
+
+/** Ports in use that the platform's token may not read: none can be handed out safely. */
+export class HostPortHidden extends Schema.TaggedError<HostPortHidden>()("HostPortHidden", {
+  app: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 409
+  override get message() {
+    return `No port can be given out: the HOST_PORT of "${this.app}" cannot be read: ${this.reason}`
+  }
+}
+
+/** There is no port above the highest one in use. */
+export class NoPortLeft extends Schema.TaggedError<NoPortLeft>()("NoPortLeft", { highest: Schema.Number }) {
+  readonly status = 409
+  override get message() {
+    return `Port ${this.highest} is in use and there is none above it: free it, or choose a port by hand`
+  }
+}
+
+export type ProxyFileError =
+  | ProxyFileUnfit
+  | ProxyFileUnreadable
+  | ProxyFileNotWritten
+  | ProxyFileBusy
+  | ProxySettingsInvalid

@@ -1,0 +1,142 @@
+import { Duration, Schema } from "effect"
+import type { Option, Redacted } from "effect"
+import { DurationText } from "./DurationText.ts"
+import { Port } from "./Server.ts"
+
+const HttpUrl = Schema.String.pipe(
+  Schema.filter((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    return (url?.protocol === "http:" || url?.protocol === "https:") || "is no http:// or https:// address"
+  })
+)
+const Secret = Schema.Redacted(Schema.String)
+const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/))
+const AbsolutePath = Schema.String.pipe(
+  Schema.pattern(/^\/[^\0\r\n]*$/, { message: () => "must be an absolute path on the target host" })
+)
+const Cidr = Schema.String.pipe(
+  Schema.pattern(/^(\d{1,3}\.){3}\d{1,3}\/([0-9]|[12][0-9]|3[0-2])$/, {
+    message: () => "must be an IPv4 subnet like 192.168.1.0/24"
+  })
+)
+const saying = (words: string) => ({ message: () => ({ message: words, override: true }) })
+const Texts = Schema.Array(Schema.NonEmptyString).annotations(saying("must be a list of texts"))
+const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
+  saying("must be a list of texts: a program and its first arguments")
+)
+const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
+  Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))
+
+/**
+ * Every setting of the file but `servers`, by its dotted name: what its text must be and what holds when it is absent.
+ * A setting without a default that a request needs and lacks fails that request. `LocalPath` values are made
+ * absolute: `~` is the local home, anything relative is relative to the settings file.
+ */
+export const LocalPath = Schema.NonEmptyString.annotations({ identifier: "LocalPath" })
+const optional = <A, I>(schema: Schema.Schema<A, I>) => ({
+  schema,
+  decode: Schema.decodeUnknownEither(schema),
+  fallback: undefined
+})
+const defaulted = <A, I>(schema: Schema.Schema<A, I>, fallback: A) => ({
+  schema,
+  decode: Schema.decodeUnknownEither(schema),
+  fallback
+})
+
+export const settingDefinitions = {
+  "token": optional(Secret),
+  "projects.root": defaulted(LocalPath, "~/projects"),
+  "platform.profile": defaulted(oneOf("neutral", "coolify"), "neutral"),
+  "platform.url": optional(HttpUrl),
+  "platform.token": optional(Secret),
+  "platform.projectUuid": optional(Schema.NonEmptyString),
+  "platform.defaultServerUuid": optional(Schema.NonEmptyString),
+  "platform.privateKeyUuid": optional(Schema.NonEmptyString),
+  "platform.webhookUrl": optional(HttpUrl),
+  "platform.localAliases": defaulted(Texts, ["host.docker.internal", "host.containers.internal"]),
+  "platform.timeout": defaulted(DurationText, Duration.seconds(30)),
+  "gitHost.profile": defaulted(oneOf("neutral", "gitea", "forgejo"), "neutral"),
+  "gitHost.url": optional(HttpUrl),
+  "gitHost.token": optional(Secret),
+  "gitHost.sshHost": optional(Schema.NonEmptyString),
+  "gitHost.sshPort": defaulted(Port, 2004),
+  "gitHost.owner": optional(Word),
+  "gitHost.webhookSecret": optional(Secret),
+  "proxy.configFile": optional(AbsolutePath),
+  "proxy.server": optional(Schema.NonEmptyString),
+  "proxy.targetIp": optional(Schema.NonEmptyString),
+  "proxy.subnet": optional(Cidr),
+  "deploy.healthTimeout": defaulted(DurationText, Duration.seconds(60)),
+  "deploy.healthInterval": defaulted(DurationText, Duration.seconds(2)),
+  "deploy.transfer": defaulted(oneOf("auto", "full"), "auto"),
+  "build.shell": defaulted(CommandLine, ["pwsh"]),
+  "build.timeout": defaulted(DurationText, Duration.minutes(30)),
+  "editor.command": defaulted(CommandLine, ["code", "--diff"]),
+  "http.token": optional(Secret),
+  "http.hosts": defaulted(Texts, []),
+  "http.origins": defaulted(Texts, [])
+} as const
+
+type Definitions = typeof settingDefinitions
+/** The dotted name of a setting, as it stands in the file. */
+export type SettingName = keyof Definitions
+/** What a setting holds once it is read. */
+export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definitions[Name]["schema"]>
+
+/** The `http` settings: the token that callers need, and which hosts and origins are accepted beside the own ones. */
+export interface GuardSettings {
+  readonly token: Option.Option<Redacted.Redacted>
+  readonly hosts: ReadonlyArray<string>
+  readonly origins: ReadonlyArray<string>
+}
+
+/** The settings file does not parse, or holds something that does not fit. Lines count from 1. */
+export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
+  file: Schema.String,
+  line: Schema.NullOr(Schema.Number),
+  setting: Schema.NullOr(Schema.String),
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    const at = this.line === null ? this.file : `${this.file}:${this.line}`
+    return this.setting === null ? `${at}: ${this.reason}` : `${at}: ${this.setting} ${this.reason}`
+  }
+}
+
+/** A request needs a setting that the file does not have. */
+export class SettingMissing extends Schema.TaggedError<SettingMissing>()("SettingMissing", {
+  file: Schema.String,
+  setting: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return `The setting ${this.setting} is missing: add it to ${this.file}`
+  }
+}
+
+/** A `${env:…}` or `${file:…}` that a request needs leads nowhere. */
+export class SettingUnresolved extends Schema.TaggedError<SettingUnresolved>()("SettingUnresolved", {
+  file: Schema.String,
+  setting: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return `The setting ${this.setting} in ${this.file} cannot be resolved: ${this.reason}`
+  }
+}
+
+/** The settings file could not be read or written. */
+export class SettingsUnavailable extends Schema.TaggedError<SettingsUnavailable>()("SettingsUnavailable", {
+  file: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return `${this.file}: ${this.reason}`
+  }
+}
+
+export type SettingsError = SettingsInvalid | SettingMissing | SettingUnresolved | SettingsUnavailable

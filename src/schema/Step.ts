@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+
+/** How far a step has come. */
+export const StepStatus = Schema.Literal("running", "done", "error", "skipped", "warn")
+export type StepStatus = typeof StepStatus.Type
+
+/** One named step of a run, as it stands now. */
+export const Step = Schema.Struct({
+  step: Schema.String,
+  status: StepStatus,
+  detail: Schema.String
+}).annotations({ identifier: "Step" })
+export interface Step extends Schema.Schema.Type<typeof Step> {}
+
+/** Records a step: one with a known name takes the place of the earlier entry, a new one goes to the end. */
+export const recorded = (steps: ReadonlyArray<Step>, next: Step): ReadonlyArray<Step> =>
+  steps.some(({ step }) => step === next.step)
+    ? steps.map((step) => (step.step === next.step ? next : step))
+    : [...steps, next]

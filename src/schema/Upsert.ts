@@ -1,0 +1,72 @@
+import { Schema } from "effect"
+import { ChangelogEntry } from "./Changelog.ts"
+import { Step } from "./Step.ts"
+
+/** What an upsert made of an application. */
+export const UpsertResult = Schema.Struct({
+  success: Schema.Boolean,
+  uuid: Schema.String,
+  domain: Schema.String.annotations({ description: "Empty when the entry has none." }),
+  changelogEntry: ChangelogEntry,
+  steps: Schema.Array(Step)
+}).annotations({ identifier: "UpsertResult" })
+export interface UpsertResult extends Schema.Schema.Type<typeof UpsertResult> {}
+
+/** An upsert stopped. What its earlier steps did stays; running it again goes on from there. */
+export class UpsertFailed extends Schema.TaggedError<UpsertFailed>()("UpsertFailed", {
+  step: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return `${this.reason} (upsert stopped at ${this.step})`
+  }
+}
+
+/** The project declares no application at all. */
+export class NoPlatformFile extends Schema.TaggedError<NoPlatformFile>()("NoPlatformFile", {
+  projectPath: Schema.String
+}) {
+  override get message() {
+    return `No project file found: ${JSON.stringify(this.projectPath)} has no platform.json, or an empty one. ` +
+      "projectPath is the absolute path of the project's directory"
+  }
+}
+
+/** The project declares other applications than the one asked for. */
+export class AppNotDeclared extends Schema.TaggedError<AppNotDeclared>()("AppNotDeclared", {
+  projectPath: Schema.String,
+  appName: Schema.String,
+  names: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const names = this.names.map((name) => JSON.stringify(name)).join(", ")
+    return `Application ${JSON.stringify(this.appName)} not found in the platform.json of ${this.projectPath}: ` +
+      `it declares ${names}`
+  }
+}
+
+/** A domain that a proxy is to serve, without the port it leads to. */
+export class DomainWithoutPort extends Schema.TaggedError<DomainWithoutPort>()("DomainWithoutPort", {
+  appName: Schema.String,
+  domain: Schema.String
+}) {
+  override get message() {
+    return `${JSON.stringify(this.appName)} has the domain ${this.domain} and no port: ` +
+      "add \"port\" to its entry in platform.json, so that the proxy knows where to send requests"
+  }
+}
+
+/** The platform has no server of this name, or does not say where it is. */
+export class TargetUnusable extends Schema.TaggedError<TargetUnusable>()("TargetUnusable", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/** The platform keeps the application's port to itself: overwriting it could take the port from under a running one. */
+export class PortHidden extends Schema.TaggedError<PortHidden>()("PortHidden", { reason: Schema.String }) {
+  override get message() {
+    return `HOST_PORT is set on the platform, but its value cannot be read, so it was not overwritten: ${this.reason}`
+  }
+}

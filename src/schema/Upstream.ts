@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+
+/** An upstream answered with a status that is no success. `text` is its body, cut to a few thousand characters. */
+export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
+  call: Schema.String,
+  upstream: Schema.Number,
+  text: Schema.String,
+  /** For how many milliseconds it asked to be left alone. */
+  retryAfter: Schema.optional(Schema.Number)
+}) {
+  override get message() {
+    return `${this.call}: ${this.upstream} ${this.text}`
+  }
+}
+
+/** An upstream could not be reached, or answered something that is no answer. */
+export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
+  call: Schema.String,
+  reason: Schema.String,
+  /** Whether the connection failed, so that asking again may help. */
+  transport: Schema.Boolean
+}) {
+  override get message() {
+    return `${this.call}: ${this.reason}`
+  }
+}
+
+/** An upstream did not answer in full in time. */
+export class UpstreamTimeout extends Schema.TaggedError<UpstreamTimeout>()("UpstreamTimeout", {
+  call: Schema.String,
+  seconds: Schema.Number
+}) {
+  override get message() {
+    return `${this.call}: no answer within ${this.seconds} s`
+  }
+}
+
+/** A path segment that no URL can carry. */
+export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()("PathSegmentRefused", {
+  segment: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return `${JSON.stringify(this.segment)} cannot be part of an address`
+  }
+}
+
+export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | PathSegmentRefused
