@@ -1,0 +1,54 @@
+import type { FileSystem } from "@effect/platform"
+import { Path } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { GunzipLive } from "./bytes/Gunzip.ts"
+import { Sha256Live } from "./bytes/Sha256.ts"
+import { GitHostLive } from "./githost/GitHostLive.ts"
+import { LocalFilesLive } from "./local/LocalFilesLive.ts"
+import { LocalProcessesLive } from "./local/LocalProcessesLive.ts"
+import { LocksLive } from "./locks/Locks.ts"
+import { PlatformLive } from "./platform/PlatformLive.ts"
+import { InstanceLive } from "./runs/Instance.ts"
+import { RunsLive } from "./runs/Runs.ts"
+import { Settings } from "./settings/Settings.ts"
+import { SettingsLive } from "./settings/SettingsLive.ts"
+import { ConnectionsLive } from "./ssh/Connections.ts"
+import { HostKeysLive } from "./ssh/HostKeys.ts"
+import { SftpLive } from "./ssh/SftpLive.ts"
+import { SshLive } from "./ssh/SshLive.ts"
+import { UpstreamLive } from "./upstream/Upstream.ts"
+
+/** Host keys are remembered beside the settings file. */
+const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
+  const path = yield* Path.Path
+  const { file } = yield* Settings
+  return HostKeysLive(path.join(path.dirname(file), "berth.known_hosts"))
+}))
+
+const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
+  Layer.provide(ConnectionsLive),
+  Layer.provide(KnownHostsLive)
+)
+
+const UpstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
+  Layer.provide(UpstreamLive),
+  Layer.provide(NodeHttpClient.layerUndici)
+)
+
+const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, GunzipLive, Sha256Live, InstanceLive)
+
+/**
+ * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that
+ * it runs on: `NodeContext.layer`.
+ *
+ * Layers end in the opposite order of their making. The runs come last, so that a shutdown lets them end before it
+ * closes the connections that they work over.
+ */
+export const servicesLive = (settingsFile: string) =>
+  RunsLive.pipe(
+    Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
+    Layer.provideMerge(SettingsLive(settingsFile)),
+    Layer.provideMerge(LocksLive),
+    Layer.provideMerge(LocalLive)
+  ) satisfies Layer.Layer<never, never, FileSystem.FileSystem | Path.Path>

@@ -1,0 +1,36 @@
+import { Context, Deferred, Effect, Layer, Schema, Stream } from "effect"
+import { createGunzip } from "node:zlib"
+import { bytesOf, write } from "../ssh/channelBytes.ts"
+
+/** Bytes that should have been gzip are not, or end too early. */
+export class GunzipFailed extends Schema.TaggedError<GunzipFailed>()("GunzipFailed", { reason: Schema.String }) {
+  readonly status = 500
+  override get message() {
+    return `The gzip data cannot be read: ${this.reason}`
+  }
+}
+
+/** Decompression of gzip. */
+export class Gunzip extends Context.Tag("berth/Gunzip")<Gunzip, {
+  /** The decompressed bytes as they come, with back-pressure. */
+  readonly decompress: <E>(bytes: Stream.Stream<Uint8Array, E>) => Stream.Stream<Uint8Array, E | GunzipFailed>
+}>() {}
+
+const decompress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | GunzipFailed> =>
+  Stream.unwrapScoped(Effect.gen(function*() {
+    const broken = yield* Deferred.make<never, E | GunzipFailed>()
+    const gunzip = yield* Effect.acquireRelease(
+      Effect.sync(() => createGunzip({ chunkSize: 256 * 1024 })),
+      (gunzip) => Effect.sync(() => gunzip.destroy())
+    )
+    gunzip.on("error", ({ message }) => Deferred.unsafeDone(broken, new GunzipFailed({ reason: message })))
+    yield* Stream.runForEach(bytes, (chunk) => write(gunzip, chunk)).pipe(
+      Effect.zipRight(Effect.sync(() => gunzip.end())),
+      Effect.catchAllCause((cause) => Deferred.failCause(broken, cause)),
+      Effect.forkScoped
+    )
+    return Stream.interruptWhen(bytesOf(gunzip), Deferred.await(broken))
+  }))
+
+/** Decompression by zlib, in chunks of 256 KiB. */
+export const GunzipLive: Layer.Layer<Gunzip> = Layer.succeed(Gunzip, Gunzip.of({ decompress }))

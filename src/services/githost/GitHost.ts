@@ -1,0 +1,29 @@
+import { Context } from "effect"
+import type { Effect, Redacted } from "effect"
+import type { GitHook, GitHostFailure, Repository } from "../../schema/GitHook.ts"
+import type { Finding } from "../../schema/Health.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+
+/** A call to the git host. */
+export type GitHostCall<A> = Effect.Effect<A, GitHostFailure | SettingsError>
+
+/** The git host's webhooks, whatever the vendor. */
+export class GitHost extends Context.Tag("berth/GitHost")<GitHost, {
+  /** Every hook of a repository. */
+  readonly hooks: (repository: Repository) => GitHostCall<ReadonlyArray<GitHook>>
+  /** Creates an active push hook that carries JSON and the secret. */
+  readonly createHook: (
+    repository: Repository,
+    url: string,
+    secret: Redacted.Redacted
+  ) => GitHostCall<GitHook>
+  /** Makes an existing hook active with this secret; answers the hook as it is now. */
+  readonly updateHook: (
+    repository: Repository,
+    hook: GitHook,
+    secret: Redacted.Redacted
+  ) => GitHostCall<GitHook>
+  readonly deleteHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
+  /** Whether the token may set up the hooks of a repository. Nothing is changed to find out. */
+  readonly check: (repository: Repository) => GitHostCall<Finding>
+}>() {}

@@ -1,0 +1,75 @@
+import { Duration, Effect, Layer, Option } from "effect"
+import { GitHostRefused, GitHostUnavailable } from "../../schema/GitHook.ts"
+import type { GitHostFailure } from "../../schema/GitHook.ts"
+import type { UpstreamFailure } from "../../schema/Upstream.ts"
+import { Settings } from "../settings/Settings.ts"
+import { Upstream } from "../upstream/Upstream.ts"
+import { gitea } from "./gitea.ts"
+import { GitHost } from "./GitHost.ts"
+import type { GitHostCall } from "./GitHost.ts"
+import { neutral } from "./neutral.ts"
+import type { GitHostConnection } from "./profile.ts"
+
+const timeout = Duration.seconds(30)
+
+const inDomainWords = (error: UpstreamFailure): GitHostFailure => {
+  switch (error._tag) {
+    case "UpstreamRefused":
+      return new GitHostRefused({ upstream: error.upstream, words: error.text })
+    case "UpstreamUnavailable":
+      return new GitHostUnavailable({ call: error.call, reason: error.reason })
+    case "UpstreamTimeout":
+      return new GitHostUnavailable({ call: error.call, reason: `no answer within ${error.seconds} s` })
+    case "PathSegmentRefused":
+      return error
+  }
+}
+
+const make = Effect.gen(function*() {
+  const settings = yield* Settings
+  const upstream = yield* Upstream
+
+  const tokenOrGeneral = Effect.gen(function*() {
+    const own = yield* settings.find("gitHost.token")
+    const token = Option.isSome(own) ? own : yield* settings.find("token")
+    return Option.isSome(token) ? token.value : yield* settings.get("gitHost.token")
+  })
+
+  const connection: GitHostConnection = {
+    send: Effect.fn("GitHost.send")(function*({ body, method, path, query, secrets }) {
+      const base = yield* settings.get("gitHost.url")
+      const token = yield* tokenOrGeneral
+      const answer = yield* Effect.mapError(
+        upstream.send({
+          method,
+          base,
+          path,
+          timeout,
+          headers: { "content-type": "application/json" },
+          authorization: { scheme: "token", token },
+          repeatable: method === "GET",
+          ...(query === undefined ? {} : { query }),
+          ...(body === undefined ? {} : { body }),
+          ...(secrets === undefined ? {} : { secrets })
+        }),
+        inDomainWords
+      )
+      return answer.body
+    })
+  }
+
+  const profiles = { neutral: neutral(connection), gitea: gitea(connection), forgejo: gitea(connection) }
+  const now = Effect.map(settings.get("gitHost.profile"), (profile) => profiles[profile])
+  const call = <A>(operation: (gitHost: GitHost["Type"]) => GitHostCall<A>) => Effect.flatMap(now, operation)
+
+  return GitHost.of({
+    hooks: (repository) => call((gitHost) => gitHost.hooks(repository)),
+    createHook: (repository, url, secret) => call((gitHost) => gitHost.createHook(repository, url, secret)),
+    updateHook: (repository, hook, secret) => call((gitHost) => gitHost.updateHook(repository, hook, secret)),
+    deleteHook: (repository, hook) => call((gitHost) => gitHost.deleteHook(repository, hook)),
+    check: (repository) => call((gitHost) => gitHost.check(repository))
+  })
+})
+
+/** The git host at the address that the settings name, in the words of the profile that they name. */
+export const GitHostLive: Layer.Layer<GitHost, never, Settings | Upstream> = Layer.effect(GitHost, make)

@@ -1,0 +1,78 @@
+import { Effect, Fiber, Redacted } from "effect"
+import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/GitHook.ts"
+import type { Finding } from "../../schema/Health.ts"
+import { GitHost, type GitHostCall } from "./GitHost.ts"
+import {
+  type GitHostProfile,
+  hookIn,
+  hookPath,
+  hooksIn,
+  hooksPath,
+  mayAdministerIn,
+  repositoryPath
+} from "./profile.ts"
+
+const pageSize = 50
+const mostPages = 100
+
+// Time-outs within it still end its calls, which they could not in a region that is uninterruptible as a whole.
+const undisturbed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
+
+/** Gitea and Forgejo behind the words of the port. */
+export const gitea: GitHostProfile = ({ send }) => {
+  // A host may give fewer to a page than it was asked for: only an empty page is the end.
+  const pages = (repository: Repository, page: number): GitHostCall<ReadonlyArray<GitHook>> =>
+    Effect.gen(function*() {
+      if (page > mostPages) {
+        const reason = `the repository has more than ${mostPages} pages of hooks`
+        return yield* new GitHostUnavailable({ call: "GET …/hooks", reason })
+      }
+      const query = { limit: String(pageSize), page: String(page) }
+      const hooks = yield* Effect.flatMap(send({ method: "GET", path: hooksPath(repository), query }), hooksIn)
+      return hooks.length === 0 ? hooks : [...hooks, ...yield* pages(repository, page + 1)]
+    })
+
+  const create = (repository: Repository, url: string, secret: Redacted.Redacted, branchFilter?: string) =>
+    send({
+      method: "POST",
+      path: hooksPath(repository),
+      body: {
+        type: "gitea",
+        active: true,
+        config: { url, content_type: "json", secret: Redacted.value(secret) },
+        events: ["push"],
+        ...(branchFilter === undefined ? {} : { branch_filter: branchFilter })
+      },
+      secrets: [secret]
+    }).pipe(Effect.flatMap(hookIn), Effect.map((hook): GitHook => ({ ...hook, active: true, url })))
+
+  const deleteHook = (repository: Repository, hook: GitHook) =>
+    Effect.asVoid(send({ method: "DELETE", path: hookPath(repository, hook) }))
+
+  return GitHost.of({
+    hooks: (repository) => pages(repository, 1),
+    createHook: (repository, url, secret) => create(repository, url, secret),
+    // A secret is only taken from a new hook. Between the two calls both deliver: better twice than never.
+    updateHook: (repository, hook, secret) =>
+      undisturbed(
+        Effect.zipLeft(create(repository, hook.url, secret, hook.branchFilter), deleteHook(repository, hook))
+      ),
+    deleteHook,
+    check: (repository) =>
+      Effect.map(
+        Effect.flatMap(send({ method: "GET", path: repositoryPath(repository) }), mayAdministerIn),
+        (mayAdminister): Finding => {
+          const name = `${repository.owner}/${repository.name}`
+          return mayAdminister
+            ? { name: "git host", ok: true, detail: `the token's user administers ${name}` }
+            : {
+              name: "git host",
+              ok: false,
+              detail: `the token's user does not administer ${name}, and cannot set up its webhooks`,
+              help: "Make the token's user an administrator of the repository, or use the token of one"
+            }
+        }
+      )
+  })
+}

@@ -1,0 +1,64 @@
+import { Effect, Predicate, Schema } from "effect"
+import type { Redacted } from "effect"
+import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/GitHook.ts"
+import { unexpected } from "../upstream/unexpected.ts"
+import type { UpstreamCall } from "../upstream/Upstream.ts"
+import type { GitHost, GitHostCall } from "./GitHost.ts"
+
+/** A call to the git host as a vendor's profile words it. */
+export interface GitHostRequest extends Pick<UpstreamCall, "method" | "path" | "query" | "body"> {
+  /** What the body holds that must not be seen in an error. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
+}
+
+/** What a profile is built on: calls with the address and token of the settings. */
+export interface GitHostConnection {
+  /** The body of the answer; `null` when there is none. */
+  readonly send: (request: GitHostRequest) => GitHostCall<unknown>
+}
+
+/** A vendor: the port's operations in its words. */
+export type GitHostProfile = (connection: GitHostConnection) => GitHost["Type"]
+
+const WireHook = Schema.Struct({
+  id: Schema.Number,
+  active: Schema.optional(Schema.NullOr(Schema.Boolean)),
+  branch_filter: Schema.optional(Schema.NullOr(Schema.String)),
+  config: Schema.optional(Schema.NullOr(Schema.Struct({ url: Schema.optional(Schema.NullOr(Schema.String)) })))
+})
+
+/** Reads a body that Berth has to understand; `call` names it in an error. */
+const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(schema)
+  return (body: unknown): Effect.Effect<A, GitHostUnavailable> =>
+    Effect.mapError(decode(body), (error) => new GitHostUnavailable({ call, reason: unexpected(error) }))
+}
+
+const hookOf = ({ active, branch_filter: branchFilter, config, id }: typeof WireHook.Type): GitHook => ({
+  id,
+  active: active === true,
+  url: config?.url ?? "",
+  ...(Predicate.isString(branchFilter) && branchFilter !== "" ? { branchFilter } : {})
+})
+
+const asHooks = understood("GET …/hooks", Schema.Array(WireHook))
+const asHook = understood("POST …/hooks", WireHook)
+
+/** Reads a list of hooks. */
+export const hooksIn = (body: unknown) => Effect.map(asHooks(body), (hooks) => hooks.map(hookOf))
+/** Reads a hook that was created. */
+export const hookIn = (body: unknown) => Effect.map(asHook(body), hookOf)
+
+const asRepository = understood(
+  "GET …/repos",
+  Schema.Struct({ permissions: Schema.optional(Schema.NullOr(Schema.Struct({ admin: Schema.Boolean }))) })
+)
+/** Reads from a repository whether the token's user administers it. */
+export const mayAdministerIn = (body: unknown) =>
+  Effect.map(asRepository(body), ({ permissions }) => permissions?.admin === true)
+
+/** The path of a repository. */
+export const repositoryPath = ({ name, owner }: Repository) => ["api", "v1", "repos", owner, name]
+/** The path of a repository's hooks, and of one of them. */
+export const hooksPath = (repository: Repository) => [...repositoryPath(repository), "hooks"]
+export const hookPath = (repository: Repository, { id }: GitHook) => [...hooksPath(repository), String(id)]

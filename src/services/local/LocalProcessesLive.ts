@@ -1,0 +1,132 @@
+import { Deferred, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import type { Scope } from "effect"
+// Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted.
+import spawn from "cross-spawn"
+import type { ChildProcess } from "node:child_process"
+import { StringDecoder } from "node:string_decoder"
+import { lastBytes } from "../bytes/lastBytes.ts"
+import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
+
+const isWindows = process.platform === "win32"
+const grace = Duration.seconds(5)
+// A program that ended may leave others behind that keep its output open; what they still say is not waited for.
+const lastWordsMillis = 500
+
+const notFound = (program: string, cause: NodeJS.ErrnoException) =>
+  new ProgramNotFound({
+    program,
+    help: cause.code === "ENOENT"
+      ? "it is not installed, or not on the PATH of this service (or the directory to run it in is gone)"
+      : cause.message
+  })
+
+/** Signals the whole process group; answers whether anything of it was still there. */
+const signal = (child: ChildProcess, name: "SIGTERM" | "SIGKILL") =>
+  Effect.sync(() => {
+    if (child.pid === undefined) return false
+    if (isWindows) {
+      if (child.exitCode !== null) return false
+      // Windows has no groups and no polite signal: the tree is ended at once.
+      spawn("taskkill", ["/pid", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true })
+        .on("error", () => child.kill())
+      return true
+    }
+    return groupKill(child.pid, name)
+  })
+
+const groupKill = (leader: number, name: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(-leader, name)
+  } catch {
+    return false
+  }
+}
+
+/** TERM, then KILL when the grace is over; done as soon as nothing of the group is left. */
+const endGroup = (child: ChildProcess) =>
+  Effect.gen(function*() {
+    if (!(yield* signal(child, "SIGTERM"))) return
+    const { pid } = child
+    const isGone = Effect.sync(() => pid === undefined || isWindows || !groupKill(pid, 0))
+    yield* Effect.repeat(isGone, {
+      until: (gone) => gone,
+      schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo(grace))
+    })
+    if (!(yield* isGone)) yield* signal(child, "SIGKILL")
+  })
+
+const start = ({ args, cwd, program }: LocalCommand): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.async<ChildProcess, ProgramNotFound>((resume) => {
+      const child = spawn(program, [...args], {
+        ...(cwd === undefined ? {} : { cwd }),
+        stdio: ["ignore", "pipe", "pipe"],
+        // A group of its own, so that all of it can be ended.
+        detached: !isWindows,
+        windowsHide: true
+      })
+      child.once("error", (cause) => resume(Effect.fail(notFound(program, cause))))
+      child.once("spawn", () => resume(Effect.succeed(child)))
+    }),
+    endGroup
+  )
+
+const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const child = yield* start(command)
+    const output = lastBytes(command.maxOutput)
+    const exited = yield* Deferred.make<number | null, ProgramNotFound>()
+    const closed = yield* Deferred.make<void>()
+    const heard = yield* Queue.sliding<string>(16)
+    let bytes = 0
+    for (const stream of [child.stdout, child.stderr]) {
+      // A character may come in two pieces.
+      const decoder = new StringDecoder("utf8")
+      stream?.on("data", (chunk: Buffer) => {
+        bytes += chunk.length
+        output.add(chunk)
+        if (onOutput !== undefined) Queue.unsafeOffer(heard, decoder.write(chunk))
+      })
+    }
+    child.once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
+    child.once("error", (cause) => Deferred.unsafeDone(exited, Effect.fail(notFound(command.program, cause))))
+    child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
+    // It may have ended before anybody listened.
+    if (child.exitCode !== null || child.signalCode !== null) {
+      Deferred.unsafeDone(exited, Effect.succeed(child.exitCode))
+    }
+    if (onOutput !== undefined) yield* Effect.forkScoped(Stream.runForEach(Stream.fromQueue(heard), onOutput))
+
+    const code = yield* Effect.timeoutOption(Deferred.await(exited), command.timeout)
+    if (code._tag === "None") yield* endGroup(child)
+    yield* Effect.timeoutOption(Deferred.await(closed), lastWordsMillis)
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    const cut = bytes > command.maxOutput ? `[the first ${bytes - command.maxOutput} bytes are left out]\n` : ""
+    const exit: LocalExit = {
+      exitCode: code._tag === "None" ? null : code.value,
+      timedOut: code._tag === "None",
+      output: cut + output.text()
+    }
+    return exit
+  }).pipe(
+    Effect.scoped,
+    Effect.withSpan("LocalProcesses.run", { attributes: { program: command.program } })
+  )
+
+// On Windows it is the shell that starts at first: it says a moment later when there is no such program.
+const startingMillis = isWindows ? 500 : 0
+
+const launch = Effect.fn("LocalProcesses.launch")(({ args, program }: Pick<LocalCommand, "program" | "args">) =>
+  Effect.async<void, ProgramNotFound>((resume) => {
+    const child = spawn(program, [...args], { stdio: "ignore", detached: true, windowsHide: true })
+    child.once("error", (cause) => resume(Effect.fail(notFound(program, cause))))
+    child.once("spawn", () => {
+      child.unref()
+      setTimeout(() => resume(Effect.void), startingMillis)
+    })
+  })
+)
+
+/** Programs as child processes, each the leader of a group of its own. */
+export const LocalProcessesLive = Layer.succeed(LocalProcesses, LocalProcesses.of({ run, launch }))

@@ -1,0 +1,81 @@
+import type { Repository } from "../../schema/GitHook.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+
+/**
+ * What a lock protects. Keys are made here and nowhere else. A program that needs several takes them in the order of
+ * their `rank`, so that two programs can never wait for each other.
+ */
+export interface LockKey {
+  readonly rank: number
+  readonly name: string
+  /** A local file beside which the lock also keeps other processes of this machine out. */
+  readonly file?: string
+}
+
+const address = ({ host, port }: Pick<ServerAccess, "host" | "port">) => `${host.toLowerCase()}:${port}`
+
+/** One upsert of an application at a time. */
+export const applicationLock = (platformUrl: string, name: string): LockKey => ({
+  rank: 1,
+  name: `app ${platformUrl} ${name}`
+})
+
+/** One deploy to a directory of a server at a time. */
+export const remotePathLock = (server: Pick<ServerAccess, "host" | "port">, remotePath: string): LockKey => ({
+  rank: 1,
+  name: `path ${address(server)} ${remotePath}`
+})
+
+/**
+ * One deploy to a server at a time: each keeps a channel for its lock while it needs others, so that several could wait
+ * for each other's for ever.
+ */
+export const deployLock = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
+  rank: 2,
+  name: `deploy ${address(server)}`
+})
+
+/** One pull from a server at a time: its channels are few. */
+export const pullLock = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
+  rank: 1,
+  name: `pull ${address(server)}`
+})
+
+/** One build of a project at a time. */
+export const buildLock = (projectDirectory: string): LockKey => ({
+  rank: 1,
+  name: `build ${projectDirectory}`
+})
+
+/** One edit of a proxy file at a time, whatever the id its server is stored under. */
+export const proxyLock = (server: Pick<ServerAccess, "host" | "port">, configFile: string): LockKey => ({
+  rank: 2,
+  name: `proxy ${address(server)} ${configFile}`
+})
+
+/** One append to a project's changelog at a time. */
+export const changelogLock = (changelogFile: string): LockKey => ({
+  rank: 3,
+  name: `file ${changelogFile}`,
+  file: changelogFile
+})
+
+/** One edit of the settings file at a time. */
+export const settingsLock = (settingsFile: string): LockKey => ({
+  rank: 4,
+  name: `file ${settingsFile}`,
+  file: settingsFile
+})
+
+/** One change of the remembered host keys at a time. */
+export const hostKeysLock = (knownHostsFile: string): LockKey => ({
+  rank: 5,
+  name: `file ${knownHostsFile}`,
+  file: knownHostsFile
+})
+
+/** One look at a repository's hooks, and what follows from it, at a time. */
+export const hooksLock = ({ name, owner }: Repository): LockKey => ({
+  rank: 6,
+  name: `hooks ${owner.toLowerCase()}/${name.toLowerCase()}`
+})

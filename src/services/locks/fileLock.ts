@@ -1,0 +1,125 @@
+import { Clock, Effect, Option } from "effect"
+import { mkdir, rmdir, stat, utimes } from "node:fs/promises"
+
+// The lock of a file is a directory beside it: making one is atomic on every file system. Its holder renews the time
+// of the directory every second, so that a lock whose holder died is known by its age.
+const renewal = "1 second"
+const staleMillis = 5_000
+const patienceMillis = 30_000
+const pause = "20 millis"
+// While Windows still removes a directory, making it anew is refused in these words.
+const beingRemoved = process.platform === "win32" ? ["EPERM", "EACCES", "EBUSY"] : []
+
+/** A lock directory as it was at one moment: another of the same name differs. */
+export interface Lock {
+  readonly directory: string
+  readonly inode: bigint
+  readonly modified: bigint
+}
+
+const codeOf = (cause: unknown): string =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : String(cause)
+
+/** A call of the file system, which fails with the code of its error. */
+const call = <A>(run: () => Promise<A>): Effect.Effect<A, string> => Effect.tryPromise({ try: run, catch: codeOf })
+
+/** The lock directory that stands there now. */
+export const look = (directory: string): Effect.Effect<Lock, string> =>
+  Effect.map(
+    call(() => stat(directory, { bigint: true })),
+    ({ ino, mtimeNs }) => ({ directory, inode: ino, modified: mtimeNs })
+  )
+
+const remove = (directory: string) => Effect.ignore(call(() => rmdir(directory)))
+
+const stillThere = (lock: Lock) =>
+  Effect.map(
+    Effect.option(look(lock.directory)),
+    Option.exists(({ inode, modified }) => inode === lock.inode && modified === lock.modified)
+  )
+
+const removeIfSame = (lock: Lock) => Effect.asVoid(Effect.whenEffect(remove(lock.directory), stillThere(lock)))
+
+const isStale = ({ modified }: Lock) =>
+  Effect.map(Clock.currentTimeMillis, (now) => now - Number(modified / 1_000_000n) > staleMillis)
+
+/**
+ * Removes a lock whose holder died. Of two that find it, the slower one would remove the lock that the faster one has
+ * taken meanwhile: so each stale lock is removed under a lock of its own, and only while it is still that one.
+ */
+export const breakStale = (lock: Lock) => {
+  const breaking = `${lock.directory}-${lock.inode}-${lock.modified}`
+  return Effect.matchEffect(call(() => mkdir(breaking)), {
+    onFailure: () =>
+      Effect.ignore(Effect.flatMap(look(breaking), (other) => Effect.whenEffect(removeIfSame(other), isStale(other)))),
+    onSuccess: () => Effect.ensuring(removeIfSame(lock), remove(breaking))
+  })
+}
+
+/** Tries to take the lock; nothing when somebody has it. */
+const attempt = (directory: string): Effect.Effect<Option.Option<Lock>, string> =>
+  call(() => mkdir(directory)).pipe(
+    Effect.zipRight(Effect.asSome(look(directory))),
+    Effect.catchIf((code) => code === "EEXIST", () =>
+      Effect.gen(function*() {
+        const holder = yield* Effect.option(look(directory))
+        if (Option.isSome(holder) && (yield* isStale(holder.value))) yield* breakStale(holder.value)
+        return Option.none()
+      })),
+    Effect.catchIf((code) => beingRemoved.includes(code), () => Effect.succeedNone)
+  )
+
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** Takes the lock, however often that needs to be tried; waiting can be interrupted. */
+const take = (directory: string, restore: Restore) =>
+  Effect.gen(function*() {
+    const since = yield* Clock.currentTimeMillis
+    while (true) {
+      const taken = yield* attempt(directory)
+      if (Option.isSome(taken)) return taken.value
+      if ((yield* Clock.currentTimeMillis) - since > patienceMillis) return yield* Effect.fail("EEXIST")
+      yield* restore(Effect.sleep(pause))
+    }
+  })
+
+/** Keeps the lock young, and fails when it is not ours any more: the machine slept, or somebody removed it. */
+const renew = (held: { lock: Lock }): Effect.Effect<never, string> =>
+  Effect.gen(function*() {
+    if (!(yield* stillThere(held.lock))) return yield* Effect.fail("LOST")
+    const now = new Date(yield* Clock.currentTimeMillis)
+    yield* Effect.ignore(call(() => utimes(held.lock.directory, now, now)))
+    const renewed = yield* Effect.option(look(held.lock.directory))
+    if (Option.isNone(renewed) || renewed.value.inode !== held.lock.inode) return yield* Effect.fail("LOST")
+    held.lock = renewed.value
+  }).pipe(Effect.uninterruptible, Effect.delay(renewal), Effect.forever)
+
+const words: Readonly<Record<string, string>> = {
+  EACCES: "the directory cannot be written",
+  EEXIST: "another process has been using it for half a minute",
+  ENOENT: "the directory does not exist",
+  ENOTDIR: "the directory does not exist",
+  EROFS: "the file system is read-only",
+  LOST: "the lock was lost while it was held; what ran under it was stopped"
+}
+
+/**
+ * Runs an effect while no other process of this machine does so for the same file, which need not exist. Fails with
+ * what `failed` makes of the reason when the lock cannot be had within half a minute, or is lost.
+ */
+export const withFileLock = <F>(file: string, failed: (reason: string) => F) => {
+  const directory = `${file}.lock`
+  const inWords = Effect.mapError((code: string) =>
+    failed(`${words[code] ?? code} (the lock is the directory ${directory})`)
+  )
+  // File systems keep real time, whatever the clock of the program says.
+  const inRealTime = Effect.withClock(Clock.make())
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        const held = { lock: yield* inWords(inRealTime(take(directory, restore))) }
+        const guarded = Effect.raceFirst(effect, inWords(inRealTime(renew(held))))
+        return yield* Effect.ensuring(restore(guarded), Effect.suspend(() => removeIfSame(held.lock)))
+      })
+    )
+}

@@ -1,0 +1,205 @@
+import { Effect, Option, Predicate, Redacted, Schema } from "effect"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import { type AppEnv, EnvVar, PlatformRecord, PlatformRefused, PlatformServer } from "../../schema/PlatformApp.ts"
+import { checkCoolify } from "./coolifyCheck.ts"
+import {
+  composeServices,
+  inWordsOf,
+  serviceDomains,
+  toCoolify,
+  toNeutral,
+  withServiceDomain,
+  wordsInNeutral
+} from "./coolifyWords.ts"
+import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
+import { type PlatformProfile, type PlatformRequest, understood } from "./profile.ts"
+
+const asApps = understood("GET /applications", Schema.Array(PlatformRecord))
+const asApp = understood("GET /applications/{uuid}", PlatformRecord)
+const asEnvs = understood("GET /applications/{uuid}/envs", Schema.Array(EnvVar))
+const asServers = understood("GET /servers", Schema.Array(PlatformServer))
+
+const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
+  "under Keys & Tokens"
+
+const each = (change: (one: unknown) => unknown) => (body: unknown) => (Array.isArray(body) ? body.map(change) : body)
+
+/** A variable goes by its uuid. */
+const neutralEnv = (env: unknown): unknown =>
+  Predicate.isRecord(env) && Predicate.isString(env["uuid"]) ? { ...env, id: env["uuid"] } : env
+
+/** A token that may not read a value is shown a record without it. */
+const disclosed = (record: EnvVar): AppEnv => {
+  const values = ["value", "real_value"].flatMap((field) => (field in record ? [record[field]] : []))
+  const value = values.find(Predicate.isNotNullable)
+  return {
+    record,
+    value: values.length === 0
+      ? Disclosed.Hidden({ reason: abilityLacking })
+      : value === undefined
+      ? Disclosed.Absent()
+      : Disclosed.Known({ value: String(value) })
+  }
+}
+
+/** What a change of a variable takes away when it is not said again. */
+const keptFlags = ({ record }: AppEnv) =>
+  Object.fromEntries(
+    ["is_literal", "is_multiline", "is_shown_once"].flatMap((flag) =>
+      Predicate.isBoolean(record[flag]) ? [[flag, record[flag]]] : []
+    )
+  )
+
+const Deployments = Schema.Struct({
+  deployments: Schema.Array(
+    Schema.Struct({
+      message: Schema.optional(Schema.NullOr(Schema.String)),
+      deployment_uuid: Schema.optional(Schema.NullOr(Schema.String))
+    })
+  )
+})
+const asDeployments = Schema.decodeUnknownOption(Deployments)
+
+/** Why nothing was queued, when nothing was. */
+const notQueued = (body: unknown): Option.Option<string> =>
+  asDeployments(body).pipe(
+    Option.filter(({ deployments }) =>
+      !deployments.some(({ deployment_uuid: uuid }) => Predicate.isString(uuid) && uuid !== "")
+    ),
+    Option.map(({ deployments }) =>
+      deployments.flatMap(({ message }) => (Predicate.isString(message) ? [message] : [])).join("; ") ||
+      "it gave no reason"
+    )
+  )
+
+const isCompose = (buildPack: unknown) => buildPack === "composestack"
+const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
+
+/** Coolify v4 behind the words of the port. Its address ends in `/api/v1`. */
+export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookSecret }) => {
+  const send = (request: PlatformRequest) =>
+    Effect.mapError(sendAsIs(request), (error) =>
+      error._tag === "PlatformRefused"
+        ? new PlatformRefused({ upstream: error.upstream, words: wordsInNeutral(error.words) })
+        : error)
+
+  const application = (uuid: string) =>
+    send({ method: "GET", path: ["applications", uuid] }).pipe(Effect.map(toNeutral), Effect.flatMap(asApp))
+  const patch = (uuid: string, body: AppFields, secrets: ReadonlyArray<Redacted.Redacted> = []) =>
+    Effect.map(send({ method: "PATCH", path: ["applications", uuid], body, secrets }), toNeutral)
+
+  /** The compose service that an address is for: the one that is named, or the only one. */
+  const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
+    if (service !== undefined) return Effect.succeed(service)
+    const compose = app["docker_compose_raw"]
+    const services = Predicate.isString(compose) ? composeServices(compose) : []
+    const [only] = services
+    if (only !== undefined && services.length === 1) return Effect.succeed(only)
+    const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
+    return new PlatformRefused({
+      upstream: 422,
+      words: `a domain of a compose stack belongs to one of its services, ${known}: ` +
+        `name it as "service" in the entry of platform.json`
+    })
+  }
+
+  /** The fields that give a compose stack an address. It cannot lose one by being given none. */
+  const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
+    Predicate.isString(url) && url !== ""
+      ? Effect.map(serviceOf(app, service), (name) => ({
+        docker_compose_domains: withServiceDomain(serviceDomains(app["docker_compose_domains"]), name, url)
+      }))
+      : Effect.succeed({})
+
+  const updateApplication = (uuid: string, fields: AppFields): PlatformCall<unknown> =>
+    Effect.gen(function*() {
+      if (address(fields) === undefined) return yield* patch(uuid, toCoolify(fields))
+      const app = yield* application(uuid)
+      if (!isCompose(fields["build_pack"] ?? app.build_pack)) return yield* patch(uuid, toCoolify(fields))
+      const { domains: _, fqdn: __, ...others } = fields
+      const body = { ...toCoolify(others), ...yield* composeAddress(app, address(fields)) }
+      return Object.keys(body).length === 0 ? null : yield* patch(uuid, body)
+    })
+
+  const applications = send({ method: "GET", path: ["applications"] }).pipe(
+    Effect.map(each(toNeutral)),
+    Effect.flatMap(asApps)
+  )
+  const envs = (uuid: string) =>
+    send({ method: "GET", path: ["applications", uuid, "envs"] }).pipe(
+      Effect.map(each(neutralEnv)),
+      Effect.flatMap(asEnvs),
+      // Each variable comes a second time, for previews.
+      Effect.map((all) => all.filter((env) => env["is_preview"] !== true).map(disclosed))
+    )
+
+  return Platform.of({
+    applications,
+    application: (uuid, wanted = {}) => Effect.map(application(uuid), (app) => inWordsOf(app, wanted)),
+    declared: ({ uuid }, wanted) => Effect.map(application(uuid), (app) => inWordsOf(app, wanted)),
+    createApplication: (fields) =>
+      Effect.map(
+        send({
+          method: "POST",
+          path: ["applications", "private-deploy-key"],
+          // An address of Coolify's own making could not be taken from a compose stack again.
+          body: { ...toCoolify(fields), autogenerate_domain: false }
+        }),
+        toNeutral
+      ),
+    updateApplication,
+    deleteApplication: (uuid) => send({ method: "DELETE", path: ["applications", uuid] }),
+    setDomain: ({ buildPack, uuid }, url, service) =>
+      isCompose(buildPack)
+        ? application(uuid).pipe(
+          Effect.flatMap((app) => composeAddress(app, url, service)),
+          Effect.flatMap((fields) => patch(uuid, fields)),
+          Effect.asVoid
+        )
+        : Effect.asVoid(patch(uuid, { domains: url })),
+    clearDomains: (uuid) => Effect.asVoid(patch(uuid, { domains: "" })),
+    envs,
+    createEnv: (uuid, key, value) =>
+      Effect.map(
+        send({
+          method: "POST",
+          path: ["applications", uuid, "envs"],
+          body: { key, value, is_preview: false }
+        }),
+        neutralEnv
+      ),
+    updateEnv: (uuid, env, value) =>
+      Effect.map(
+        send({
+          method: "PATCH",
+          path: ["applications", uuid, "envs"],
+          body: { key: env.record.key, value, is_preview: false, ...keptFlags(env) }
+        }),
+        neutralEnv
+      ),
+    deleteEnv: (uuid, { record }) =>
+      send({ method: "DELETE", path: ["applications", uuid, "envs", String(record.id ?? "")] }),
+    deploy: (uuid) =>
+      Effect.map(
+        send({ method: "POST", path: ["deploy"], query: { uuid, force: "true" } }),
+        (body) => ({ body, notQueued: notQueued(body) })
+      ),
+    servers: Effect.flatMap(send({ method: "GET", path: ["servers"] }), asServers),
+    setWebhookSecret: (uuid, secret) =>
+      Effect.asVoid(patch(uuid, { manual_webhook_secret_gitea: Redacted.value(secret) }, [secret])),
+    webhookSecretSet: (uuid) =>
+      Effect.gen(function*() {
+        const app = yield* application(uuid)
+        if (!("manual_webhook_secret_githost" in app)) return Disclosed.Hidden({ reason: abilityLacking })
+        // A new application has a secret of Coolify's own making.
+        const configured = Redacted.value(yield* webhookSecret)
+        return Disclosed.Known({ value: configured !== "" && app.manual_webhook_secret_githost === configured })
+      }),
+    webhookUrl: Effect.map(webhookBase, (base) => `${base}/webhooks/source/gitea/events/manual`),
+    check: checkCoolify(
+      Effect.map(send({ method: "GET", path: ["version"], plain: true }), String),
+      applications,
+      envs
+    )
+  })
+}

@@ -1,0 +1,73 @@
+import { Array, Effect, Option, Order } from "effect"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { Finding } from "../../schema/Health.ts"
+import type { AppEnv, PlatformRecord } from "../../schema/PlatformApp.ts"
+
+type Version = readonly [number, number, number]
+const versions = Order.tuple(Order.number, Order.number, Order.number)
+
+/** `v4.1.1` or `4.1.1-beta.3` as numbers. */
+const parseVersion = (text: string): Option.Option<Version> => {
+  const [, major, minor, patch] = /(\d+)\.(\d+)\.(\d+)/.exec(text) ?? []
+  return major === undefined ? Option.none() : Option.some([Number(major), Number(minor), Number(patch)])
+}
+
+const faults: ReadonlyArray<{ readonly from: Version; readonly mended: Version; readonly what: string }> = [{
+  from: [4, 1, 1],
+  mended: [4, 1, 2],
+  what: "repository addresses with an SSH port of their own are mishandled"
+}]
+
+/** What is known of a version of Coolify. */
+export const versionFinding = (text: string): Finding => {
+  const name = "platform version"
+  const version = parseVersion(text)
+  if (Option.isNone(version)) return { name, ok: true, detail: `Coolify, version ${text.slice(0, 40)}` }
+  const number = version.value.join(".")
+  const fault = faults.find(({ from, mended }) =>
+    Order.between(versions)(version.value, { minimum: from, maximum: from }) ||
+    (Order.greaterThan(versions)(version.value, from) && Order.lessThan(versions)(version.value, mended))
+  )
+  return fault === undefined
+    ? { name, ok: true, detail: `Coolify ${number}` }
+    : {
+      name,
+      ok: false,
+      detail: `Coolify ${number}: ${fault.what}`,
+      help: `Update Coolify to ${fault.mended.join(".")}`
+    }
+}
+
+/** Whether a token may read values, judged by the variables of an application. */
+export const tokenFinding = (
+  apps: ReadonlyArray<PlatformRecord>,
+  envs: ReadonlyArray<AppEnv>
+): Finding => {
+  const name = "platform token"
+  const reads = `it may read ${apps.length} application${apps.length === 1 ? "" : "s"}`
+  const hidden = Array.findFirst(envs, ({ value }) => Disclosed.$is("Hidden")(value))
+  if (Option.isSome(hidden)) {
+    return {
+      name,
+      ok: false,
+      detail: `${reads}, and no values of variables or secrets`,
+      help: "Give the token the ability read:sensitive in Coolify, under Keys & Tokens"
+    }
+  }
+  return envs.length === 0
+    ? { name, ok: true, detail: `${reads}; whether it may read values shows once there is a variable` }
+    : { name, ok: true, detail: `${reads} and the values of their variables` }
+}
+
+/** Looks at Coolify's version and at what the token may read; changes nothing. */
+export const checkCoolify = <E, R, E2, R2, E3, R3>(
+  version: Effect.Effect<string, E, R>,
+  applications: Effect.Effect<ReadonlyArray<PlatformRecord>, E2, R2>,
+  envs: (uuid: string) => Effect.Effect<ReadonlyArray<AppEnv>, E3, R3>
+) =>
+  Effect.gen(function*() {
+    const [text, apps] = yield* Effect.all([version, applications], { concurrency: 2 })
+    // The first few tell as much as all of them.
+    const variables = yield* Effect.forEach(apps.slice(0, 5), ({ uuid }) => envs(uuid), { concurrency: 5 })
+    return [versionFinding(text), tokenFinding(apps, variables.flat())]
+  })

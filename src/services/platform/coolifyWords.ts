@@ -1,0 +1,129 @@
+import { Option, Predicate, Schema } from "effect"
+import { isMap, isScalar, parseDocument } from "yaml"
+import type { AppFields } from "./Platform.ts"
+
+type Fields = { readonly [field: string]: unknown }
+
+const buildPacks: ReadonlyArray<readonly [neutral: string, coolify: string]> = [
+  ["composestack", "dockercompose"],
+  ["autopack", "nixpacks"],
+  ["imagefile", "dockerfile"]
+]
+const fieldNames: ReadonlyArray<readonly [neutral: string, coolify: string]> = [
+  ["compose_location", "docker_compose_location"],
+  ["manual_webhook_secret_githost", "manual_webhook_secret_gitea"],
+  ["fqdn", "domains"]
+]
+/** Values that have to begin with a slash. */
+const paths = ["publish_directory", "base_directory", "compose_location"]
+
+const other = (words: typeof buildPacks, from: 0 | 1, word: string): string =>
+  words.find((pair) => pair[from] === word)?.[from === 0 ? 1 : 0] ?? word
+
+const rooted = (path: string) => (path.startsWith("/") ? path : `/${path}`)
+
+/** A compose service and its addresses, separated by commas. */
+export interface ServiceDomain {
+  readonly name: string
+  readonly domain: string
+}
+
+/** Coolify's name of a build pack; one that it alone knows is its own name. */
+export const vendorBuildPack = (buildPack: string): string => other(buildPacks, 0, buildPack)
+
+const vendorValue = (field: string, value: unknown): unknown => {
+  if (!Predicate.isString(value)) return value
+  if (field === "build_pack") return vendorBuildPack(value)
+  return paths.includes(field) && value !== "" ? rooted(value) : value
+}
+
+/** Fields of an application as Coolify takes them. */
+export const toCoolify = (fields: AppFields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [other(fieldNames, 0, field), vendorValue(field, value)])
+  )
+
+const parseJson = Schema.decodeUnknownOption(Schema.parseJson())
+
+/** The addresses of a compose stack: a record by service, a list of services, or either as JSON text. */
+export const serviceDomains = (value: unknown): ReadonlyArray<ServiceDomain> => {
+  if (Predicate.isString(value)) return Option.match(parseJson(value), { onNone: () => [], onSome: serviceDomains })
+  const pairs: ReadonlyArray<readonly [unknown, unknown]> = Array.isArray(value)
+    ? value.filter(Predicate.isRecord).map((one) => [one["name"], one["domain"]])
+    : Predicate.isRecord(value)
+    ? Object.entries(value).map(([name, one]) => [name, Predicate.isRecord(one) ? one["domain"] : one])
+    : []
+  return pairs.flatMap(([name, domain]) =>
+    Predicate.isString(name) && Predicate.isString(domain) && domain !== "" ? [{ name, domain }] : []
+  )
+}
+
+/** The addresses of a compose stack once `url` is the one of a service. */
+export const withServiceDomain = (
+  domains: ReadonlyArray<ServiceDomain>,
+  service: string,
+  url: string
+): ReadonlyArray<ServiceDomain> => [
+  ...domains.filter(({ name }) => name !== service),
+  { name: service, domain: url }
+]
+
+/** The names of the services in the text of a compose file. */
+export const composeServices = (text: string): ReadonlyArray<string> => {
+  const services = parseDocument(text, { logLevel: "silent" }).get("services")
+  return isMap(services)
+    ? services.items.flatMap(({ key }) => (isScalar(key) && Predicate.isString(key.value) ? [key.value] : []))
+    : []
+}
+
+const neutralValue = (field: string, value: unknown): unknown => {
+  if (!Predicate.isString(value)) return value
+  if (field === "build_pack") return other(buildPacks, 1, value)
+  return field === "publish_directory" && value.length > 1 ? value.replace(/^\//, "") : value
+}
+
+const neutralName = (field: string) => (field === "domains" ? field : other(fieldNames, 1, field))
+
+/** What the full record keeps elsewhere: whether the site is static, and the addresses of a compose stack. */
+const gathered = (record: Fields): Fields => {
+  const settings = record["settings"]
+  const isStatic = Predicate.isRecord(settings) ? settings["is_static"] : undefined
+  const domains = serviceDomains(record["docker_compose_domains"]).map(({ domain }) => domain)
+  const lacksAddress = !Predicate.isString(record["fqdn"]) || record["fqdn"] === ""
+  return {
+    ...(Predicate.isBoolean(isStatic) && record["is_static"] === undefined ? { is_static: isStatic } : {}),
+    ...(lacksAddress && domains.length > 0 ? { fqdn: domains.join(",") } : {})
+  }
+}
+
+/** A body of Coolify's in neutral words; what is no record stays as it is. */
+export const toNeutral = (body: unknown): unknown =>
+  Predicate.isRecord(body) && !Array.isArray(body)
+    ? {
+      ...Object.fromEntries(
+        Object.entries(body).map(([field, value]) => [neutralName(field), neutralValue(field, value)])
+      ),
+      ...gathered(body)
+    }
+    : body
+
+const meansTheSame = (field: string, value: unknown, wanted: unknown): boolean => {
+  if (!Predicate.isString(value) || !Predicate.isString(wanted)) return false
+  if (paths.includes(field)) return rooted(value) === rooted(wanted)
+  return field === "fqdn" && value.split(",").includes(wanted)
+}
+
+/** A record in neutral words, in which what means the same as `wanted` is said as it is there. */
+export const inWordsOf = <A extends Fields>(record: A, wanted: AppFields): A => ({
+  ...record,
+  ...Object.fromEntries(
+    Object.entries(wanted).filter(([field, value]) => meansTheSame(field, record[field], value))
+  )
+})
+
+/** An explanation of Coolify's in neutral words. */
+export const wordsInNeutral = (words: string): string =>
+  [...fieldNames.filter(([neutral]) => neutral !== "fqdn"), ...buildPacks].reduce(
+    (text, [neutral, coolify]) => text.replaceAll(new RegExp(`\\b${coolify}\\b`, "g"), neutral),
+    words
+  )

@@ -1,0 +1,36 @@
+import { Effect, Schema } from "effect"
+import type { Redacted } from "effect"
+import { PlatformUnavailable } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { unexpected } from "../upstream/unexpected.ts"
+import type { UpstreamCall } from "../upstream/Upstream.ts"
+import type { Platform, PlatformCall } from "./Platform.ts"
+
+/** A call to the platform as a vendor's profile words it. */
+export interface PlatformRequest extends Pick<UpstreamCall, "method" | "path" | "plain" | "query"> {
+  readonly body?: { readonly [field: string]: unknown }
+  /** Whether a call changes something although it is a GET. */
+  readonly changes?: boolean
+  /** What the body holds that must not be seen in an error. */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
+}
+
+/** What a profile is built on: the settings of the request that is under way, and calls with its address and token. */
+export interface PlatformConnection {
+  /** The body of the answer; `null` when there is none. */
+  readonly send: (request: PlatformRequest) => PlatformCall<unknown>
+  /** The base of webhook addresses, without a slash at its end. */
+  readonly webhookBase: Effect.Effect<string, SettingsError>
+  /** The secret that push events are signed with; empty when none is configured. */
+  readonly webhookSecret: PlatformCall<Redacted.Redacted>
+}
+
+/** A vendor: the port's operations in its words. */
+export type PlatformProfile = (connection: PlatformConnection) => Platform["Type"]
+
+/** Reads a body that Berth has to understand; `call` names it in an error: `GET /servers`. */
+export const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(schema, { propertyOrder: "original" })
+  return (body: unknown): Effect.Effect<A, PlatformUnavailable> =>
+    Effect.mapError(decode(body), (error) => new PlatformUnavailable({ call, reason: unexpected(error) }))
+}

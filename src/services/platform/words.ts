@@ -1,0 +1,24 @@
+import { Option, Predicate, Schema } from "effect"
+import { excerpt } from "../upstream/excerpt.ts"
+
+const parsed = Schema.decodeUnknownOption(Schema.parseJson())
+
+const sentences = (value: unknown): string =>
+  Array.isArray(value) ? value.map(sentences).join(" ") : Predicate.isString(value) ? value : JSON.stringify(value)
+
+/** The fields that were refused, each with why: `fqdn: This field is not allowed.` */
+const refusedFields = (errors: unknown): ReadonlyArray<string> => {
+  if (Predicate.isRecord(errors)) return Object.entries(errors).map(([field, why]) => `${field}: ${sentences(why)}`)
+  return Array.isArray(errors) ? errors.map(sentences) : Predicate.isString(errors) ? [errors] : []
+}
+
+/** What a refusing platform said, in one line: its message, and the fields that it refused. */
+export const wordsOf = (text: string): string => {
+  const body = Option.getOrNull(parsed(text))
+  if (!Predicate.isRecord(body)) return excerpt(text) || "it gave no reason"
+  const message = [body["message"], body["error"]].find((said) => Predicate.isString(said) && said !== "")
+  const fields = refusedFields(body["errors"])
+  if (message === undefined && fields.length === 0) return excerpt(text)
+  const said = Predicate.isString(message) ? message : "refused"
+  return (fields.length === 0 ? said : `${said} (${fields.join("; ")})`).slice(0, 1_000)
+}

@@ -1,0 +1,118 @@
+import { FileSystem, Path } from "@effect/platform"
+import { Clock, Effect, Either, Option, Ref } from "effect"
+import { SettingsInvalid, SettingsUnavailable } from "../../schema/Settings.ts"
+import { LocalFiles } from "../local/LocalFiles.ts"
+import { settingsLock } from "../locks/LockKey.ts"
+import { FileLocked, Locks } from "../locks/Locks.ts"
+import { settingsDocument } from "./settingsDocument.ts"
+import type { Edited, SettingsSource, Snapshot } from "./settingsSource.ts"
+
+type Bytes = Option.Option<Uint8Array>
+
+interface Read extends Snapshot {
+  /** What told this state of the file from others. */
+  readonly stamp: string
+  /** Whether a change after the reading would have changed the stamp: clocks of file systems are coarse. */
+  readonly isSettled: boolean
+}
+
+const coarsestClock = 2_000
+const isWindows = process.platform === "win32"
+
+const stampOf = ({ ino, mtime, size }: FileSystem.File.Info) =>
+  [Option.getOrElse(ino, () => 0), Option.getOrElse(mtime, () => new Date(0)).getTime(), size].join(" ")
+
+const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
+  if (Option.isNone(bytes)) return { text: "", document: Either.right({ settings: {}, servers: [] }) }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  return Option.match(Option.liftThrowable(() => decoder.decode(bytes.value))(), {
+    onNone: () => ({
+      text: "",
+      document: Either.left(new SettingsInvalid({ file, line: null, setting: null, reason: "is no UTF-8 text" }))
+    }),
+    onSome: (text) => ({ text, document: settingsDocument(file, text) })
+  })
+}
+
+const same = (a: Bytes, b: Bytes) =>
+  Option.match(a, {
+    onNone: () => Option.isNone(b),
+    onSome: (bytes) => Option.exists(b, (others) => Buffer.compare(bytes, others) === 0)
+  })
+
+/** The settings in a file that people edit too, and that other processes may write. */
+export const fileSource = (file: string) =>
+  Effect.gen(function*() {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    const locks = yield* Locks
+    const last = yield* Ref.make(Option.none<Read>())
+    const warnedOf = yield* Ref.make("")
+
+    const unavailable = ({ reason }: { readonly reason: string }) => new SettingsUnavailable({ file, reason })
+
+    const bytesNow: Effect.Effect<Bytes, SettingsUnavailable> = Effect.flatMap(
+      files.find(file),
+      Option.match({
+        onNone: () => Effect.succeedNone,
+        onSome: () => Effect.asSome(files.read(file))
+      })
+    ).pipe(Effect.mapError(unavailable))
+
+    const warnOfReaders = (stamp: string, mode: number) =>
+      isWindows || (mode & 0o044) === 0
+        ? Effect.void
+        : Effect.flatMap(Ref.getAndSet(warnedOf, stamp), (before) =>
+          Effect.when(
+            Effect.logWarning(`Others on this machine can read ${file}, which may hold passwords: chmod 600 it`),
+            () => before !== stamp
+          ))
+
+    const readAnew = (info: FileSystem.File.Info, stamp: string) =>
+      Effect.gen(function*() {
+        const isSettled = (yield* Clock.currentTimeMillis) - coarsestClock > Option.match(info.mtime, {
+          onNone: () => Infinity,
+          onSome: (time) => time.getTime()
+        })
+        const snapshot = snapshotOf(file, yield* bytesNow)
+        yield* Ref.set(last, Option.some({ ...snapshot, stamp, isSettled }))
+        yield* warnOfReaders(stamp, info.mode)
+        return snapshot
+      })
+
+    const current = Effect.gen(function*() {
+      const info = yield* Effect.option(fs.stat(file))
+      // What cannot be looked at is either not there or unreadable: reading tells which.
+      if (Option.isNone(info)) return snapshotOf(file, yield* bytesNow)
+      const stamp = stampOf(info.value)
+      const known = Option.filter(yield* Ref.get(last), (read) => read.isSettled && read.stamp === stamp)
+      return yield* Option.match(known, { onNone: () => readAnew(info.value, stamp), onSome: Effect.succeed })
+    })
+
+    const change = <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
+      Effect.gen(function*() {
+        const attempt = (left: number): Effect.Effect<A, E | SettingsUnavailable> =>
+          Effect.gen(function*() {
+            const before = yield* bytesNow
+            const [answer, text] = yield* edit(snapshotOf(file, before))
+            if (Option.isNone(text)) return answer
+            // A person may have saved the file meanwhile; what they wrote is not lost.
+            if (!same(before, yield* bytesNow)) {
+              return yield* left > 0 ? attempt(left - 1) : unavailable({ reason: "it keeps changing" })
+            }
+            yield* Effect.mapError(files.write(file, text.value, { mode: 0o600 }), unavailable)
+            return answer
+          })
+        // The lock is beside the file itself, whatever link it was reached by.
+        const real = yield* Effect.orElseSucceed(files.realPath(file), () => file)
+        yield* Effect.mapError(files.makeDirectory(path.dirname(real)), unavailable)
+        return yield* Effect.mapError(
+          locks.withLock(settingsLock(real))(attempt(5)),
+          (error) => error instanceof FileLocked ? unavailable({ reason: `cannot be locked: ${error.reason}` }) : error
+        )
+      })
+
+    const source: SettingsSource = { file, current, change }
+    return source
+  })

@@ -1,0 +1,85 @@
+import { Array, Effect, type Option } from "effect"
+import type { Server, ServerAccess } from "../../schema/Server.ts"
+import type { SettingsInvalid, SettingUnresolved } from "../../schema/Settings.ts"
+import type { Resolver } from "./resolvedValue.ts"
+import type { Decode, Entry } from "./settingValue.ts"
+import { serverFields, type StoredServer } from "./storedServer.ts"
+
+type Read<A> = Effect.Effect<A, SettingUnresolved | SettingsInvalid>
+
+/** An entry of `servers` with its place in the list, which errors name. */
+export interface PlacedServer {
+  readonly index: number
+  readonly stored: StoredServer
+}
+
+/** Reads the entries of `servers`. */
+export const serverReader = (resolver: Resolver) => {
+  const read = <A>({ index }: PlacedServer, name: string, entry: Entry, { decode }: { readonly decode: Decode<A> }) =>
+    resolver.value(`servers[${index}].${name}`, entry, decode)
+
+  const fieldsOf = (server: PlacedServer) => {
+    const { host, name, port, useSudo, username } = server.stored.fields
+    return {
+      name: read(server, "name", name, serverFields.name),
+      host: read(server, "host", host, serverFields.host),
+      port: port === undefined ? Effect.succeed(22) : read(server, "port", port, serverFields.port),
+      username: read(server, "username", username, serverFields.username),
+      useSudo: useSudo === undefined ? Effect.succeed(false) : read(server, "useSudo", useSudo, serverFields.useSudo)
+    }
+  }
+
+  const idOf = (server: PlacedServer): Read<string> => read(server, "id", server.stored.fields.id, serverFields.id)
+
+  const shown = (server: PlacedServer): Read<Server> => Effect.all({ id: idOf(server), ...fieldsOf(server) })
+
+  /** What a server shows, as far as its references can be resolved. */
+  const known = (server: PlacedServer) => {
+    const { host, name, port, useSudo, username } = fieldsOf(server)
+    const orNothing = <A>(value: Read<A>) => Effect.orElseSucceed(value, () => undefined)
+    return Effect.all({
+      name: orNothing(name),
+      host: orNothing(host),
+      port: orNothing(port),
+      username: orNothing(username),
+      useSudo: orNothing(useSudo)
+    })
+  }
+
+  const access = (server: PlacedServer): Read<ServerAccess> =>
+    Effect.gen(function*() {
+      const { agent, passphrase, password, privateKey, sudoPassword } = server.stored.fields
+      const secret = (name: "password" | "sudoPassword" | "passphrase", entry: Entry | undefined) =>
+        entry === undefined
+          ? Effect.succeed({})
+          : Effect.map(read(server, name, entry, serverFields[name]), (value) => ({ [name]: value }))
+      return {
+        ...(yield* shown(server)),
+        credentials: {
+          ...(yield* secret("password", password)),
+          ...(yield* secret("sudoPassword", sudoPassword)),
+          ...(yield* secret("passphrase", passphrase)),
+          ...(privateKey === undefined
+            ? {}
+            : { privateKey: resolver.path(yield* read(server, "privateKey", privateKey, serverFields.privateKey)) }),
+          ...(agent === undefined ? {} : { agent: yield* read(server, "agent", agent, serverFields.agent) })
+        }
+      }
+    })
+
+  /** The server with this id. An entry whose own id cannot be resolved is not it. */
+  const withId = (servers: ReadonlyArray<StoredServer>, id: string): Effect.Effect<Option.Option<PlacedServer>> =>
+    Effect.findFirst(
+      servers.map((stored, index) => ({ stored, index })),
+      (server) => Effect.match(idOf(server), { onFailure: () => false, onSuccess: (own) => own === id })
+    )
+
+  /** The ids that are in use, as far as they can be resolved. */
+  const ids = (servers: ReadonlyArray<StoredServer>): Effect.Effect<ReadonlyArray<string>> =>
+    Effect.map(
+      Effect.forEach(servers, (stored, index) => Effect.option(idOf({ stored, index }))),
+      Array.getSomes
+    )
+
+  return { access, ids, known, shown, withId }
+}

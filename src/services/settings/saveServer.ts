@@ -1,0 +1,79 @@
+import { Clock, Effect, Option, Ref } from "effect"
+import type { Server, ServerInput } from "../../schema/Server.ts"
+import { SettingsInvalid } from "../../schema/Settings.ts"
+import type { serverReader } from "./readServers.ts"
+import { newServer, replacedServer, shownBy } from "./savedServer.ts"
+import { editServers, ServerEdit } from "./serverText.ts"
+import { settingsDocument } from "./settingsDocument.ts"
+import type { Edited, SettingsSource, Snapshot } from "./settingsSource.ts"
+
+/** How servers are written to the settings file. */
+export const serverWriter = ({ change, current, file }: SettingsSource, servers: ReturnType<typeof serverReader>) =>
+  Effect.gen(function*() {
+    const lastId = yield* Ref.make(0)
+
+    /** The text after an edit; what would leave the file unreadable is not written. */
+    const edited = (text: string, edit: ServerEdit, line: number | null) =>
+      Effect.gen(function*() {
+        const reason = "cannot be changed by Berth without risk to the rest of the file: change it by hand"
+        const result = yield* Effect.mapError(
+          editServers(text, edit),
+          () => new SettingsInvalid({ file, line, setting: "servers", reason })
+        )
+        yield* settingsDocument(file, result)
+        return Option.some(result)
+      })
+
+    /** The time in milliseconds, or the next number that no server has. */
+    const freshId = (isTaken: (id: string) => boolean) =>
+      Effect.gen(function*() {
+        let id = Math.max(yield* Clock.currentTimeMillis, (yield* Ref.get(lastId)) + 1)
+        while (isTaken(String(id))) id += 1
+        yield* Ref.set(lastId, id)
+        return String(id)
+      })
+
+    const save = (input: ServerInput) =>
+      change((snapshot: Snapshot) =>
+        Effect.gen(function*() {
+          const { servers: stored } = yield* snapshot.document
+          const old = yield* servers.withId(stored, input.id ?? "")
+          if (Option.isNone(old)) {
+            const ids = yield* servers.ids(stored)
+            const id = yield* freshId((taken) => ids.includes(taken))
+            const edit = ServerEdit.Add({ fields: newServer(id, input) })
+            const answer: Edited<Server> = [{ id, ...shownBy(input) }, yield* edited(snapshot.text, edit, null)]
+            return answer
+          }
+          const { index, stored: replaced } = old.value
+          const fields = replacedServer(replaced, yield* servers.known(old.value), input)
+          const edit = ServerEdit.Change({ index, fields })
+          const text = Object.keys(fields).length === 0
+            ? Option.none()
+            : yield* edited(snapshot.text, edit, replaced.line)
+          const answer: Edited<Server> = [{ id: input.id ?? "", ...shownBy(input) }, text]
+          return answer
+        })
+      )
+
+    const removeFrom = (id: string) => (snapshot: Snapshot) =>
+      Effect.gen(function*() {
+        const { servers: stored } = yield* snapshot.document
+        const old = yield* servers.withId(stored, id)
+        const text = Option.isNone(old) ? Option.none() : yield* edited(
+          snapshot.text,
+          ServerEdit.Remove({ index: old.value.index }),
+          old.value.stored.line
+        )
+        const answer: Edited<void> = [undefined, text]
+        return answer
+      })
+    // One that is not there needs neither a lock nor a directory to put one in.
+    const remove = (id: string) =>
+      Effect.flatMap(
+        Effect.flatMap(current, removeFrom(id)),
+        ([, text]) => Option.isNone(text) ? Effect.void : change(removeFrom(id))
+      )
+
+    return { save, remove }
+  })

@@ -1,0 +1,134 @@
+import { Array, Either, Option, Record } from "effect"
+import { settingDefinitions, type SettingName, SettingsInvalid } from "../../schema/Settings.ts"
+import { hasReference } from "./reference.ts"
+import { type Decode, decodeWritten, type Entry, isList, type Scalar, type Written } from "./settingValue.ts"
+import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./storedServer.ts"
+import { type NamedTree, type Tree, yamlTree } from "./yamlTree.ts"
+
+/** A settings file whose names are known and whose values fit; references are accepted unresolved. */
+export interface SettingsDocument {
+  readonly settings: { readonly [Name in SettingName]?: Entry }
+  readonly servers: ReadonlyArray<StoredServer>
+}
+
+interface Problem {
+  readonly line: number
+  readonly setting: string | null
+  readonly reason: string
+}
+type Checked<A> = Either.Either<A, Problem>
+
+const problem = (line: number, setting: string | null, reason: string) => Either.left({ line, setting, reason })
+
+const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingDefinitions, name)
+const isServerField = (name: string): name is ServerField => Object.hasOwn(serverFields, name)
+
+const settingNames = Record.keys(settingDefinitions)
+const namesIn = (section: string) =>
+  settingNames.filter((name) => name.startsWith(`${section}.`)).map((name) => name.slice(section.length + 1))
+const topNames = [...Array.dedupe(settingNames.map((name) => name.split(".")[0] ?? name)), "servers"]
+
+const unknown = (line: number, name: string, known: ReadonlyArray<string>) =>
+  problem(line, name, `is no setting: there are ${known.join(", ")}`)
+
+const scalarOf = (tree: Tree, setting: string): Checked<Scalar> =>
+  tree._tag === "Scalar" ? Either.right(tree.scalar) : problem(tree.line, setting, "holds an item that is no text")
+
+const hasReferences = (written: Written) =>
+  isList(written) ? written.some(({ text }) => hasReference(text)) : hasReference(written.text)
+
+/** The value of one setting, unless it is absent. What holds a reference is checked when that is resolved. */
+const entryOf = (setting: string, decode: Decode<unknown>, { line, tree }: NamedTree): Checked<Option.Option<Entry>> =>
+  Either.gen(function*() {
+    if (tree._tag === "Absent") return Option.none()
+    if (tree._tag === "Map") return yield* problem(line, setting, "must be one value, not several with names")
+    const written = tree._tag === "Scalar"
+      ? tree.scalar
+      : yield* Either.all(tree.items.map((item) => scalarOf(item, setting)))
+    if (!hasReferences(written)) {
+      yield* Either.mapLeft(decodeWritten(decode, written), (reason) => ({ line, setting, reason }))
+    }
+    return Option.some({ line, written })
+  })
+
+const settingOf = (named: NamedTree, name: string, known: ReadonlyArray<string>) =>
+  isSettingName(name)
+    ? Either.map(
+      entryOf(name, settingDefinitions[name].decode, named),
+      Option.map((entry) => [name, entry] as const)
+    )
+    : unknown(named.line, name, known)
+
+const settingsIn = (named: NamedTree) => {
+  if (isSettingName(named.name)) return Either.map(settingOf(named, named.name, topNames), Array.of)
+  const known = namesIn(named.name)
+  if (known.length === 0) return unknown(named.line, named.name, topNames)
+  if (named.tree._tag === "Absent") return Either.right([])
+  if (named.tree._tag !== "Map") return problem(named.line, named.name, `must hold settings: ${known.join(", ")}`)
+  return Either.all(named.tree.entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
+}
+
+const serverOf = (tree: Tree, index: number): Checked<StoredServer> =>
+  Either.gen(function*() {
+    const at = `servers[${index}]`
+    if (tree._tag !== "Map") {
+      return yield* problem(tree.line, at, "must be a server: id, name, host, username and so on")
+    }
+    const fields: { [Field in ServerField]?: Entry } = {}
+    for (const named of tree.entries) {
+      const setting = `${at}.${named.name}`
+      if (!isServerField(named.name)) return yield* unknown(named.line, setting, Record.keys(serverFields))
+      const entry = yield* entryOf(setting, serverFields[named.name].decode, named)
+      if (Option.isSome(entry)) fields[named.name] = entry.value
+    }
+    const required = (field: RequiredField) =>
+      Either.fromNullable(fields[field], () => ({ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }))
+    const { host, id, name, username } = yield* Either.all({
+      id: required("id"),
+      name: required("name"),
+      host: required("host"),
+      username: required("username")
+    })
+    return { line: tree.line, fields: { ...fields, id, name, host, username } }
+  })
+
+const idOf = ({ fields: { id } }: StoredServer) => isList(id.written) ? undefined : id.written.text
+
+const serversOf = (tree: Tree): Checked<ReadonlyArray<StoredServer>> =>
+  Either.gen(function*() {
+    if (tree._tag === "Absent") return []
+    if (tree._tag !== "List") return yield* problem(tree.line, "servers", "must be a list of servers")
+    const servers = yield* Either.all(tree.items.map(serverOf))
+    const ids = servers.map(idOf)
+    const twin = servers.find((server, index) => ids.indexOf(idOf(server)) < index)
+    return twin === undefined ? servers : yield* problem(twin.line, "servers", "holds two servers with this id")
+  })
+
+const documentOf = (tree: Tree): Checked<SettingsDocument> =>
+  Either.gen(function*() {
+    if (tree._tag === "Absent") return { settings: {}, servers: [] }
+    if (tree._tag !== "Map") return yield* problem(tree.line, null, "must hold settings: name: value")
+    const [others, lists] = Array.partition(tree.entries, ({ name }) => name === "servers")
+    const settings = yield* Either.all(others.map(settingsIn))
+    const servers = yield* Either.all(lists.map(({ tree: list }) => serversOf(list)))
+    return { settings: Object.fromEntries(Array.getSomes(settings.flat())), servers: servers.flat() }
+  })
+
+const inFile = (file: string) =>
+  Either.mapLeft(({ line, reason, setting }: Problem) => new SettingsInvalid({ file, line, setting, reason }))
+
+const treeOf = (text: string): Checked<Tree> =>
+  Either.mapLeft(yamlTree(text), ({ line, reason }) => ({ line, setting: null, reason: `is no YAML: ${reason}` }))
+
+/** Reads the text of a settings file. Fails with the line and the setting that does not fit, never with its value. */
+export const settingsDocument = (file: string, text: string): Either.Either<SettingsDocument, SettingsInvalid> =>
+  treeOf(text).pipe(Either.flatMap(documentOf), inFile(file))
+
+/** The `http` settings of a file that is broken elsewhere; nothing where they are absent or broken themselves. */
+export const httpSettings = (text: string): Option.Option<SettingsDocument> =>
+  Option.gen(function*() {
+    const tree = yield* Either.getRight(treeOf(text))
+    if (tree._tag !== "Map") return yield* Option.none()
+    const entries = tree.entries.filter(({ name, tree: { _tag } }) => name === "http" && _tag === "Map")
+    return yield* entries.length === 0 ? Option.none() : Either.getRight(documentOf({ ...tree, entries }))
+  })

@@ -1,0 +1,51 @@
+import { Effect, Option } from "effect"
+import { type ServerInput, ServerNotFound } from "../../schema/Server.ts"
+import { SettingMissing, type SettingName } from "../../schema/Settings.ts"
+import { findWith } from "./findSetting.ts"
+import { makeGuard } from "./guardSettings.ts"
+import { serverReader } from "./readServers.ts"
+import { makeResolver } from "./resolvedValue.ts"
+import { serverWriter } from "./saveServer.ts"
+import { Settings } from "./Settings.ts"
+import type { SettingsSource } from "./settingsSource.ts"
+
+/** The settings over a source of their text. */
+export const settingsFrom = (source: SettingsSource) =>
+  Effect.gen(function*() {
+    const { file } = source
+    const resolver = yield* makeResolver(file)
+    const findIn = findWith(resolver)
+    const servers = serverReader(resolver)
+    const writer = yield* serverWriter(source, servers)
+    const document = Effect.flatMap(source.current, (snapshot) => snapshot.document)
+
+    const find = <Name extends SettingName>(name: Name) =>
+      Effect.flatMap(document, (settings) => findIn(settings, name))
+
+    return Settings.of({
+      file,
+      find,
+      get: (name) =>
+        Effect.flatMap(
+          find(name),
+          Option.match({
+            onNone: () => new SettingMissing({ file, setting: name }),
+            onSome: Effect.succeed
+          })
+        ),
+      guard: yield* makeGuard(source, findIn),
+      servers: Effect.flatMap(
+        document,
+        ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))
+      ).pipe(
+        Effect.withSpan("Settings.servers")
+      ),
+      server: Effect.fn("Settings.server")(function*(id: string) {
+        const { servers: stored } = yield* document
+        const found = yield* servers.withId(stored, id)
+        return yield* Option.match(found, { onNone: () => new ServerNotFound({ id }), onSome: servers.access })
+      }),
+      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput) => writer.save(input)),
+      removeServer: Effect.fn("Settings.removeServer")((id: string) => writer.remove(id))
+    })
+  })

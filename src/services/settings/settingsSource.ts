@@ -1,0 +1,23 @@
+import type { Effect, Either, Option } from "effect"
+import type { SettingsInvalid, SettingsUnavailable } from "../../schema/Settings.ts"
+import type { SettingsDocument } from "./settingsDocument.ts"
+
+/** The text of the settings at one moment, and what it says. */
+export interface Snapshot {
+  readonly text: string
+  readonly document: Either.Either<SettingsDocument, SettingsInvalid>
+}
+
+/** What comes of an edit: an answer, and a new text unless nothing is to change. */
+export type Edited<A> = readonly [answer: A, text: Option.Option<string>]
+
+/** Where the text of the settings comes from and goes to. */
+export interface SettingsSource {
+  /** An absolute local path; relative paths in the settings are relative to its directory. */
+  readonly file: string
+  readonly current: Effect.Effect<Snapshot, SettingsUnavailable>
+  /** Replaces the text by what `edit` makes of it, while nobody else changes it. */
+  readonly change: <A, E>(
+    edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>
+  ) => Effect.Effect<A, E | SettingsUnavailable>
+}

@@ -1,0 +1,80 @@
+import { Array, Either, Option } from "effect"
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from "yaml"
+import type { Scalar } from "./settingValue.ts"
+
+/** What a YAML text says, aliases followed, with the line of each part counted from 1. Empty texts count as absent. */
+export type Tree =
+  | { readonly _tag: "Absent"; readonly line: number }
+  | { readonly _tag: "Scalar"; readonly line: number; readonly scalar: Scalar }
+  | { readonly _tag: "List"; readonly line: number; readonly items: ReadonlyArray<Tree> }
+  | { readonly _tag: "Map"; readonly line: number; readonly entries: ReadonlyArray<NamedTree> }
+
+export interface NamedTree {
+  readonly name: string
+  readonly line: number
+  readonly tree: Tree
+}
+
+/** Why a text is no YAML, and where. */
+export interface YamlProblem {
+  readonly line: number
+  readonly reason: string
+}
+
+// Some of the library's words quote what stands at the error, which may be a password.
+const words: Partial<Record<YAMLError["code"], string>> = {
+  BAD_ALIAS: "a text that starts with * or & must be quoted",
+  BAD_DQ_ESCAPE: "an escape sequence is unknown: write \\\\ for a backslash, or use single quotes",
+  MULTIPLE_DOCS: "there is more than one document",
+  TAG_RESOLVE_FAILED: "a text that starts with ! must be quoted",
+  UNEXPECTED_TOKEN: "something unexpected stands here"
+}
+
+const deepest = 8
+
+/** Reads a YAML text. */
+export const yamlTree = (text: string): Either.Either<Tree, YamlProblem> => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const lineAt = (offset: number) => lines.linePos(offset).line
+
+  const read = (node: unknown, above: number, depth: number): Either.Either<Tree, YamlProblem> => {
+    const line = isNode(node) && node.range ? lineAt(node.range[0]) : above
+    if (depth > deepest) return Either.left({ line, reason: "this is nested too deeply" })
+    if (isAlias(node)) {
+      const target = node.resolve(document)
+      if (target === undefined) return Either.left({ line, reason: "a text that starts with * must be quoted" })
+      return Either.map(read(target, line, depth + 1), (tree) => ({ ...tree, line }))
+    }
+    if (isSeq(node)) {
+      return Either.map(
+        Either.all(node.items.map((item) => read(item, line, depth + 1))),
+        (items) => ({ _tag: "List", line, items })
+      )
+    }
+    if (isMap(node)) {
+      const entries = node.items.map(({ key, value }): Either.Either<NamedTree, YamlProblem> => {
+        const at = isNode(key) && key.range ? lineAt(key.range[0]) : line
+        if (!isScalar(key)) return Either.left({ line: at, reason: "a name must be a plain text" })
+        return Either.map(read(value, at, depth + 1), (tree) => ({ name: String(key.value), line: at, tree }))
+      })
+      return Either.map(Either.all(entries), (all) => ({ _tag: "Map", line, entries: all }))
+    }
+    if (!isScalar(node) || node.value === null || node.value === "") return Either.right({ _tag: "Absent", line })
+    const { source, value } = node
+    return typeof value === "string"
+      ? Either.right({ _tag: "Scalar", line, scalar: { value, text: value } })
+      : typeof value === "number" || typeof value === "boolean"
+      ? Either.right({ _tag: "Scalar", line, scalar: { value, text: source ?? String(value) } })
+      : Either.left({ line, reason: "this is neither a text, a number nor true or false" })
+  }
+
+  const first = Option.orElse(
+    Array.head(document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])),
+    () => Array.findFirst(document.warnings, ({ code }) => code === "TAG_RESOLVE_FAILED")
+  )
+  return Option.match(first, {
+    onNone: () => read(document.contents, 1, 0),
+    onSome: ({ code, message, pos }) => Either.left({ line: lineAt(pos[0]), reason: words[code] ?? message })
+  })
+}

@@ -1,0 +1,151 @@
+import { FileSystem, Path } from "@effect/platform"
+import { Context, Effect, Layer, Schema } from "effect"
+import { createHash, randomUUID } from "node:crypto"
+import { hostKeysLock } from "../locks/LockKey.ts"
+import { Locks } from "../locks/Locks.ts"
+
+/** The key of a server as it came over the wire. */
+export interface HostKey {
+  /** Its type as the key itself names it: `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa`. */
+  readonly type: string
+  readonly blob: Uint8Array
+}
+
+/** The key shown is none of those remembered; both as fingerprints. */
+export interface KeyMismatch {
+  readonly remembered: string
+  readonly presented: string
+}
+
+/** The remembered keys could not be read or written. */
+export class HostKeysUnavailable extends Schema.TaggedError<HostKeysUnavailable>()("HostKeysUnavailable", {
+  file: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 500
+  override get message() {
+    return `The host keys in ${this.file} could not be used: ${this.reason}`
+  }
+}
+
+/**
+ * The host keys that servers showed before. A server is trusted when it is met for the first time; from then on it has
+ * to show a remembered key. What is remembered belongs to host and port, not to a stored server.
+ */
+export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
+  /** Where keys are remembered, for error messages. */
+  readonly file: string
+  /** The types remembered for a server, for asking it for one of these first. */
+  readonly knownTypes: (host: string, port: number) => Effect.Effect<ReadonlyArray<string>, HostKeysUnavailable>
+  /** Remembers the first key of a server; answers a mismatch when it shows another than the remembered ones. */
+  readonly check: (
+    host: string,
+    port: number,
+    key: HostKey
+  ) => Effect.Effect<KeyMismatch | "known" | "remembered", HostKeysUnavailable>
+}>() {}
+
+/** A key's fingerprint as OpenSSH prints it: `SHA256:` and base64 without padding. */
+export const fingerprint = (blob: Uint8Array): string =>
+  `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`
+
+/** Reads a key's type from its wire form: a length of four bytes, then the name. */
+export const hostKey = (blob: Uint8Array): HostKey => {
+  const bytes = Buffer.from(blob)
+  const length = bytes.length < 4 ? 0 : bytes.readUInt32BE(0)
+  return { type: bytes.subarray(4, 4 + length).toString("latin1"), blob: bytes }
+}
+
+const odd = /[^a-z0-9._:%-]/g
+const escaped = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`
+
+/** How a server is named in the file: OpenSSH's `host`, or `[host]:port` for another port than 22. */
+const nameOf = (host: string, port: number): string => {
+  const name = host.toLowerCase().replace(odd, escaped)
+  return port === 22 ? name : `[${name}]:${port}`
+}
+
+interface Line {
+  readonly names: ReadonlyArray<string>
+  readonly type: string
+  readonly key: string
+}
+
+const lineOf = (text: string): Line | undefined => {
+  const [names, type, key] = text.trim().split(/\s+/)
+  return names === undefined || type === undefined || key === undefined || /^[#@|]/.test(names)
+    ? undefined
+    : { names: names.split(","), type, key }
+}
+
+/** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are no entries here. */
+export const remembered = (text: string, host: string, port: number): ReadonlyArray<Omit<Line, "names">> =>
+  text.split(/\r?\n/).flatMap((row) => {
+    const line = lineOf(row)
+    return line?.names.includes(nameOf(host, port)) === true ? [{ type: line.type, key: line.key }] : []
+  })
+
+/**
+ * What a known_hosts text says about a key that a server shows, and the text with the key when the server is new. One
+ * key is remembered for a server: it is asked for that type first, so that its other keys do not look like a change. A
+ * server that has lost the remembered type counts as changed, as anybody could claim that in its place.
+ */
+export const judge = (text: string, host: string, port: number, key: HostKey) => {
+  const keys = remembered(text, host, port)
+  const shown = Buffer.from(key.blob).toString("base64")
+  if (keys.some((known) => known.key === shown)) return { answer: "known" as const, text }
+  if (keys.length > 0) {
+    const answer: KeyMismatch = {
+      remembered: keys.map((known) => fingerprint(Buffer.from(known.key, "base64"))).join(" or "),
+      presented: fingerprint(key.blob)
+    }
+    return { answer, text }
+  }
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`
+  return { answer: "remembered" as const, text: `${whole}${nameOf(host, port)} ${key.type} ${shown}\n` }
+}
+
+/** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
+export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, FileSystem.FileSystem | Path.Path | Locks> =>
+  Layer.effect(
+    HostKeys,
+    Effect.gen(function*() {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const locks = yield* Locks
+      const unavailable = (cause: { readonly message: string }) =>
+        new HostKeysUnavailable({ file, reason: cause.message })
+      const read = files.readFileString(file).pipe(
+        Effect.catchTag("SystemError", (error) => error.reason === "NotFound" ? Effect.succeed("") : Effect.fail(error))
+      )
+      const replace = (text: string) => {
+        const staged = `${file}.${randomUUID()}`
+        return files.writeFileString(staged, text, { mode: 0o600, flag: "wx" }).pipe(
+          Effect.zipRight(files.rename(staged, file)),
+          Effect.tapError(() => Effect.ignore(files.remove(staged)))
+        )
+      }
+      return HostKeys.of({
+        file,
+        knownTypes: Effect.fn("HostKeys.knownTypes")((host, port) =>
+          read.pipe(
+            Effect.map((text) => remembered(text, host, port).map((key) => key.type)),
+            Effect.mapError(unavailable)
+          )
+        ),
+        check: Effect.fn("HostKeys.check")((host, port, key) =>
+          Effect.gen(function*() {
+            const now = judge(yield* read, host, port, key)
+            if (now.answer !== "remembered") return now.answer
+            yield* files.makeDirectory(path.dirname(file), { recursive: true })
+            // Another connection may have been first: judge again what the file says under the lock.
+            return yield* Effect.gen(function*() {
+              const held = judge(yield* read, host, port, key)
+              if (held.answer === "remembered") yield* replace(held.text)
+              return held.answer
+            }).pipe(locks.withLock(hostKeysLock(file)))
+          }).pipe(Effect.mapError(unavailable))
+        )
+      })
+    })
+  )

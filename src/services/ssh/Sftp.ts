@@ -1,0 +1,30 @@
+import { Context } from "effect"
+import type { Effect, Scope, Stream } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+
+/** What a remote name stands for; links are reported as links, never followed. */
+export type RemoteKind = "file" | "directory" | "link" | "other"
+
+/** An entry of a remote directory. `size` is in bytes. */
+export interface RemoteEntry {
+  readonly name: string
+  readonly kind: RemoteKind
+  readonly size: number
+}
+
+/** A path may start with `~/`, the home of the server's user. */
+export interface SftpSession {
+  readonly stat: (path: string) => Effect.Effect<RemoteEntry, RemoteFileFailed | SshError>
+  readonly list: (path: string) => Effect.Effect<ReadonlyArray<RemoteEntry>, RemoteFileFailed | SshError>
+  /** The bytes of a file, read ahead in parallel and handed over in order. */
+  readonly read: (path: string) => Stream.Stream<Uint8Array, RemoteFileFailed | SshError>
+  /** Writes a new file that only its owner may read; fails where the name is taken. */
+  readonly writePrivate: (path: string, content: Uint8Array) => Effect.Effect<void, RemoteFileFailed | SshError>
+}
+
+/** File transfer with deployment servers. */
+export class Sftp extends Context.Tag("berth/Sftp")<Sftp, {
+  /** A session on the server's warm connection; it is one of the connection's few channels until the scope closes. */
+  readonly session: (server: ServerAccess) => Effect.Effect<SftpSession, SshError, Scope.Scope>
+}>() {}

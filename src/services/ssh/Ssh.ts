@@ -1,0 +1,57 @@
+import { Context } from "effect"
+import type { Duration, Effect, Scope, Stream } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
+import type { RemoteCommand } from "./RemoteCommand.ts"
+
+/**
+ * How a remote command ended. `code` is null when a signal or a lost channel ended it: that is a failure too.
+ * `truncated` is true when a stream was longer than `maxOutput`, so that its beginning is missing.
+ */
+export interface RemoteExit {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated?: boolean
+}
+
+/**
+ * A remote command that is running. When the scope it was started in closes, its input ends, it is sent TERM, has two
+ * seconds to clean up, and its channel closes. Each stream is read once; a stream that nobody reads stalls the command
+ * after 2 MiB.
+ */
+export interface RemoteProcess {
+  readonly stdout: Stream.Stream<Uint8Array, ConnectionLost>
+  readonly stderr: Stream.Stream<Uint8Array, ConnectionLost>
+  /** Its exit code; null when it was killed. */
+  readonly exit: Effect.Effect<number | null, ConnectionLost>
+}
+
+export interface ExecOptions<E = never> {
+  /** How long the command may take before its channel is closed; 60 seconds when absent. */
+  readonly timeout?: Duration.DurationInput
+  /** How many bytes of each stream are kept, the last ones; 1 MiB when absent. */
+  readonly maxOutput?: number
+  /** What the command reads, after the command's own `stdin`, sent with back-pressure. Its failure closes the channel. */
+  readonly stdin?: Stream.Stream<Uint8Array, E>
+}
+
+/** Commands on deployment servers, over one warm connection each. */
+export class Ssh extends Context.Tag("berth/Ssh")<Ssh, {
+  /** Runs a command to its end and collects what it wrote. A code other than 0 is a result, not an error. */
+  readonly exec: <E = never>(
+    server: ServerAccess,
+    command: RemoteCommand,
+    options?: ExecOptions<E>
+  ) => Effect.Effect<RemoteExit, SshError | E>
+  /**
+   * Starts a command and hands it over while it runs; without `stdin` its input stays open until the scope closes. A
+   * `stdin` stream follows the command's own with back-pressure and ends its input; its failure ends the
+   * command as the scope does. What sudo refuses shows in the exit code and on stderr: `sudoRefusal` reads it there.
+   */
+  readonly spawn: (
+    server: ServerAccess,
+    command: RemoteCommand,
+    stdin?: Stream.Stream<Uint8Array, unknown>
+  ) => Effect.Effect<RemoteProcess, SshError, Scope.Scope>
+}>() {}

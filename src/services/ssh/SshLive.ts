@@ -1,0 +1,183 @@
+import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
+import type { Scope } from "effect"
+import type { ClientChannel } from "ssh2"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { RemoteTimeout, SudoRefused } from "../../schema/Ssh.ts"
+import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
+import { lastBytes } from "../bytes/lastBytes.ts"
+import { bytesOf, write } from "./channelBytes.ts"
+import { openChannel } from "./channels.ts"
+import type { ChannelKind, OpenChannel } from "./channels.ts"
+import { stillConnected, where } from "./connection.ts"
+import type { Connection } from "./connection.ts"
+import { Connections } from "./Connections.ts"
+import type { RemoteCommand } from "./RemoteCommand.ts"
+import { renderCommand } from "./remoteShell.ts"
+import { Ssh } from "./Ssh.ts"
+import type { ExecOptions, RemoteExit, RemoteProcess } from "./Ssh.ts"
+import { sudoRefusal, withoutLecture } from "./sudo.ts"
+
+const defaultTimeout = Duration.seconds(60)
+const defaultOutput = 1024 * 1024
+
+/** What the remote shell reads first: sudo's password as a line of its own where the command uses sudo, then its stdin. */
+const inputOf = (server: ServerAccess, { stdin, sudo }: RemoteCommand): Effect.Effect<Buffer, SudoRefused> => {
+  const { password, sudoPassword } = server.credentials
+  const secret = sudoPassword ?? password
+  const line = sudo ? `${secret === undefined ? "" : Redacted.value(secret)}\n` : ""
+  return /[\0\n]/.test(line.slice(0, -1))
+    ? new SudoRefused({
+      ...where(server),
+      words: "the stored password holds a line break or NUL",
+      help: "Correct the sudoPassword (or the password) stored for the server"
+    })
+    : Effect.succeed(Buffer.concat([Buffer.from(line), stdin === undefined ? Buffer.alloc(0) : Buffer.from(stdin)]))
+}
+
+/** Asks a command to end: its process group is sent TERM and its input ends. Answers whether it could be asked. */
+const stop = (channel: ClientChannel): boolean => {
+  // 'close' comes only after what was sent before it is read.
+  channel.resume()
+  channel.stderr.resume()
+  // Once the input has ended, ssh2 sends no signal any more.
+  if (!channel.writable) return false
+  channel.signal("TERM")
+  channel.end()
+  return true
+}
+
+const running = (text: string, exited: Deferred.Deferred<number | null>): ChannelKind<ClientChannel> => ({
+  start: (client, done) =>
+    client.exec(text, (error, channel) => {
+      if (error === undefined) {
+        channel.on("exit", (code: number | null) => Deferred.unsafeDone(exited, Effect.succeed(code)))
+      }
+      done(error, channel)
+    }),
+  stop,
+  close: (channel) => channel.close()
+})
+
+/** The exit code; a connection that broke is no exit. */
+const codeOrLost = (server: ServerAccess, connection: Connection) => (code: number | null) =>
+  code === null ? Effect.as(stillConnected(server, connection), code) : Effect.succeed(code)
+
+const ended = (channel: ClientChannel["stderr"]) =>
+  Effect.async<void>((resume) => {
+    const done = () => resume(Effect.void)
+    if (channel.readableEnded) return done()
+    channel.once("end", done)
+    return Effect.sync(() => channel.off("end", done))
+  })
+
+/** Hands a command everything it reads. It may end, or close its input, before it has read it all. */
+const feed = <E>(channel: ClientChannel, input: Buffer, stdin: Stream.Stream<Uint8Array, E>) =>
+  write(channel, input).pipe(
+    Effect.zipRight(Stream.runForEach(stdin, (chunk) => write(channel, chunk))),
+    Effect.zipRight(Effect.sync(() => channel.end()))
+  )
+
+/** Feeds a running command and collects what it writes, until the server closes its channel. */
+const collect = <E>(
+  server: ServerAccess,
+  { channel, closed, connection }: OpenChannel<ClientChannel>,
+  input: Buffer,
+  { maxOutput = defaultOutput, stdin }: ExecOptions<E>
+): Effect.Effect<RemoteExit, E | ConnectionLost> =>
+  Effect.gen(function*() {
+    const stdout = lastBytes(maxOutput)
+    const stderr = lastBytes(maxOutput)
+    channel.on("data", stdout.add)
+    channel.stderr.on("data", stderr.add)
+    const end = Effect.flatMap(Deferred.await(closed), codeOrLost(server, connection))
+    const code = stdin === undefined
+      ? yield* Effect.zipRight(Effect.sync(() => channel.end(input)), end)
+      : yield* Effect.raceFirst(Effect.zipRight(feed(channel, input, stdin), Effect.never), end)
+    yield* ended(channel.stderr)
+    return {
+      code,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      ...stdout.truncated() || stderr.truncated() ? { truncated: true } : {}
+    }
+  })
+
+const refusedBySudo = (server: ServerAccess, { code, stderr }: RemoteExit) =>
+  code !== 0
+    ? Option.match(sudoRefusal(stderr), {
+      onNone: () => Effect.void,
+      onSome: (refusal) => new SudoRefused({ ...where(server), ...refusal })
+    })
+    : Effect.void
+
+/** Commands over the warm connections. */
+export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
+  Ssh,
+  Effect.gen(function*() {
+    const connections = yield* Connections
+
+    const start = (server: ServerAccess, command: RemoteCommand) =>
+      Effect.gen(function*() {
+        const text = yield* renderCommand(command)
+        const input = yield* inputOf(server, command)
+        const exited = yield* Deferred.make<number | null>()
+        const open = yield* openChannel(connections, server, running(text, exited))
+        return { exited, input, open }
+      })
+
+    const exec = Effect.fn("Ssh.exec")(function*<E = never>(
+      server: ServerAccess,
+      command: RemoteCommand,
+      options: ExecOptions<E> = {}
+    ): Effect.fn.Return<RemoteExit, SshError | E, Scope.Scope> {
+      yield* Effect.annotateCurrentSpan({ server: server.name, what: command.what })
+      const timeout = Duration.decode(options.timeout ?? defaultTimeout)
+      const { input, open } = yield* start(server, command)
+      const exit = yield* collect(server, open, input, options).pipe(
+        Effect.interruptible,
+        Effect.timeoutFail({
+          duration: timeout,
+          onTimeout: () =>
+            new RemoteTimeout({ ...where(server), what: command.what, seconds: Duration.toSeconds(timeout) })
+        })
+      )
+      if (!command.sudo) return exit
+      const told = { ...exit, stderr: withoutLecture(exit.stderr) }
+      yield* refusedBySudo(server, told)
+      return told
+    })
+
+    const spawn = Effect.fn("Ssh.spawn")(function*(
+      server: ServerAccess,
+      command: RemoteCommand,
+      stdin?: Stream.Stream<Uint8Array, unknown>
+    ): Effect.fn.Return<RemoteProcess, SshError, Scope.Scope> {
+      yield* Effect.annotateCurrentSpan({ server: server.name, what: command.what })
+      const { exited, input, open: { channel, closed, connection } } = yield* start(server, command)
+      if (stdin !== undefined) {
+        yield* feed(channel, input, stdin).pipe(
+          Effect.catchAllCause(() => Effect.sync(() => stop(channel))),
+          Effect.interruptible,
+          Effect.forkScoped
+        )
+      } else if (command.stdin === undefined) channel.write(input)
+      else channel.end(input)
+      // Both streams end with the connection, too.
+      const whole = (bytes: Stream.Stream<Uint8Array>) =>
+        Stream.concat(bytes, Stream.drain(Stream.fromEffect(stillConnected(server, connection))))
+      return {
+        stdout: whole(bytesOf(channel)),
+        stderr: whole(bytesOf(channel.stderr)),
+        exit: Effect.flatMap(
+          Effect.raceFirst(
+            Effect.interruptible(Deferred.await(exited)),
+            Effect.interruptible(Deferred.await(closed))
+          ),
+          codeOrLost(server, connection)
+        )
+      }
+    })
+
+    return Ssh.of({ exec: (server, command, options) => Effect.scoped(exec(server, command, options)), spawn })
+  })
+)

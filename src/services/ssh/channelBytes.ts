@@ -1,0 +1,35 @@
+import { Effect, Option, Stream } from "effect"
+import type { Readable, Writable } from "node:stream"
+
+/** Writes a chunk; done when it has been taken over, so that its memory is free again. Waits for ever on a broken stream. */
+export const write = (channel: Writable, chunk: Uint8Array): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    channel.write(chunk, (error) => {
+      if (error === null || error === undefined) resume(Effect.void)
+    })
+  })
+
+const next = (readable: Readable): Effect.Effect<Uint8Array, Option.Option<never>> =>
+  Effect.async((resume) => {
+    const stop = () => {
+      readable.off("readable", take)
+      readable.off("end", take)
+    }
+    const take = () => {
+      const chunk: unknown = readable.read()
+      if (chunk instanceof Uint8Array) {
+        stop()
+        resume(Effect.succeed(chunk))
+      } else if (readable.readableEnded) {
+        stop()
+        resume(Effect.fail(Option.none()))
+      }
+    }
+    readable.on("readable", take)
+    readable.on("end", take)
+    take()
+    return Effect.sync(stop)
+  })
+
+/** The bytes of a readable as they come, never more in memory than it buffers itself. */
+export const bytesOf = (readable: Readable): Stream.Stream<Uint8Array> => Stream.repeatEffectOption(next(readable))

@@ -1,0 +1,169 @@
+import { Deferred, Effect, Option, Schedule } from "effect"
+import type { Context, Duration, Scope } from "effect"
+import type { Client } from "ssh2"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { ConnectionLost, ServerUnreachable } from "../../schema/Ssh.ts"
+import { isOver, stillConnected, where } from "./connection.ts"
+import type { ConnectError, Connection } from "./connection.ts"
+import type { Connections } from "./Connections.ts"
+
+/** What every channel has in common, commands' and file transfer's. */
+interface Closable {
+  readonly on: (event: string, listener: (...values: ReadonlyArray<unknown>) => void) => unknown
+}
+
+/** How a kind of channel is started on a client, and how it ends before its time. */
+export interface ChannelKind<Channel extends Closable> {
+  readonly start: (client: Client, done: (error: Error | undefined, channel: Channel) => void) => void
+  /** Asks the other side to come to an end by itself; answers whether it could be asked. */
+  readonly stop: (channel: Channel) => boolean
+  readonly close: (channel: Channel) => void
+}
+
+/** An open channel. `closed` is its exit code once the server has closed it; null when it has none. */
+export interface OpenChannel<Channel> {
+  readonly connection: Connection
+  readonly channel: Channel
+  readonly closed: Deferred.Deferred<number | null>
+}
+
+/** The server turned a channel down. `full`: it has as many sessions as it allows. */
+interface Refused {
+  readonly _tag: "Refused"
+  readonly reason: string
+  readonly full: boolean
+}
+
+/** The connection was over before the server was asked for anything. */
+interface Moved {
+  readonly _tag: "Moved"
+}
+
+const moved: Moved = { _tag: "Moved" }
+
+// sshd keeps the session of a closed channel until its program has ended. One whose program goes on for longer would
+// take a place for nobody knows how long: its connection then takes no new work, and the next caller makes another.
+const closingTime = "10 seconds"
+// What cleans up after itself is given this long: with its output closed it could not even report.
+const stoppingTime = "2 seconds"
+const openingTime = "30 seconds"
+
+const whenFull = Schedule.exponential("20 millis", 1.5).pipe(
+  Schedule.union(Schedule.spaced("250 millis")),
+  Schedule.jittered,
+  Schedule.upTo("30 seconds")
+)
+
+const refusalOf = (error: Error): Refused => ({
+  _tag: "Refused",
+  reason: error.message.replace(/^\(SSH\) /, ""),
+  full: "reason" in error && error.reason === 2
+})
+
+const openOnce = <Channel extends Closable>(
+  server: ServerAccess,
+  connection: Connection,
+  kind: ChannelKind<Channel>
+): Effect.Effect<OpenChannel<Channel>, Refused | Moved | ConnectionLost, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function*() {
+      yield* restore(connection.slots.take(1))
+      // Those who wait are let go when the connection is over: nothing of theirs has reached the server.
+      if (yield* isOver(connection)) return yield* Effect.zipRight(connection.slots.release(1), Effect.fail(moved))
+      const opened = yield* Deferred.make<Channel, Refused>()
+      const closed = yield* Deferred.make<number | null>()
+      let wanted = true
+      let open: Channel | undefined
+      const forget = connection.onLost(() => {
+        Deferred.unsafeDone(opened, Effect.fail(refusalOf(new Error("the connection broke"))))
+        Deferred.unsafeDone(closed, Effect.succeed(null))
+      })
+      // The place is free when the server has closed the channel, however long that is after its user left.
+      yield* Deferred.await(closed).pipe(
+        Effect.zipRight(Effect.sync(forget)),
+        Effect.ensuring(connection.slots.release(1)),
+        Effect.interruptible,
+        Effect.forkIn(connection.scope)
+      )
+      const within = (time: Duration.DurationInput) =>
+        Deferred.await(closed).pipe(Effect.interruptible, Effect.timeoutOption(time), Effect.map(Option.isSome))
+      yield* Effect.addFinalizer(() =>
+        Effect.gen(function*() {
+          wanted = false
+          if (yield* Deferred.isDone(closed)) return
+          if (open !== undefined) {
+            if (kind.stop(open) && (yield* within(stoppingTime))) return
+            kind.close(open)
+          }
+          yield* within(closingTime).pipe(
+            Effect.flatMap((over) => over ? Effect.void : Deferred.succeed(connection.spent, undefined)),
+            Effect.interruptible,
+            Effect.forkIn(connection.scope)
+          )
+        })
+      )
+      yield* Effect.try({
+        try: () =>
+          kind.start(connection.client, (error, channel) => {
+            if (error !== undefined) {
+              Deferred.unsafeDone(opened, Effect.fail(refusalOf(error)))
+              return Deferred.unsafeDone(closed, Effect.succeed(null))
+            }
+            open = channel
+            channel.on(
+              "close",
+              (code) => Deferred.unsafeDone(closed, Effect.succeed(typeof code === "number" ? code : null))
+            )
+            channel.on("error", () => undefined)
+            if (!wanted) kind.close(channel)
+            Deferred.unsafeDone(opened, Effect.succeed(channel))
+          }),
+        catch: (cause) => cause instanceof Error ? cause.message : String(cause)
+      }).pipe(
+        // The client knows that its socket is closed before it says so.
+        Effect.tapError((reason) => Deferred.fail(connection.lost, reason)),
+        Effect.mapError(() => moved)
+      )
+      const channel = yield* Deferred.await(opened).pipe(
+        Effect.interruptible,
+        Effect.timeoutFail({
+          duration: openingTime,
+          onTimeout: (): Refused => ({
+            _tag: "Refused",
+            reason: `it did not open a session within ${openingTime}`,
+            full: false
+          })
+        }),
+        Effect.tapError(() => stillConnected(server, connection)),
+        restore
+      )
+      return { channel, closed, connection }
+    })
+  )
+
+/**
+ * Opens a channel on a server's connection, one of the few at a time: who came first is served first. It closes with
+ * the scope. A server that has no room is asked again for half a minute, and a connection that is over before the
+ * server was asked is replaced.
+ */
+export const openChannel = <Channel extends Closable>(
+  connections: Context.Tag.Service<Connections>,
+  server: ServerAccess,
+  kind: ChannelKind<Channel>
+): Effect.Effect<OpenChannel<Channel>, ConnectError | ConnectionLost, Scope.Scope> =>
+  connections.get(server).pipe(
+    Effect.flatMap((connection) =>
+      openOnce(server, connection, kind).pipe(
+        Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull })
+      )
+    ),
+    Effect.retry({ while: (failure) => failure._tag === "Moved", times: 3 }),
+    Effect.catchTags({
+      Moved: () => new ConnectionLost({ ...where(server), reason: "new connections break at once" }),
+      Refused: ({ full, reason }) =>
+        new ServerUnreachable({
+          ...where(server),
+          reason: full ? `it allows no further session on the connection (${reason})` : reason
+        })
+    })
+  )

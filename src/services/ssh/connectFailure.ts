@@ -1,0 +1,38 @@
+/** A failure before the log-in, as ssh2 and the socket tell it. `dropped`: the server hung up before its greeting. */
+export interface Failure {
+  readonly reason: string
+  readonly dropped: boolean
+  readonly turnedDown: boolean
+}
+
+const words: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "the host name is unknown",
+  EAI_AGAIN: "the host name could not be resolved for now",
+  EHOSTUNREACH: "no route to the host",
+  ENETUNREACH: "the network is unreachable",
+  ETIMEDOUT: "no answer",
+  ECONNRESET: "the server reset the connection",
+  EPIPE: "the server closed the connection",
+  EACCES: "this machine does not allow the connection"
+}
+
+const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : ""
+const levelOf = (error: Error): string => "level" in error && typeof error.level === "string" ? error.level : ""
+
+/** Whether it is only trouble with one way to log in: ssh2 goes on with the next. */
+export const passing = (error: Error) =>
+  levelOf(error) === "agent" ||
+  (levelOf(error) === "client-authentication" && !error.message.startsWith("All configured"))
+
+/** What an error of ssh2 or of the socket means. `greeted`: the server had begun to talk. */
+export const failureOf = (error: Error, greeted: boolean): Failure => ({
+  reason: error.message === "Keepalive timeout"
+    ? "it stopped answering"
+    : words[codeOf(error)] ?? (error.message || codeOf(error)),
+  dropped: !greeted && (codeOf(error) === "ECONNRESET" || error.message.includes("before handshake")),
+  turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
+})
+
+/** The server ended the connection without a reason. */
+export const hungUp: Failure = { reason: "the server closed the connection", dropped: false, turnedDown: false }

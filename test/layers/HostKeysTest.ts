@@ -1,0 +1,19 @@
+import { Effect, Layer, Ref } from "effect"
+import { HostKeys, judge, remembered } from "../../src/services/ssh/HostKeys.ts"
+
+/** Host keys in memory, on top of the known_hosts text given. */
+export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
+  Layer.effect(
+    HostKeys,
+    Effect.map(Ref.make(knownHosts), (text) =>
+      HostKeys.of({
+        file: "known_hosts",
+        knownTypes: (host, port) =>
+          Effect.map(Ref.get(text), (text) => remembered(text, host, port).map((key) => key.type)),
+        check: (host, port, key) =>
+          Ref.modify(text, (text) => {
+            const judged = judge(text, host, port, key)
+            return [judged.answer, judged.text]
+          })
+      }))
+  )

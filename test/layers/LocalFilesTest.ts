@@ -1,0 +1,183 @@
+import { Array, Effect, Layer, Option, Order, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { posix } from "node:path"
+import { type LocalEntry, LocalFileFailed, LocalFiles, type LocalKind } from "../../src/services/local/LocalFiles.ts"
+
+/** What stands at a path: the text or bytes of a file, or a link. Directories come with what is in them. */
+export type LocalFixture = string | Uint8Array | { readonly link: string } | { readonly directory: true }
+
+interface Node {
+  readonly kind: Extract<LocalKind, "file" | "directory" | "link">
+  readonly content: Uint8Array
+  readonly target: string
+  readonly mode: number
+  readonly modified: number
+}
+
+const bytesOf = (content: Uint8Array | string) =>
+  typeof content === "string" ? new TextEncoder().encode(content) : content
+
+const nothing = new Uint8Array()
+const directoryNode = (modified: number): Node => ({
+  kind: "directory",
+  content: nothing,
+  target: "",
+  mode: 0o755,
+  modified
+})
+
+const within = (path: string) => (other: string) => other.startsWith(path === "/" ? "/" : `${path}/`) && other !== path
+const fail = (path: string, reason: string) => Effect.fail(new LocalFileFailed({ path, reason }))
+const absent = (path: string) => fail(path, "no such file or directory")
+
+/** Files in memory, by absolute path with `/`. Later files are newer, a second each. */
+const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
+  const nodes = new Map<string, Node>([["/", directoryNode(0)]])
+  let clock = 0
+  let directories = 0
+  const now = () => (clock += 1000)
+
+  const makeDirectory = (path: string): void => {
+    if (nodes.has(path)) return
+    makeDirectory(posix.dirname(path))
+    nodes.set(path, directoryNode(now()))
+  }
+  const put = (path: string, content: Uint8Array, mode: number) =>
+    nodes.set(path, { kind: "file", content, target: "", mode, modified: now() })
+
+  for (const [path, fixture] of Object.entries(fixtures)) {
+    makeDirectory(posix.dirname(path))
+    if (typeof fixture === "string" || fixture instanceof Uint8Array) put(path, bytesOf(fixture), 0o644)
+    else if ("link" in fixture) nodes.set(path, { ...directoryNode(now()), kind: "link", target: fixture.link })
+    else makeDirectory(path)
+  }
+
+  /** The path with the links on the way followed, whether or not something is there. */
+  const resolve = (path: string, links = 40): string => {
+    if (path === "/") return path
+    const named = posix.join(resolve(posix.dirname(path), links), posix.basename(path))
+    const node = nodes.get(named)
+    return node?.kind === "link" && links > 0
+      ? resolve(posix.resolve(posix.dirname(named), node.target), links - 1)
+      : named
+  }
+  const parent = (path: string) => posix.join(resolve(posix.dirname(path)), posix.basename(path))
+
+  const entryOf = (path: string, { content, kind, mode, modified }: Node): LocalEntry => ({
+    name: posix.basename(path),
+    kind,
+    size: kind === "file" ? content.length : 0,
+    mode,
+    modified
+  })
+
+  const at = <A>(path: string, use: (node: Node, real: string) => Effect.Effect<A, LocalFileFailed>) =>
+    Effect.suspend(() => {
+      const real = resolve(path)
+      const node = nodes.get(real)
+      return node === undefined ? absent(path) : use(node, real)
+    })
+  const read = (path: string) =>
+    at(
+      path,
+      ({ content, kind }) => kind === "file" ? Effect.succeed(content) : fail(path, "illegal operation on a directory")
+    )
+  const store = (path: string, target: string, content: Uint8Array, mode: number) =>
+    Effect.suspend((): Effect.Effect<void, LocalFileFailed> => {
+      if (nodes.get(posix.dirname(target))?.kind !== "directory") return absent(path)
+      if (nodes.get(target)?.kind === "directory") return fail(path, "illegal operation on a directory")
+      put(target, content, mode)
+      return Effect.void
+    })
+
+  return LocalFiles.of({
+    find: (path) =>
+      Effect.sync(() => Option.map(Option.fromNullable(nodes.get(resolve(path))), (node) => entryOf(path, node))),
+    list: (path) =>
+      at(path, (node, real) =>
+        node.kind === "directory"
+          ? Effect.sync(() =>
+            Array.sortWith(
+              [...nodes].filter(([other]) => other !== "/" && posix.dirname(other) === real),
+              ([other]) => other,
+              Order.string
+            ).map(([other, child]) => entryOf(other, child))
+          )
+          : fail(path, "not a directory")),
+    realPath: (path) => at(path, (_, real) => Effect.succeed(real)),
+    read,
+    stream: (path, { bytes, offset } = { offset: 0 }) =>
+      Stream.fromEffect(
+        Effect.map(read(path), (content) => content.slice(offset, bytes === undefined ? undefined : offset + bytes))
+      ),
+    lend: (path, { bytes, offset } = { offset: 0 }) =>
+      Stream.unwrap(Effect.map(read(path), (content) => {
+        const end = bytes === undefined ? content.length : offset + bytes
+        const memory = new Uint8Array(1000)
+        // What was lent is overwritten as soon as the next chunk is asked for.
+        return Stream.unfold(offset, (at) => {
+          const chunk = content.subarray(at, Math.min(end, at + memory.length))
+          memory.fill(0)
+          memory.set(chunk)
+          return chunk.length === 0 ? Option.none() : Option.some([memory.subarray(0, chunk.length), at + chunk.length])
+        }).pipe(Stream.rechunk(1))
+      })),
+    sha256: (path) => Effect.map(read(path), (content) => createHash("sha256").update(content).digest("hex")),
+    write: (path, content, options) =>
+      Effect.suspend(() => {
+        const target = resolve(path)
+        return store(path, target, bytesOf(content), options?.mode ?? nodes.get(target)?.mode ?? 0o644)
+      }),
+    create: (path, content, options) =>
+      Effect.suspend(() => {
+        const target = parent(path)
+        return nodes.has(target)
+          ? Effect.succeed(false)
+          : Effect.as(store(path, target, bytesOf(content), options?.mode ?? 0o644), true)
+      }),
+    save: (path, content, options) =>
+      Effect.gen(function*() {
+        const bytes = Buffer.concat(Array.fromIterable(yield* Stream.runCollect(content)))
+        yield* store(path, parent(path), bytes, options?.mode ?? 0o644)
+        return bytes.length
+      }),
+    makeDirectory: (path) =>
+      Effect.suspend(() => {
+        const target = resolve(path)
+        const inTheWay = nodes.get(target)
+        if (inTheWay !== undefined && inTheWay.kind !== "directory") return fail(path, "file already exists")
+        return Effect.sync(() => makeDirectory(target))
+      }),
+    temporaryDirectory: (prefix) =>
+      Effect.sync(() => {
+        const path = `/tmp/${prefix}${directories += 1}`
+        makeDirectory(path)
+        return path
+      }),
+    rename: (from, to) =>
+      Effect.suspend(() => {
+        const source = parent(from)
+        const target = parent(to)
+        const moved = [...nodes].filter(([path]) => path === source || within(source)(path))
+        if (moved.length === 0) return absent(from)
+        for (const [path, node] of moved) {
+          nodes.delete(path)
+          nodes.set(`${target}${path.slice(source.length)}`, node)
+        }
+        return Effect.void
+      }),
+    remove: (path) =>
+      Effect.sync(() => {
+        const target = parent(path)
+        for (const other of nodes.keys()) if (other === target || within(target)(other)) nodes.delete(other)
+      })
+  })
+}
+
+/** Files in memory: what is put in by path, and what the program under test writes. */
+export const localFilesTest = (fixtures: Readonly<Record<string, LocalFixture>> = {}): Layer.Layer<LocalFiles> =>
+  Layer.sync(LocalFiles, () => make(fixtures))
+
+/** The text of a file, as the program under test left it. */
+export const localText = (path: string): Effect.Effect<string, LocalFileFailed, LocalFiles> =>
+  Effect.map(Effect.flatMap(LocalFiles, (files) => files.read(path)), (bytes) => new TextDecoder().decode(bytes))

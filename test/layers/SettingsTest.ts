@@ -1,0 +1,81 @@
+import { Path } from "@effect/platform"
+import { Effect, Layer, Option, Redacted, Ref } from "effect"
+import type { ServerAccess } from "../../src/schema/Server.ts"
+import { SettingMissing, type SettingName, type SettingValue } from "../../src/schema/Settings.ts"
+import { Settings } from "../../src/services/settings/Settings.ts"
+import { settingsDocument } from "../../src/services/settings/settingsDocument.ts"
+import { settingsFrom } from "../../src/services/settings/settingsFrom.ts"
+import type { Edited, SettingsSource, Snapshot } from "../../src/services/settings/settingsSource.ts"
+import { localFilesTest } from "./LocalFilesTest.ts"
+
+const file = "berth.yaml"
+
+/** Settings by their dotted names, as they are once they are read. */
+export type SettingsFixture = { readonly [Name in SettingName]?: SettingValue<Name> }
+
+const written = ({ credentials, ...server }: ServerAccess) => ({
+  ...server,
+  ...Object.fromEntries(
+    Object.entries(credentials).map((
+      [field, value]
+    ) => [field, Redacted.isRedacted(value) ? Redacted.value(value) : value])
+  )
+})
+
+/** A settings file in memory, which starts with this text. */
+const memorySource = (text: string): Effect.Effect<SettingsSource> =>
+  Effect.map(Effect.all([Ref.make(text), Effect.makeSemaphore(1)]), ([current, turn]) => {
+    const snapshot = Effect.map(
+      Ref.get(current),
+      (now): Snapshot => ({ text: now, document: settingsDocument(file, now) })
+    )
+    return {
+      file,
+      current: snapshot,
+      change: <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
+        Effect.gen(function*() {
+          const [answer, next] = yield* edit(yield* snapshot)
+          if (Option.isSome(next)) yield* Ref.set(current, next.value)
+          return answer
+        }).pipe(turn.withPermits(1))
+    }
+  })
+
+/**
+ * Settings in memory: those given, the defaults for the others, and these servers, which can be saved and removed as
+ * in a file.
+ */
+export const settingsTest = (
+  settings: SettingsFixture = {},
+  servers: ReadonlyArray<ServerAccess> = []
+): Layer.Layer<Settings> =>
+  Layer.effect(
+    Settings,
+    Effect.gen(function*() {
+      const inFile = yield* Effect.flatMap(
+        memorySource(JSON.stringify({ servers: servers.map(written) })),
+        settingsFrom
+      )
+      const find = <Name extends SettingName>(name: Name) => {
+        const value: SettingsFixture[Name] = settings[name]
+        return value === undefined ? inFile.find(name) : Effect.succeed(Option.some(value))
+      }
+      return Settings.of({
+        ...inFile,
+        find,
+        get: (name) =>
+          Effect.flatMap(
+            find(name),
+            Option.match({
+              onNone: () => new SettingMissing({ file, setting: name }),
+              onSome: Effect.succeed
+            })
+          ),
+        guard: Effect.succeed({
+          token: Option.fromNullable(settings["http.token"]),
+          hosts: settings["http.hosts"] ?? [],
+          origins: settings["http.origins"] ?? []
+        })
+      })
+    })
+  ).pipe(Layer.provide([localFilesTest(), Path.layer]))

@@ -1,0 +1,93 @@
+import { Path } from "@effect/platform"
+import { Layer, Redacted, Struct } from "effect"
+import type { ServerAccess } from "../../src/schema/Server.ts"
+import type { SettingName } from "../../src/schema/Settings.ts"
+import { RunsLive } from "../../src/services/runs/Runs.ts"
+import { StepsLive } from "../../src/services/runs/Steps.ts"
+import { gitHostTest, type GitHostTestOptions } from "./GitHostTest.ts"
+import { localFilesTest, type LocalFixture } from "./LocalFilesTest.ts"
+import { locksTest } from "./LocksTest.ts"
+import { platformTest, type PlatformTestOptions } from "./PlatformTest.ts"
+import { proxyFileTest } from "./ProxyFileTest.ts"
+import { type SettingsFixture, settingsTest } from "./SettingsTest.ts"
+
+/** The server that holds the proxy file. */
+const proxyServer: ServerAccess = {
+  id: "1",
+  name: "Main",
+  host: "192.168.1.20",
+  port: 22,
+  username: "deployer",
+  useSudo: true,
+  credentials: {}
+}
+
+/** Settings for everything that an upsert needs, the webhook included. */
+export const everySetting: SettingsFixture = {
+  "platform.url": "http://platform.test/api",
+  "platform.token": Redacted.make("platform-token"),
+  "platform.projectUuid": "project-sandbox",
+  "platform.privateKeyUuid": "key-sandbox",
+  "platform.defaultServerUuid": "server-main",
+  "gitHost.url": "http://git.test",
+  "gitHost.token": Redacted.make("git-token"),
+  "gitHost.sshHost": "git.test",
+  "gitHost.owner": "ann",
+  "gitHost.webhookSecret": Redacted.make("hook-secret"),
+  "proxy.configFile": "/etc/proxy/dynamic.yml",
+  "proxy.targetIp": "192.168.1.20"
+}
+
+/** A proxy file without a route. */
+export const proxyText = `http:
+  routers:
+    blog:
+      rule: "Host(\`blog.example.com\`)"
+      service: blog
+
+  middlewares:
+    redirect-to-https:
+      redirectScheme:
+        scheme: https
+
+  services:
+    blog:
+      loadBalancer:
+        servers:
+          - url: "http://192.168.1.20:2010"
+`
+
+export const platformServers = [
+  { uuid: "server-main", name: "main", ip: "192.168.1.20" },
+  { uuid: "server-web", name: "web", ip: "192.168.1.30" },
+  { uuid: "server-here", name: "here", ip: "host.docker.internal" },
+  { uuid: "server-local", name: "localhost", ip: "10.0.0.9" }
+]
+
+export interface MemoryWorld {
+  readonly files?: Readonly<Record<string, LocalFixture>>
+  readonly settings?: SettingsFixture
+  /** Settings that are not there. */
+  readonly without?: ReadonlyArray<SettingName>
+  readonly platform?: PlatformTestOptions
+  readonly gitHost?: GitHostTestOptions
+  readonly proxy?: string
+}
+
+/** Everything that the pipelines of the platform need, in memory. The project is in /srv/shop. */
+export const memoryWorld = ({ files, gitHost, platform, proxy, settings, without = [] }: MemoryWorld = {}) =>
+  Layer.mergeAll(
+    localFilesTest(files),
+    Path.layer,
+    settingsTest(Struct.omit({ ...everySetting, ...settings }, ...without), [proxyServer]),
+    platformTest({ servers: platformServers, ...platform }),
+    gitHostTest({ repositories: { "ann/shop": [] }, ...gitHost }),
+    proxyFileTest("/etc/proxy/dynamic.yml", proxy ?? proxyText),
+    Layer.provideMerge(RunsLive, locksTest),
+    StepsLive
+  )
+
+/** The files of a project in /srv/shop that declares these applications. */
+export const declaring = (entries: unknown): Readonly<Record<string, LocalFixture>> => ({
+  "/srv/shop/platform.json": JSON.stringify(entries)
+})

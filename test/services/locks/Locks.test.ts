@@ -1,0 +1,233 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Ref } from "effect"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { breakStale, look } from "../../../src/services/locks/fileLock.ts"
+import { proxyLock, settingsLock } from "../../../src/services/locks/LockKey.ts"
+import { Locks, LocksLive } from "../../../src/services/locks/Locks.ts"
+import { makeNamedLocks } from "../../../src/services/locks/namedLocks.ts"
+
+const key = { rank: 1, name: "key" }
+
+/** Locks that know nothing of the others in this process, as those of another process would. */
+const otherLocks = Effect.map(Effect.scoped(Layer.build(Layer.fresh(LocksLive))), Context.get(Locks))
+
+const workshop = Effect.gen(function*() {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const directory = yield* fs.makeTempDirectoryScoped({ prefix: "berth-locks-" })
+  return { fs, directory, file: path.join(directory, "file"), at: (name: string) => path.join(directory, name) }
+})
+
+/** Counts how many are inside at once. */
+const turnstile = Effect.map(Effect.all({ inside: Ref.make(0), most: Ref.make(0) }), ({ inside, most }) => ({
+  most: Ref.get(most),
+  pass: (stay: Effect.Effect<void>) =>
+    Ref.updateAndGet(inside, (n) => n + 1).pipe(
+      Effect.tap((n) => Ref.update(most, (m) => Math.max(m, n))),
+      Effect.zipRight(stay),
+      Effect.ensuring(Ref.update(inside, (n) => n - 1))
+    )
+}))
+
+describe("LocksLive within one process", () => {
+  layer(LocksLive)((test) => {
+    test.effect("lets one in at a time, in the order of arrival", () =>
+      Effect.gen(function*() {
+        const locks = yield* Locks
+        const { most, pass } = yield* turnstile
+        const order = yield* Ref.make<ReadonlyArray<number>>([])
+        yield* Effect.forEach(Array.from({ length: 20 }, (_, index) => index), (index) =>
+          locks.withLock(key)(
+            Effect.zipRight(pass(Effect.yieldNow()), Ref.update(order, (all) => [...all, index]))
+          ), { concurrency: "unbounded" })
+        expect(yield* most).toBe(1)
+        expect(yield* Ref.get(order)).toEqual(Array.from({ length: 20 }, (_, index) => index))
+      }))
+
+    test.effect("lets those with other keys in", () =>
+      Effect.gen(function*() {
+        const locks = yield* Locks
+        const inner = locks.withLock({ rank: 2, name: "other" })(Effect.succeed("both"))
+        expect(yield* locks.withLock(key)(inner)).toBe("both")
+      }))
+
+    test.effect("gives the lock back on failure and interruption, and passes the result on", () =>
+      Effect.gen(function*() {
+        const locks = yield* Locks
+        expect(yield* Effect.flip(locks.withLock(key)(Effect.fail("no")))).toBe("no")
+        const holder = yield* Effect.fork(locks.withLock(key)(Effect.never))
+        yield* Effect.yieldNow()
+        const waiting = yield* Effect.fork(locks.withLock(key)(Effect.never))
+        yield* Effect.yieldNow()
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(waiting))).toBe(true)
+        yield* Fiber.interrupt(holder)
+        expect(yield* locks.withLock(key)(Effect.succeed("in"))).toBe("in")
+      }))
+  })
+
+  it.effect("forgets a name with its last user, whatever became of them", () =>
+    Effect.gen(function*() {
+      const { names, withName } = yield* makeNamedLocks
+      const gate = yield* Deferred.make<void>()
+      const holder = yield* Effect.fork(withName("a", Deferred.await(gate)))
+      const waiting = yield* Effect.fork(withName("a", Effect.never))
+      const failing = yield* Effect.fork(withName("a", Effect.fail("no")))
+      yield* Effect.yieldNow()
+      expect(yield* names).toEqual(["a"])
+      yield* Fiber.interrupt(waiting)
+      expect(yield* names).toEqual(["a"])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.all([Fiber.await(holder), Fiber.await(failing)])
+      expect(yield* names).toEqual([])
+    }))
+})
+
+describe("keys", () => {
+  it("name a proxy file by where it is, not by the id of a server", () => {
+    expect(proxyLock({ host: "Proxy.lan", port: 22 }, "/p.yml")).toEqual(
+      proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
+    )
+    expect(proxyLock({ host: "proxy.lan", port: 23 }, "/p.yml")).not.toEqual(
+      proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
+    )
+  })
+})
+
+describe("LocksLive between processes", () => {
+  layer(Layer.merge(LocksLive, NodeContext.layer), { excludeTestServices: true })((test) => {
+    test.scoped("lets one in at a time and leaves nothing behind, whether or not the file exists", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const { most, pass } = yield* turnstile
+        const processes = yield* Effect.all(Array.from({ length: 4 }, () => otherLocks))
+        yield* Effect.forEach(
+          processes,
+          (locks) =>
+            Effect.forEach([1, 2, 3], () => locks.withLock(settingsLock(file))(pass(Effect.sleep("5 millis"))), {
+              concurrency: "unbounded"
+            }),
+          { concurrency: "unbounded" }
+        )
+        expect(yield* most).toBe(1)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }))
+
+    test.scoped("is had within seconds from a process that was killed", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const script = fileURLToPath(new URL("../../fixtures/holdLock.ts", import.meta.url))
+        const child = spawn(process.execPath, ["--import", "tsx", script, file], {
+          stdio: ["ignore", "pipe", "inherit"]
+        })
+        yield* Effect.async<void>((resume) => {
+          child.stdout.once("data", () => resume(Effect.void))
+        })
+        const locks = yield* Locks
+        const entered = yield* Effect.fork(locks.withLock(settingsLock(file))(Effect.succeed("in")))
+        // The holder renews its lock: it keeps others out for longer than a dead one's would.
+        yield* Effect.sleep("6 seconds")
+        expect((yield* Fiber.poll(entered))._tag).toBe("None")
+        const killed = Date.now()
+        child.kill("SIGKILL")
+        expect(yield* Fiber.join(entered)).toBe("in")
+        expect(Date.now() - killed).toBeLessThan(12_000)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }), 60_000)
+
+    const staleLock = (file: string) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const longAgo = new Date(Math.floor(Date.now() / 1000) * 1000 - 60_000)
+        yield* fs.makeDirectory(`${file}.lock`)
+        yield* fs.utimes(`${file}.lock`, longAgo, longAgo)
+        return { longAgo, lock: yield* look(`${file}.lock`) }
+      })
+
+    test.scoped("of a dead process is not taken from the one that took it first", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const { lock } = yield* staleLock(file)
+        // Both saw the stale lock; one breaks it and takes it before the other goes on.
+        yield* breakStale(lock)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+        yield* fs.makeDirectory(lock.directory)
+        yield* breakStale(lock)
+        expect(yield* fs.readDirectory(directory)).toEqual(["file.lock"])
+      }))
+
+    test.scoped("of a dead process is had by one at a time", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const { most, pass } = yield* turnstile
+        const processes = yield* Effect.all(Array.from({ length: 8 }, () => otherLocks))
+        yield* staleLock(file)
+        yield* Effect.forEach(
+          processes,
+          (locks) => locks.withLock(settingsLock(file))(pass(Effect.sleep("2 millis"))),
+          { concurrency: "unbounded" }
+        )
+        expect(yield* most).toBe(1)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }))
+
+    test.scoped("is had although one died while it removed a dead one's lock", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const { lock, longAgo } = yield* staleLock(file)
+        const breaking = `${file}.lock-${lock.inode}-${lock.modified}`
+        yield* fs.makeDirectory(breaking)
+        yield* breakStale(lock)
+        expect(yield* fs.exists(lock.directory)).toBe(true)
+        yield* fs.utimes(breaking, longAgo, longAgo)
+        const locks = yield* Locks
+        expect(yield* locks.withLock(settingsLock(file))(Effect.succeed("in"))).toBe("in")
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }))
+
+    test.scoped("can be waited for no longer", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const [one, two] = yield* Effect.all([otherLocks, otherLocks])
+        const inside = yield* Effect.makeLatch()
+        const holder = yield* Effect.fork(one.withLock(settingsLock(file))(Effect.zipRight(inside.open, Effect.never)))
+        yield* inside.await
+        const waiting = yield* Effect.fork(two.withLock(settingsLock(file))(Effect.never))
+        yield* Effect.sleep("50 millis")
+        const exit = yield* Effect.timeout(Fiber.interrupt(waiting), "5 seconds")
+        expect(Exit.isInterrupted(exit)).toBe(true)
+        expect(yield* fs.readDirectory(directory)).toEqual(["file.lock"])
+        yield* Fiber.interrupt(holder)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }))
+
+    test.scoped("stops what runs under it when it is lost", () =>
+      Effect.gen(function*() {
+        const { file, fs } = yield* workshop
+        const locks = yield* Locks
+        const stopped = yield* Ref.make(false)
+        const holder = yield* Effect.fork(
+          locks.withLock(settingsLock(file))(Effect.onInterrupt(Effect.never, () => Ref.set(stopped, true)))
+        )
+        yield* fs.exists(`${file}.lock`).pipe(Effect.repeat({ until: (exists) => exists }))
+        yield* fs.remove(`${file}.lock`, { recursive: true })
+        const error = yield* Effect.flip(Effect.timeout(Fiber.join(holder), "10 seconds"))
+        expect(error.message).toContain(`${file} cannot be locked: the lock was lost`)
+        expect(yield* Ref.get(stopped)).toBe(true)
+      }))
+
+    test.scoped("fails at once where there is no place for it", () =>
+      Effect.gen(function*() {
+        const { at } = yield* workshop
+        const locks = yield* Locks
+        const path = yield* Path.Path
+        const file = path.join(at("none"), "file")
+        const error = yield* Effect.flip(Effect.timeout(locks.withLock(settingsLock(file))(Effect.void), "5 seconds"))
+        expect(error.message).toBe(
+          `${file} cannot be locked: the directory does not exist (the lock is the directory ${file}.lock)`
+        )
+      }))
+  })
+})

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest"
+import { Disclosed } from "../../../src/schema/Disclosed.ts"
+import { tokenFinding, versionFinding } from "../../../src/services/platform/coolifyCheck.ts"
+
+describe("versionFinding", () => {
+  it.each([
+    ["4.1.0", true],
+    ["v4.1.1", false],
+    ["\"4.1.2\"", true],
+    ["4.3.11", true],
+    ["nightly", true]
+  ])("%s", (version, ok) => {
+    expect(versionFinding(version)).toMatchObject({ name: "platform version", ok })
+  })
+
+  it("says what is wrong with a faulty version, and what to do", () => {
+    expect(versionFinding("4.1.1")).toMatchObject({
+      detail: expect.stringContaining("SSH port"),
+      help: "Update Coolify to 4.1.2"
+    })
+  })
+})
+
+describe("tokenFinding", () => {
+  const app = { uuid: "a", name: "shop" }
+  const env = (value: Disclosed<string>) => ({ record: { id: "1", key: "HOST_PORT" }, value })
+
+  it("names the ability that hidden values need", () => {
+    const hidden = [env(Disclosed.Known({ value: "1" })), env(Disclosed.Hidden({ reason: "why" }))]
+    expect(tokenFinding([app], hidden)).toMatchObject({ ok: false, help: expect.stringContaining("read:sensitive") })
+    expect(tokenFinding([app], hidden.slice(0, 1))).toMatchObject({ ok: true })
+    expect(tokenFinding([app], [])).toMatchObject({ ok: true, detail: expect.stringContaining("shows once") })
+  })
+})

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest"
+import { wordsOf } from "../../../src/services/platform/words.ts"
+
+it.each<[string, string]>([
+  ["{\"message\":\"Not found.\"}", "Not found."],
+  ["{\"error\":\"Nope\"}", "Nope"],
+  [
+    "{\"message\":\"Validation failed.\",\"errors\":{\"fqdn\":[\"This field is not allowed.\"],\"domains\":\"bad\"}}",
+    "Validation failed. (fqdn: This field is not allowed.; domains: bad)"
+  ],
+  ["{\"errors\":{\"name\":[\"is required\",\"is short\"]}}", "refused (name: is required is short)"],
+  ["{\"errors\":[\"a\",{\"b\":1}]}", "refused (a; {\"b\":1})"],
+  ["{\"message\":\"\",\"error\":\"Nope\"}", "Nope"],
+  ["{\"status\":\"odd\"}", "{\"status\":\"odd\"}"],
+  ["<html><title>502</title><body>Bad <b>Gateway</b></body></html>", "502 Bad Gateway"],
+  ["", "it gave no reason"],
+  ["\"text\"", "\"text\""]
+])("%s", (body, words) => {
+  expect(wordsOf(body)).toBe(words)
+})
+
+it("is short whatever the platform says", () => {
+  expect(wordsOf(JSON.stringify({ message: "x".repeat(100_000) })).length).toBeLessThanOrEqual(1_000)
+})

@@ -1,0 +1,61 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Chunk, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { skip, step, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
+
+const fresh = Layer.fresh(StepsLive)
+const all = Effect.flatMap(Steps, (steps) => steps.all)
+
+describe("steps", () => {
+  layer(Layer.empty)((test) => {
+    test.effect("are running, then done with their detail", () =>
+      Effect.gen(function*() {
+        const gate = yield* Deferred.make<number>()
+        const fiber = yield* Effect.fork(step("count", Deferred.await(gate), (n) => `${n} changes`))
+        yield* Effect.yieldNow()
+        expect(yield* all).toEqual([{ step: "count", status: "running", detail: "" }])
+        yield* Deferred.succeed(gate, 2)
+        expect(yield* Fiber.join(fiber)).toBe(2)
+        expect(yield* all).toEqual([{ step: "count", status: "done", detail: "2 changes" }])
+      }).pipe(Effect.provide(fresh)))
+
+    test.effect("end as their outcome says", () =>
+      Effect.gen(function*() {
+        yield* step("route", Effect.void, () => ({ status: "skipped", detail: "no domain" }))
+        yield* skip("webhook", "no secret")
+        expect(yield* all).toEqual([
+          { step: "route", status: "skipped", detail: "no domain" },
+          { step: "webhook", status: "skipped", detail: "no secret" }
+        ])
+      }).pipe(Effect.provide(fresh)))
+
+    test.effect("that fail are errors, and the failure passes on unchanged", () =>
+      Effect.gen(function*() {
+        const failing = Effect.fail({ _tag: "Refused", message: "refused" })
+        expect(yield* Effect.flip(step("sync", failing, () => ""))).toMatchObject({ _tag: "Refused" })
+        expect(yield* all).toEqual([{ step: "sync", status: "error", detail: "refused" }])
+      }).pipe(Effect.provide(fresh)))
+
+    test.effect("keep the place of their first appearance", () =>
+      Effect.gen(function*() {
+        yield* step("a", Effect.void, () => "one")
+        yield* step("b", Effect.void, () => "two")
+        yield* step("a", Effect.void, () => "three")
+        expect((yield* all).map(({ detail, step: name }) => `${name} ${detail}`)).toEqual(["a three", "b two"])
+      }).pipe(Effect.provide(fresh)))
+
+    test.effect("can be watched from the beginning", () =>
+      Effect.gen(function*() {
+        const steps = yield* Steps
+        yield* skip("a", "")
+        const seen = yield* Effect.fork(Stream.runCollect(Stream.take(steps.changes, 3)))
+        yield* Effect.repeatN(Effect.yieldNow(), 20)
+        yield* step("b", Effect.repeatN(Effect.yieldNow(), 20), () => "ok")
+        const states = Chunk.toReadonlyArray(yield* Fiber.join(seen))
+        expect(states.map((state) => state.map(({ status }) => status))).toEqual([
+          ["skipped"],
+          ["skipped", "running"],
+          ["skipped", "done"]
+        ])
+      }).pipe(Effect.provide(fresh)))
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Redacted } from "effect"
+import { scrubbed } from "../../../src/services/secrets/scrubbed.ts"
+
+const secret = "p@ss \"wörd\" +/=*'1"
+const base64 = (text: string) => Buffer.from(text).toString("base64")
+
+/** The longest part of a text that stands between two others. */
+const leaks = (text: string, form: string, length: number) =>
+  Array.from({ length: form.length - length + 1 }, (_, at) => form.slice(at, at + length)).filter((part) =>
+    text.includes(part)
+  )
+
+describe("scrubbed", () => {
+  it.each([
+    ["raw", secret],
+    ["in JSON", JSON.stringify({ secret })],
+    ["in a URL", `https://h/?q=${encodeURIComponent(secret)}`],
+    ["in a URL in lower case", encodeURIComponent(secret).toLowerCase()],
+    ["in a strict URL", encodeURIComponent(secret).replace("'", "%27").replace("*", "%2A")],
+    ["in a form", new URLSearchParams({ secret }).toString()],
+    ["twice", `${secret}${secret}`]
+  ])("replaces a secret %s", (_name, text) => {
+    const shown = scrubbed(text, [Redacted.make(secret)])
+    expect(shown).toContain("***")
+    expect(shown).not.toMatch(/w(ö|%c3%b6)rd/i)
+  })
+
+  it.each(["", "u:", "me:", "ann:", "user1:"])(
+    "replaces a secret in the base64 of a longer text, behind %j",
+    (before) => {
+      for (const after of ["", "@", "@h", "@host"]) {
+        for (const form of [base64(before + secret + after), base64(before + secret + after).replaceAll("/", "_")]) {
+          const shown = scrubbed(`Basic ${form}!`, [Redacted.make(secret)])
+          expect(shown).toContain("***")
+          expect(leaks(shown, base64(secret), 6)).toEqual([])
+        }
+      }
+    }
+  )
+
+  it("replaces the longer of two secrets first", () => {
+    expect(scrubbed("a token-long b", [Redacted.make("token"), Redacted.make("token-long")])).toBe("a *** b")
+  })
+
+  it("leaves other words and tiny secrets alone", () => {
+    expect(scrubbed("the cat sat", [Redacted.make("at"), Redacted.make(""), Redacted.make("hunter2")])).toBe(
+      "the cat sat"
+    )
+  })
+})

@@ -1,0 +1,124 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { LocksLive } from "../../../src/services/locks/Locks.ts"
+import type { HostKey } from "../../../src/services/ssh/HostKeys.ts"
+import { fingerprint, hostKey, HostKeys, HostKeysLive, judge } from "../../../src/services/ssh/HostKeys.ts"
+
+const key = (text: string, type = "ssh-ed25519"): HostKey => {
+  const name = Buffer.from(type)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(name.length)
+  return hostKey(Buffer.concat([length, name, Buffer.from(text)]))
+}
+
+const one = key("one")
+const two = key("two")
+
+const withFile = <A, E>(
+  use: (file: string, live: Layer.Layer<HostKeys>) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
+) =>
+  Effect.gen(function*() {
+    const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+    const file = (yield* Path.Path).join(directory, "berth", "known_hosts")
+    return yield* use(file, HostKeysLive(file).pipe(Layer.provide(LocksLive), Layer.provide(NodeContext.layer)))
+  }).pipe(Effect.provide(NodeContext.layer))
+
+const check = (host: string, port: number, key: HostKey) =>
+  Effect.flatMap(HostKeys, (keys) => keys.check(host, port, key))
+
+describe("judge", () => {
+  it("trusts a server that is met for the first time", () => {
+    const { answer, text } = judge("", "main.lan", 22, one)
+    expect(answer).toBe("remembered")
+    expect(text).toBe(`main.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`)
+    expect(judge(text, "MAIN.lan", 22, one).answer).toBe("known")
+  })
+
+  it("tells a changed key by both fingerprints", () => {
+    const { text } = judge("", "main.lan", 22, one)
+    expect(judge(text, "main.lan", 22, two)).toEqual({
+      answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
+      text
+    })
+  })
+
+  it("takes a key of another type for a change too", () => {
+    const { text } = judge("", "main.lan", 22, one)
+    expect(judge(text, "main.lan", 22, key("one", "ssh-rsa")).answer).toHaveProperty("presented")
+  })
+
+  it("accepts any of several remembered keys", () => {
+    const row = (each: HostKey) => `main.lan ${each.type} ${Buffer.from(each.blob).toString("base64")}`
+    const text = `${row(one)}\n${row(key("r", "ssh-rsa"))} a comment\n`
+    expect(judge(text, "main.lan", 22, key("r", "ssh-rsa")).answer).toBe("known")
+    expect(judge(text, "main.lan", 22, one).answer).toBe("known")
+  })
+
+  it("matches host and port whole", () => {
+    const { text } = judge("", "main.lan", 22, one)
+    for (const [host, port] of [["main.lan", 2222], ["ain.lan", 22], ["main", 22], ["main.lan.de", 22]] as const) {
+      expect(judge(text, host, port, two).answer).toBe("remembered")
+    }
+    expect(judge("", "main.lan", 2222, one).text).toMatch(/^\[main\.lan\]:2222 ssh-ed25519 /)
+    expect(judge("", "fe80::1%eth0", 2222, one).text).toMatch(/^\[fe80::1%eth0\]:2222 /)
+  })
+
+  it("keeps what a person wrote, and ends a last line first", () => {
+    const before = "# mine\n\n@revoked x ssh-ed25519 AAAA\n|1|hash|hash ssh-rsa AAAA\nother,main.lan ssh-rsa AAAA"
+    const { text } = judge(before, "new.lan", 22, one)
+    expect(text.startsWith(`${before}\nnew.lan ssh-ed25519 `)).toBe(true)
+    expect(judge(before, "main.lan", 22, one).answer).toHaveProperty("remembered")
+  })
+
+  it("lets no host name write a line of its own", () => {
+    const { text } = judge("", "a ssh-rsa AAAA\nb,c*", 22, one)
+    expect(text.trimEnd().split("\n")).toHaveLength(1)
+    expect(judge(text, "a", 22, two).answer).toBe("remembered")
+    expect(judge(text, "a ssh-rsa AAAA\nb,c*", 22, two).answer).toHaveProperty("remembered")
+  })
+})
+
+describe("HostKeysLive", () => {
+  it.scopedLive("remembers across restarts, in a private file", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        expect(yield* Effect.provide(check("main.lan", 22, one), live)).toBe("remembered")
+        expect(yield* Effect.provide(check("main.lan", 22, one), live)).toBe("known")
+        const files = yield* FileSystem.FileSystem
+        if (process.platform !== "win32") expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
+        expect(yield* files.readDirectory((yield* Path.Path).dirname(file))).toEqual(["known_hosts"])
+        expect(yield* Effect.provide(Effect.flatMap(HostKeys, (keys) => keys.knownTypes("main.lan", 22)), live))
+          .toEqual(["ssh-ed25519"])
+      })
+    ))
+
+  it.scopedLive("loses no entry when many servers are met at once, by several processes' worth of layers", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        const meet = (index: number) => Effect.provide(check(`host${index}`, 22, one), Layer.fresh(live))
+        yield* Effect.forEach(Array.from({ length: 24 }, (_, index) => index), meet, { concurrency: 24 })
+        const text = yield* (yield* FileSystem.FileSystem).readFileString(file)
+        expect(text.trimEnd().split("\n")).toHaveLength(24)
+      })
+    ))
+
+  it.scopedLive("remembers the first of two keys that are shown at once", () =>
+    withFile((_, live) =>
+      Effect.gen(function*() {
+        const answers = yield* Effect.forEach([one, two], (each) => check("main.lan", 22, each), { concurrency: 2 })
+        expect(answers.filter((answer) => answer === "remembered")).toHaveLength(1)
+        expect(answers.filter((answer) => typeof answer === "object")).toHaveLength(1)
+      }).pipe(Effect.provide(live))
+    ))
+
+  it.scopedLive("says which file cannot be used", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        yield* (yield* FileSystem.FileSystem).makeDirectory(file, { recursive: true })
+        const error = yield* Effect.flip(Effect.provide(check("main.lan", 22, one), live))
+        expect(error.message).toContain(file)
+      })
+    ))
+})

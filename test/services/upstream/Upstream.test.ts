@@ -1,0 +1,198 @@
+import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import { expect } from "vitest"
+import { Upstream, type UpstreamCall, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+
+type Answer = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<Response, "broken">
+
+/** An HTTP client that gives these answers one after the other, the last one again and again. */
+const upstreamOf = (...answers: ReadonlyArray<Answer>) => {
+  const seen: Array<{ at: number; request: HttpClientRequest.HttpClientRequest; url: string }> = []
+  const client = HttpClient.make((request, url) =>
+    Effect.gen(function*() {
+      const answer = answers[Math.min(seen.length, answers.length - 1)]
+      seen.push({ at: yield* Clock.currentTimeMillis, request, url: url.href })
+      if (answer === undefined) return yield* Effect.never
+      const response = yield* Effect.mapError(
+        answer(request),
+        () =>
+          new HttpClientError.RequestError({ request, reason: "Transport", cause: new Error("connect ECONNREFUSED") })
+      )
+      return HttpClientResponse.fromWeb(request, response)
+    })
+  )
+  return { seen, layer: Layer.provide(UpstreamLive, Layer.succeed(HttpClient.HttpClient, client)) }
+}
+
+const answering = (status: number, body: string | null = "{}", headers: Record<string, string> = {}): Answer => () =>
+  Effect.succeed(new Response(body, { status, headers: { "content-type": "application/json", ...headers } }))
+const broken: Answer = () => Effect.fail("broken")
+
+const call: UpstreamCall = {
+  method: "GET",
+  base: "http://user:pass@upstream.test/base/?x=1",
+  path: ["applications", "..%2Fx"],
+  authorization: { scheme: "Bearer", token: Redacted.make("the-token") },
+  timeout: Duration.seconds(30),
+  repeatable: true
+}
+
+/** Sends the call while time passes as fast as it can. */
+const sending = (sent: UpstreamCall) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(Effect.flatMap(Upstream, (upstream) => upstream.send(sent)))
+    yield* TestClock.adjust(Duration.minutes(5))
+    return yield* Fiber.join(fiber)
+  })
+
+describe("Upstream", () => {
+  it.effect("sends the token, escaped segments and JSON", () => {
+    const { layer, seen } = upstreamOf(answering(201, "{\"uuid\":\"a\",\"more\":[1]}"))
+    return Effect.gen(function*() {
+      const answer = yield* sending({ ...call, method: "POST", repeatable: false, query: { a: "b c" }, body: { x: 1 } })
+      expect(answer).toEqual({ status: 201, body: { uuid: "a", more: [1] } })
+      expect(seen).toHaveLength(1)
+      expect(seen[0]?.url).toBe("http://upstream.test/base/applications/..%252Fx?a=b+c")
+      expect({ ...seen[0]?.request.headers }).toEqual({
+        accept: "application/json",
+        authorization: "Bearer the-token",
+        "content-length": "7",
+        "content-type": "application/json"
+      })
+    }).pipe(Effect.provide(layer), Effect.withSpan("outer"))
+  })
+
+  it.effect.each([[204, null], [200, ""], [200, " \n"]] as const)("reads an empty %s as null", ([status, body]) => {
+    const { layer } = upstreamOf(answering(status, body))
+    return Effect.gen(function*() {
+      expect((yield* sending(call)).body).toBeNull()
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("asks again after a broken connection and a 5xx", () => {
+    const { layer, seen } = upstreamOf(broken, answering(503), answering(200, "[]"))
+    return Effect.gen(function*() {
+      expect((yield* sending(call)).body).toEqual([])
+      expect(seen).toHaveLength(3)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("gives up after three times", () => {
+    const { layer, seen } = upstreamOf(answering(500, "{\"message\":\"Server Error\"}"))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error).toMatchObject({ _tag: "UpstreamRefused", upstream: 500, text: "{\"message\":\"Server Error\"}" })
+      expect(seen).toHaveLength(3)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("waits as long as a 429 asks for", () => {
+    const { layer, seen } = upstreamOf(answering(429, "{}", { "retry-after": "7" }), answering(200))
+    return Effect.gen(function*() {
+      yield* sending(call)
+      expect(seen.map(({ at }) => at)).toEqual([0, 7_000])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("waits for no more than ten seconds", () => {
+    const { layer, seen } = upstreamOf(answering(429, "{}", { "retry-after": "3600" }))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error).toMatchObject({ _tag: "UpstreamRefused", upstream: 429 })
+      expect(seen.map(({ at }) => at)).toEqual([0, 10_000, 20_000])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect.each([answering(500), answering(429, "{}", { "retry-after": "1" }), broken])(
+    "never repeats what changes something",
+    (answer) => {
+      const { layer, seen } = upstreamOf(answer)
+      return Effect.gen(function*() {
+        yield* Effect.flip(sending({ ...call, method: "POST", repeatable: false, body: {} }))
+        expect(seen).toHaveLength(1)
+      }).pipe(Effect.provide(layer))
+    }
+  )
+
+  it.effect("does not repeat what was turned down", () => {
+    const { layer, seen } = upstreamOf(answering(404, "{\"message\":\"Not found.\"}"))
+    return Effect.gen(function*() {
+      yield* Effect.flip(sending(call))
+      expect(seen).toHaveLength(1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("ends a call that is never answered", () => {
+    const { layer, seen } = upstreamOf()
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error.message).toBe("GET http://upstream.test/base/applications/..%252Fx: no answer within 30 s")
+      expect(seen).toHaveLength(1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("ends a call whose body never ends", () => {
+    const endless = new ReadableStream<Uint8Array>({ start: (stream) => stream.enqueue(new TextEncoder().encode("[")) })
+    const { layer } = upstreamOf(() => Effect.succeed(new Response(endless)))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error._tag).toBe("UpstreamTimeout")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("reads no more than 32 MiB", () => {
+    const chunk = new Uint8Array(1024 * 1024).fill(32)
+    const { layer } = upstreamOf(() =>
+      Effect.succeed(new Response(new ReadableStream({ pull: (stream) => stream.enqueue(chunk) })))
+    )
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error.message).toContain("answered more than 32 MiB")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect.each(
+    [
+      [
+        "<html><style>x{}</style><h1>Sign in</h1></html>",
+        "text/html",
+        "200 with text/html that is not valid JSON: Sign in"
+      ],
+      ["[{\"uuid\":", "application/json", "200 with application/json that is not valid JSON: [{\"uuid\":"]
+    ] as const
+  )("names an answer that is no JSON: %s", ([body, kind, expected]) => {
+    const { layer, seen } = upstreamOf(answering(200, body, { "content-type": kind }))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error.message).toContain(expected)
+      expect(seen).toHaveLength(1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("cuts a page that answers instead of an API", () => {
+    const { layer } = upstreamOf(answering(200, `<p>${"long ".repeat(100_000)}`, { "content-type": "text/html" }))
+    return Effect.gen(function*() {
+      expect((yield* Effect.flip(sending(call))).message.length).toBeLessThan(600)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect.each(["http://elsewhere.test/login", "/login"])("follows no redirect to %s", (location) => {
+    const { layer, seen } = upstreamOf(answering(302, "", { location }))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error.message).toContain(`a redirect to ${new URL(location, "http://upstream.test").origin}`)
+      expect(seen).toHaveLength(1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("shows no secret that upstream repeats", () => {
+    const { layer } = upstreamOf(answering(400, "{\"message\":\"bad token the-token and secret s3\\\"cret\"}"))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending({ ...call, secrets: [Redacted.make("s3\"cret")] }))
+      expect(error.message).not.toContain("the-token")
+      expect(error.message).not.toContain("cret\\")
+      expect(error.message).toContain("***")
+    }).pipe(Effect.provide(layer))
+  })
+})

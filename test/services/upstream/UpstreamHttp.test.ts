@@ -1,0 +1,79 @@
+import { FetchHttpClient } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { expect } from "vitest"
+import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
+import { makePlatformDouble, type PlatformDouble } from "../../../src/sandbox/platformDouble.ts"
+import { Upstream, type UpstreamCall, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+
+const token = Redacted.make("the-token")
+const callTo = ({ url }: PlatformDouble): UpstreamCall => ({
+  method: "GET",
+  base: url,
+  path: ["applications"],
+  authorization: { scheme: "Bearer", token },
+  timeout: Duration.seconds(5),
+  repeatable: true
+})
+const sending = (call: UpstreamCall) => Effect.flatMap(Upstream, (upstream) => upstream.send(call))
+
+const clients = [
+  ["undici", NodeHttpClient.layerUndici],
+  ["fetch", FetchHttpClient.layer]
+] as const
+
+describe.each(clients)("Upstream over %s", (_, client) => {
+  it.live("reads JSON", () =>
+    Effect.gen(function*() {
+      const platform = yield* makePlatformDouble({ token })
+      expect(yield* sending(callTo(platform))).toEqual({ status: 200, body: [] })
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+
+  it.live("sends the token to no other address", () =>
+    Effect.gen(function*() {
+      const platform = yield* makePlatformDouble({ token })
+      const other = yield* makePlatformDouble({ token })
+      yield* platform.fail({}, HttpFault.Redirect({ status: 307, location: `${other.url}/applications` }))
+      const error = yield* Effect.flip(sending(callTo(platform)))
+      expect(error.message).toContain(`a redirect to ${other.url}, which was not followed`)
+      expect(yield* other.calls).toEqual([])
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+
+  it.live("asks again when a connection breaks, before or within the answer", () =>
+    Effect.gen(function*() {
+      const platform = yield* makePlatformDouble({ token })
+      for (const fault of [HttpFault.Reset(), HttpFault.CutBody()]) {
+        yield* platform.forgetCalls
+        yield* platform.fail({}, fault)
+        expect((yield* sending(callTo(platform))).body).toEqual([])
+        expect(yield* platform.calls).toHaveLength(2)
+      }
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+
+  it.live("never repeats a POST whose answer was lost", () =>
+    Effect.gen(function*() {
+      const platform = yield* makePlatformDouble({ token })
+      yield* platform.fail({}, HttpFault.Reset())
+      const error = yield* Effect.flip(
+        sending({ ...callTo(platform), method: "POST", repeatable: false, body: { name: "a" } })
+      )
+      expect(error._tag).toBe("UpstreamUnavailable")
+      expect(yield* platform.calls).toHaveLength(1)
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+
+  it.live("ends a call that hangs", () =>
+    Effect.gen(function*() {
+      const platform = yield* makePlatformDouble({ token })
+      yield* platform.fail({}, HttpFault.Hang())
+      const error = yield* Effect.flip(sending({ ...callTo(platform), timeout: Duration.millis(200) }))
+      expect(error.message).toContain("no answer within 0.2 s")
+    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+
+  it.live("says what kept it from a connection", () =>
+    Effect.gen(function*() {
+      const gone = yield* Effect.scoped(makePlatformDouble({ token }))
+      const error = yield* Effect.flip(sending({ ...callTo(gone), repeatable: false }))
+      expect(error.message).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/applications: .*ECONNREFUSED/)
+    }).pipe(Effect.provide(Layer.provide(UpstreamLive, client))))
+})
