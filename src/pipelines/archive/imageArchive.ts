@@ -1,0 +1,110 @@
+import { Array, Effect, Option, Schema } from "effect"
+import type { Gunzip, GunzipFailed } from "../../services/bytes/Gunzip.ts"
+import { Sha256 } from "../../services/bytes/Sha256.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { ArchiveNotUnderstood, cleanName, readTar, type TarMember } from "./tarMembers.ts"
+import { gzipSource, plainSource } from "./tarSource.ts"
+
+/** A layer of an image in an archive. */
+export interface ArchiveLayer {
+  /** The name of the member that holds it. */
+  readonly member: string
+  /** `sha256:…` of the layer as it is unpacked; a server knows it by this. */
+  readonly diffId: string
+  /** The bytes of the member. */
+  readonly size: number
+}
+
+/** An image in an archive. */
+export interface ArchiveImage {
+  /** The image's id, `sha256:…`: what Docker calls it once it is loaded. */
+  readonly configId: string
+  readonly repoTags: ReadonlyArray<string>
+  /** From the bottom up. */
+  readonly layers: ReadonlyArray<ArchiveLayer>
+}
+
+/** What `docker save` wrote: a tar, perhaps compressed with gzip. */
+export interface ImageArchive {
+  readonly path: string
+  readonly gzip: boolean
+  readonly members: ReadonlyArray<TarMember>
+  readonly images: ReadonlyArray<ArchiveImage>
+}
+
+const Manifest = Schema.parseJson(Schema.Array(Schema.Struct({
+  Config: Schema.String,
+  RepoTags: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
+  Layers: Schema.NullOr(Schema.Array(Schema.String))
+})))
+const DiffId = Schema.String.pipe(Schema.pattern(/^sha256:[0-9a-f]{64}$/))
+const Config = Schema.parseJson(Schema.Struct({
+  rootfs: Schema.Struct({ diff_ids: Schema.NullOr(Schema.Array(DiffId)) })
+}))
+
+const refuse = (reason: string) => new ArchiveNotUnderstood({ reason })
+const decode = <A>(schema: Schema.Schema<A, string>, name: string, bytes: Uint8Array) =>
+  Effect.mapError(
+    Schema.decodeUnknown(schema)(new TextDecoder().decode(bytes)),
+    () => refuse(`its ${name} is missing or cannot be read`)
+  )
+
+const mostLinks = 8
+
+/** Finds the member that holds a layer; one that is a symlink beside it is followed. */
+const layerMember = (members: ReadonlyMap<string, TarMember>, name: string): Option.Option<TarMember> => {
+  let path = cleanName(name)
+  for (let links = 0; links <= mostLinks; links++) {
+    const member = members.get(path)
+    if (member === undefined || (member.kind !== "file" && member.kind !== "symlink")) return Option.none()
+    if (member.kind === "file") return Option.some(member)
+    if (member.target.startsWith("/")) return Option.none()
+    const segments = path.split("/").slice(0, -1)
+    for (const segment of cleanName(member.target).split("/")) {
+      if (segment !== "..") segments.push(segment)
+      else if (segments.pop() === undefined) return Option.none()
+    }
+    path = segments.join("/")
+  }
+  return Option.none()
+}
+
+const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b
+
+/**
+ * Reads what an image archive holds, by its headers alone where it is not compressed. Both forms of `docker save` are
+ * understood, `<id>/layer.tar` and `blobs/sha256/…`: `manifest.json` names the layers of either.
+ */
+export const readImageArchive = Effect.fn("readImageArchive")(function*(
+  path: string
+): Effect.fn.Return<
+  ImageArchive,
+  ArchiveNotUnderstood | LocalFileFailed | GunzipFailed,
+  LocalFiles | Gunzip | Sha256
+> {
+  const plain = yield* plainSource(path)
+  const gzip = isGzip(yield* plain.take(2))
+  const { json, members } = yield* Effect.scoped(
+    Effect.flatMap(gzip ? gzipSource(path) : plainSource(path), readTar)
+  )
+  const contents = members.filter(({ kind }) => kind !== "directory")
+  const named = new Map(contents.map((member) => [member.name, member]))
+  if (named.size < contents.length) return yield* refuse("it holds two members of one name")
+  const sha256 = yield* Sha256
+  const manifest = yield* decode(Manifest, "manifest.json", json.get("manifest.json") ?? new Uint8Array())
+  const images = yield* Effect.forEach(manifest, (entry) =>
+    Effect.gen(function*() {
+      const config = json.get(cleanName(entry.Config)) ?? new Uint8Array()
+      const { rootfs } = yield* decode(Config, "image config", config)
+      const [names, diffIds] = [entry.Layers ?? [], rootfs.diff_ids ?? []]
+      if (names.length !== diffIds.length) return yield* refuse("its layers do not fit its config")
+      const layers = yield* Effect.forEach(Array.zip(names, diffIds), ([name, diffId]) =>
+        Option.match(layerMember(named, name), {
+          onNone: () =>
+            refuse("a layer is missing in it"),
+          onSome: (member) => Effect.succeed({ member: member.name, diffId, size: member.size })
+        }))
+      return { configId: `sha256:${yield* sha256.of(config)}`, repoTags: entry.RepoTags ?? [], layers }
+    }))
+  return { path, gzip, members, images }
+})

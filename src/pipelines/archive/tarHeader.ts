@@ -1,0 +1,101 @@
+import { Either } from "effect"
+
+/** Everything in a tar comes in blocks of this many bytes. */
+export const blockSize = 512
+
+/** The bytes that some content takes up in a tar, padding included. */
+export const padded = (bytes: number): number => Math.ceil(bytes / blockSize) * blockSize
+
+/** What a header announces: a member, or a long name, a long link or further fields for the member after it. */
+export type HeaderKind =
+  | "file"
+  | "symlink"
+  | "directory"
+  | "other"
+  | "longName"
+  | "longTarget"
+  | "fields"
+  | "globalFields"
+
+/** One header block. `size` is that of the content that follows it, in bytes. */
+export interface TarHeader {
+  readonly kind: HeaderKind
+  readonly name: string
+  readonly target: string
+  readonly size: number
+}
+
+const kinds: Readonly<Record<string, HeaderKind>> = {
+  "\0": "file",
+  "0": "file",
+  "7": "file",
+  "1": "other",
+  "2": "symlink",
+  "3": "other",
+  "4": "other",
+  "5": "directory",
+  "6": "other",
+  L: "longName",
+  K: "longTarget",
+  x: "fields",
+  g: "globalFields"
+}
+const withContent: ReadonlyArray<HeaderKind> = ["file", "longName", "longTarget", "fields", "globalFields"]
+
+const decoder = new TextDecoder()
+
+/** A text field: up to its first NUL. */
+export const textOf = (bytes: Uint8Array): string => {
+  const end = bytes.indexOf(0)
+  return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end))
+}
+
+// Octal digits; or, where they do not suffice, big-endian bytes behind a set first bit.
+const numberOf = (bytes: Uint8Array): number => {
+  const first = bytes[0] ?? 0
+  if (first === 0x80) return bytes.subarray(1).reduce((number, byte) => number * 256 + byte, 0)
+  const digits = textOf(bytes).trim()
+  return digits === "" ? 0 : /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number.NaN
+}
+
+const checksumAt = 148
+const checksumEnd = 156
+
+const checksum = (block: Uint8Array) =>
+  block.reduce((sum, byte, index) => sum + (index >= checksumAt && index < checksumEnd ? 32 : byte), 0)
+
+/** Whether a block is one of the empty ones that end a tar. */
+export const isEmptyBlock = (block: Uint8Array): boolean => block.every((byte) => byte === 0)
+
+/** Reads a header block; left is why it is none that can be understood. */
+export const parseHeader = (block: Uint8Array): Either.Either<TarHeader, string> => {
+  if (numberOf(block.subarray(checksumAt, checksumEnd)) !== checksum(block)) return Either.left("it is no tar")
+  const type = String.fromCharCode(block[checksumEnd] ?? 0)
+  const kind = kinds[type]
+  if (kind === undefined) return Either.left(`it holds members of the type ${JSON.stringify(type)}`)
+  const size = withContent.includes(kind) ? numberOf(block.subarray(124, 136)) : 0
+  if (!Number.isSafeInteger(size)) return Either.left("it holds a member whose size cannot be read")
+  const name = textOf(block.subarray(0, 100))
+  // POSIX keeps the front of a long name apart; GNU keeps other things there.
+  const prefix = textOf(block.subarray(257, 263)) === "ustar" ? textOf(block.subarray(345, 500)) : ""
+  return Either.right({
+    kind,
+    name: prefix === "" ? name : `${prefix}/${name}`,
+    target: textOf(block.subarray(157, 257)),
+    size
+  })
+}
+
+/** The fields that a header of the kind `fields` has as its content: lines of `<length> <key>=<value>`. */
+export const parseFields = (content: Uint8Array): ReadonlyMap<string, string> => {
+  const fields = new Map<string, string>()
+  for (let at = 0; at < content.length;) {
+    const space = content.indexOf(32, at)
+    const length = space < 0 ? Number.NaN : Number(decoder.decode(content.subarray(at, space)))
+    if (!Number.isSafeInteger(length) || length < space - at + 2) return fields
+    const [key = "", ...value] = decoder.decode(content.subarray(space + 1, at + length - 1)).split("=")
+    fields.set(key, value.join("="))
+    at += length
+  }
+  return fields
+}

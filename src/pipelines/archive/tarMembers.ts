@@ -1,0 +1,110 @@
+import { Data, Effect } from "effect"
+import type { GunzipFailed } from "../../services/bytes/Gunzip.ts"
+import type { LocalFileFailed } from "../../services/local/LocalFiles.ts"
+import { blockSize, isEmptyBlock, padded, parseFields, parseHeader, type TarHeader, textOf } from "./tarHeader.ts"
+import type { TarSource } from "./tarSource.ts"
+
+/** An archive that is not of a form that can be sent in parts. */
+export class ArchiveNotUnderstood extends Data.TaggedError("ArchiveNotUnderstood")<{ readonly reason: string }> {}
+
+/** A member of a tar: where its headers begin and its padded content ends, in bytes from the beginning of the tar. */
+export interface TarMember {
+  readonly name: string
+  readonly kind: "file" | "symlink" | "directory" | "other"
+  /** Where a symlink leads. */
+  readonly target: string
+  /** The bytes of its content. */
+  readonly size: number
+  readonly start: number
+  readonly end: number
+}
+
+/** The members of a tar in their order, and the content of those that look like JSON, by name. */
+export interface TarIndex {
+  readonly members: ReadonlyArray<TarMember>
+  readonly json: ReadonlyMap<string, Uint8Array>
+}
+
+const mostMembers = 100_000
+const longestJson = 2 * 1024 * 1024
+const mostJson = 32 * 1024 * 1024
+
+/** A name without `.` segments and doubled slashes. */
+export const cleanName = (name: string): string =>
+  name.split("/").filter((segment) => segment !== "" && segment !== ".").join("/")
+
+const refuse = (reason: string) => new ArchiveNotUnderstood({ reason })
+const looksLikeJson = (content: Uint8Array) => content[0] === 0x7b || content[0] === 0x5b
+
+/** Reads the headers of a tar from its beginning to its end. */
+export const readTar = (
+  source: TarSource
+): Effect.Effect<TarIndex, ArchiveNotUnderstood | LocalFileFailed | GunzipFailed> =>
+  Effect.gen(function*() {
+    const members: Array<TarMember> = []
+    const json = new Map<string, Uint8Array>()
+    let jsonBytes = 0
+    let at = 0
+    let start = 0
+    let extra: { readonly name?: string; readonly target?: string; readonly size?: number } = {}
+
+    const content = (size: number) =>
+      Effect.gen(function*() {
+        const bytes = yield* source.take(padded(size))
+        if (bytes.length < padded(size)) return yield* refuse("it is cut short")
+        at += padded(size)
+        return bytes.subarray(0, size)
+      })
+
+    const extend = ({ kind, size }: TarHeader) =>
+      Effect.gen(function*() {
+        if (size > longestJson) return yield* refuse("it holds a header that is too long")
+        const bytes = yield* content(size)
+        if (kind === "longName") extra = { ...extra, name: textOf(bytes) }
+        if (kind === "longTarget") extra = { ...extra, target: textOf(bytes) }
+        if (kind !== "fields") return
+        const fields = parseFields(bytes)
+        if ([...fields.keys()].some((key) => key.startsWith("GNU.sparse."))) {
+          return yield* refuse("it holds sparse files")
+        }
+        const [name, target, length] = [fields.get("path"), fields.get("linkpath"), fields.get("size")]
+        extra = {
+          ...extra,
+          ...name === undefined ? {} : { name },
+          ...target === undefined ? {} : { target },
+          ...length === undefined ? {} : { size: Number(length) }
+        }
+      })
+
+    while (true) {
+      const block = yield* source.take(blockSize)
+      if (block.length < blockSize) return yield* refuse("it is cut short")
+      if (isEmptyBlock(block)) break
+      at += blockSize
+      const header = yield* Effect.mapError(parseHeader(block), refuse)
+      const { kind } = header
+      if (kind === "longName" || kind === "longTarget" || kind === "fields" || kind === "globalFields") {
+        yield* extend(header)
+        continue
+      }
+      const name = cleanName(extra.name ?? header.name)
+      const size = kind === "file" ? extra.size ?? header.size : 0
+      if (!Number.isSafeInteger(size) || size < 0) return yield* refuse("it holds a member whose size cannot be read")
+      if (members.length === mostMembers) return yield* refuse(`it holds more than ${mostMembers} members`)
+      const member = { name, kind, target: extra.target ?? header.target, size, start, end: at + padded(size) }
+      if (size > 0 && size <= longestJson && jsonBytes + size <= mostJson) {
+        const bytes = yield* content(size)
+        if (looksLikeJson(bytes)) {
+          json.set(name, bytes.slice())
+          jsonBytes += size
+        }
+      } else {
+        yield* source.skip(padded(size))
+        at += padded(size)
+      }
+      members.push(member)
+      start = at
+      extra = {}
+    }
+    return { members, json }
+  })

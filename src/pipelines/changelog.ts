@@ -1,0 +1,45 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Option, Schema } from "effect"
+import { type ChangelogEntry, changelogFileName } from "../schema/Changelog.ts"
+import { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
+import { changelogLock } from "../services/locks/LockKey.ts"
+import { type FileLocked, Locks } from "../services/locks/Locks.ts"
+
+const entriesIn = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Schema.Unknown)))
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+const corruptNames = ["", ...Array.range(2, 100).map((number) => `-${number}`)]
+
+/** Keeps what cannot be read under a name that is free. */
+const keepCorrupt = (file: string, content: Uint8Array) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const kept = yield* Effect.findFirst(corruptNames, (suffix) => files.create(`${file}.corrupt${suffix}`, content))
+    if (Option.isNone(kept)) {
+      return yield* new LocalFileFailed({
+        path: file,
+        reason: "is no JSON array, and too many .corrupt copies are kept"
+      })
+    }
+  })
+
+/**
+ * Adds an entry at the end of a project's changelog. A file that is no JSON array is kept beside it as `.corrupt` and
+ * replaced. One append to a changelog runs at a time.
+ */
+export const appendChangelog = Effect.fn("appendChangelog")(function*(
+  directory: string,
+  entry: ChangelogEntry
+): Effect.fn.Return<void, LocalFileFailed | FileLocked, LocalFiles | Locks | Path.Path> {
+  const files = yield* LocalFiles
+  const locks = yield* Locks
+  const file = (yield* Path.Path).join(directory, changelogFileName)
+  yield* Effect.gen(function*() {
+    const content = Option.isSome(yield* files.find(file)) ? yield* files.read(file) : new Uint8Array()
+    const text = textOf(content)
+    const before = entriesIn(text)
+    if (Option.isNone(before) && text.trim() !== "") yield* keepCorrupt(file, content)
+    const entries = [...Option.getOrElse(before, () => []), entry]
+    yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
+  }).pipe(locks.withLock(changelogLock(file)))
+})

@@ -1,0 +1,197 @@
+import { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import type { ComparedFile, CompareRequest, Comparison, ComparisonStatus } from "../../schema/Compare.ts"
+import {
+  composeFileNames,
+  containerConfigName,
+  ProjectFileInvalid,
+  type ProjectPathInvalid
+} from "../../schema/Project.ts"
+import { normalRemotePath } from "../../schema/RemotePath.ts"
+import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { readComposeFile } from "../projects/composeFile.ts"
+import { readContainerConfig } from "../projects/containerConfig.ts"
+import { projectDirectory } from "../projects/projectDirectory.ts"
+import { relativeName } from "../projects/relativeName.ts"
+import { isSecretName } from "../projects/secretName.ts"
+import {
+  contentsCommand,
+  inventoryCommand,
+  parseContents,
+  parseInventory,
+  type RemoteFile,
+  textLimit
+} from "../remote/compare.ts"
+import { execute } from "../remote/execute.ts"
+import { keyDifference, textDifference, textOf, wholeText } from "./difference.ts"
+import { type LocalFile, localInventory } from "./localInventory.ts"
+
+const mostTexts = 200
+const mostTextBytes = 8 * 1024 * 1024
+const mostWarnings = 20
+
+interface Names {
+  /** Files and directories, relative to the project. */
+  readonly all: ReadonlyArray<string>
+  readonly isSecret: (name: string) => boolean
+}
+
+/** What a comparison looks at: the compose file, env files, `data` and what `container.json` lists. */
+const namesOf = (directory: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const config = yield* readContainerConfig(directory)
+    const configured = yield* Effect.forEach(config.files ?? [], (name) =>
+      Either.mapLeft(
+        relativeName(name),
+        (reason) => new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason })
+      ))
+    // A compose file that is missing or broken is compared all the same, only without the env files that it names.
+    const envFiles = yield* readComposeFile(directory).pipe(
+      Effect.map(({ services }) => services.flatMap((service) => service.envFiles)),
+      Effect.map((names) => names.flatMap((name) => Option.toArray(Either.getRight(relativeName(name))))),
+      Effect.catchTag("ProjectFileInvalid", () => Effect.succeed([]))
+    )
+    const secrets = new Set(envFiles)
+    const names: Names = {
+      all: [...new Set([...composeFileNames, ".env", ...envFiles, ...configured, "data"])],
+      isSecret: (name) => secrets.has(name) || isSecretName(name)
+    }
+    return names
+  })
+
+const lookAt = (server: ServerAccess, remotePath: string, names: Names, sudo: boolean) =>
+  Effect.gen(function*() {
+    const command = inventoryCommand(remotePath, names.all, sudo)
+    const { stderr, stdout } = yield* execute(server, command, { timeout: "30 minutes", maxOutput: 64 * 1024 * 1024 })
+    const files = yield* Effect.mapError(parseInventory(stdout), () =>
+      new RemoteCommandFailed({
+        server: server.name,
+        host: server.host,
+        port: server.port,
+        what: command.what,
+        code: 0,
+        words: `${remotePath} holds too many files to compare`
+      }))
+    return { files, sudo, warnings: stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "") }
+  })
+
+/** Looks as the server's user, and again through sudo only where that user may not read everything. */
+const remoteInventory = (server: ServerAccess, remotePath: string, names: Names) =>
+  Effect.gen(function*() {
+    const plain = yield* lookAt(server, remotePath, names, false)
+    if (plain.warnings.length === 0 || !server.useSudo) return plain
+    return yield* Effect.catchTag(lookAt(server, remotePath, names, true), "SudoRefused", ({ message }) =>
+      Effect.succeed({ ...plain, warnings: [...plain.warnings, message] }))
+  })
+
+interface Pair {
+  readonly name: string
+  readonly local: LocalFile | undefined
+  readonly remote: RemoteFile | undefined
+}
+
+const statusOf = ({ local, remote }: Pair) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    if (remote === undefined) return "local-only"
+    if (local === undefined) return "remote-only"
+    if (local.size !== remote.size) return "different"
+    return (yield* files.sha256(local.path)) === remote.sha256 ? "same" : "different"
+  })
+
+type Judged = Pair & { readonly status: ComparisonStatus }
+
+/** The remote texts of the files that differ, as many as are fit to be shown. */
+const remoteTexts = (server: ServerAccess, remotePath: string, files: ReadonlyArray<Judged>, sudo: boolean) =>
+  Effect.gen(function*() {
+    let bytes = 0
+    const shown = files.filter(({ local, remote, status }) => {
+      if (status !== "different" || local === undefined || remote === undefined) return false
+      if (Math.max(local.size, remote.size) > textLimit || bytes + remote.size > mostTextBytes) return false
+      bytes += remote.size
+      return true
+    }).slice(0, mostTexts)
+    if (shown.length === 0) return new Map<string, string>()
+    const command = contentsCommand(remotePath, shown.map(({ name }) => name), sudo)
+    const { stdout } = yield* execute(server, command, { maxOutput: 2 * mostTextBytes })
+    return parseContents(stdout)
+  })
+
+const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local, name, remote, status }: Judged) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const plain: ComparedFile = { name, status, localSize: local?.size ?? null, remoteSize: remote?.size ?? null }
+    const there = Option.flatMap(Option.fromNullable(texts.get(name)), (text) => wholeText(text, remote?.size ?? -1))
+    if (local === undefined || Option.isNone(there)) return plain
+    const here = textOf(yield* files.read(local.path))
+    yield* Effect.yieldNow()
+    if (Option.isNone(here)) return plain
+    if (names.isSecret(name)) return { ...plain, keys: keyDifference(there.value, here.value) }
+    return Option.match(textDifference(name, there.value, here.value), {
+      onNone: () => plain,
+      onSome: (diff) => ({ ...plain, diff })
+    })
+  })
+
+/**
+ * Compares a project with its deployed copy by hashes: the compose file, env files, `data/` and the files of
+ * `container.json`. Small texts that differ come with a diff; of env files only the names of variables are told.
+ */
+export const compare = Effect.fn("compare")(function*(
+  { projectPath, remotePath, serverId }: CompareRequest
+): Effect.fn.Return<
+  Comparison,
+  | ProjectPathInvalid
+  | ProjectFileInvalid
+  | LocalFileFailed
+  | RemoteCommandFailed
+  | ServerNotFound
+  | SettingsError
+  | SshError,
+  Settings | Ssh | LocalFiles | Path.Path
+> {
+  const server = yield* (yield* Settings).server(serverId)
+  const directory = yield* projectDirectory(projectPath)
+  const path = normalRemotePath(remotePath)
+  const names = yield* namesOf(directory)
+  const [here, there] = yield* Effect.all([
+    localInventory(directory, names.all),
+    remoteInventory(server, path, names)
+  ], { concurrency: 2 })
+
+  const warnings = [...here.warnings, ...there.warnings]
+  const pairs = [...new Set([...here.files.keys(), ...there.files.keys()])].sort().flatMap((name): Array<Pair> => {
+    const remote = there.files.get(name)
+    // A file that may not be read is no different one: a warning names it.
+    return remote !== undefined && remote.sha256 === undefined
+      ? []
+      : [{ name, local: here.files.get(name), remote }]
+  })
+  const judged = yield* Effect.forEach(pairs, (pair) =>
+    statusOf(pair).pipe(
+      Effect.map((status): Option.Option<Judged> => Option.some({ ...pair, status })),
+      Effect.catchAll(({ message }) => Effect.sync(() => (warnings.push(message), Option.none<Judged>())))
+    ), { concurrency: 4 })
+  const files = judged.flatMap(Option.toArray)
+  const texts = yield* remoteTexts(server, path, files, there.sudo)
+  const count = (status: ComparisonStatus) => files.filter((file) => file.status === status).length
+  return {
+    projectPath: directory,
+    serverId,
+    remotePath: path,
+    files: yield* Effect.forEach(files, described(names, texts)),
+    summary: {
+      "same": count("same"),
+      "different": count("different"),
+      "local-only": count("local-only"),
+      "remote-only": count("remote-only")
+    },
+    warnings: warnings.slice(0, mostWarnings)
+  }
+})

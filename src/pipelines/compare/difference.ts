@@ -1,0 +1,43 @@
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff"
+import { Option } from "effect"
+import type { KeyDifference } from "../../schema/Compare.ts"
+import { parseEnv } from "../projects/envText.ts"
+
+// A pair of texts that have little in common is not worth the time of working out what.
+const effort = { timeout: 300 }
+
+/** What makes the remote text the local one, as a unified diff; nothing where that takes too long to work out. */
+export const textDifference = (name: string, remote: string, local: string): Option.Option<string> =>
+  Option.fromNullable(
+    createTwoFilesPatch(`remote/${name}`, `local/${name}`, remote, local, undefined, undefined, {
+      ...effort,
+      context: 3,
+      headerOptions: FILE_HEADERS_ONLY
+    })
+  )
+
+const meanings = (text: string): ReadonlyMap<string, string> =>
+  new Map(parseEnv(text).map(({ key, literal, value }) => [key, `${literal && value.includes("$")} ${value}`]))
+
+const keys = (of: ReadonlyMap<string, string>, keep: (key: string) => boolean) => [...of.keys()].filter(keep).sort()
+
+/** The names of the variables by which two env files differ. */
+export const keyDifference = (remote: string, local: string): KeyDifference => {
+  const [there, here] = [meanings(remote), meanings(local)]
+  return {
+    different: keys(here, (key) => there.has(key) && there.get(key) !== here.get(key)),
+    localOnly: keys(here, (key) => !there.has(key)),
+    remoteOnly: keys(there, (key) => !here.has(key))
+  }
+}
+
+/** The text that these bytes are; nothing when they are no UTF-8 or hold a NUL. */
+export const textOf = (bytes: Uint8Array): Option.Option<string> =>
+  Option.filter(
+    Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))(),
+    (text) => !text.includes("\0")
+  )
+
+/** Text that came from a server, if it is all of a file of this size: neither cut off nor altered on the way. */
+export const wholeText = (text: string, size: number): Option.Option<string> =>
+  new TextEncoder().encode(text).length === size && !text.includes("\uFFFD") ? Option.some(text) : Option.none()

@@ -1,0 +1,71 @@
+import { Data, Deferred, Effect, Mailbox, Option, Stream } from "effect"
+import type { Scope } from "effect"
+import { DeployFailed } from "../../schema/Deploy.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { activateCommand, type Activation } from "../remote/activate.ts"
+import { linesOf, text } from "../remote/output.ts"
+import { type ContainerState, parseLook } from "../remote/stackHealth.ts"
+
+/** The server could not load the image, says why, and has undone the attempt. */
+export class LoadFailed extends Data.TaggedError("LoadFailed")<{ readonly reason: string }> {
+  override get message() {
+    return this.reason
+  }
+}
+
+type Broken = DeployFailed | ConnectionLost
+
+/** An activation that is under way on the server, stage by stage. */
+export interface RunningActivation {
+  /** Completes when the image is loaded. */
+  readonly loaded: Effect.Effect<void, LoadFailed | Broken>
+  /** Completes when the stack is started, with a first look at its containers. */
+  readonly started: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
+}
+
+/**
+ * Starts the activation. The server carries it through, or undoes it, even when nobody waits for it any more.
+ * @param input what it loads, where that does not come from an uploaded file
+ */
+export const activate = Effect.fn("deploy.activate")(function*<E extends { readonly message: string }>(
+  server: ServerAccess,
+  activation: Activation,
+  input?: Stream.Stream<Uint8Array, E>
+): Effect.fn.Return<RunningActivation, SshError, Ssh | Scope.Scope> {
+  const broken = yield* Deferred.make<never, DeployFailed>()
+  const fed = input === undefined ? undefined : Stream.tapError(
+    input,
+    ({ message }) => Deferred.fail(broken, new DeployFailed({ step: "load", reason: message }))
+  )
+  const process = yield* (yield* Ssh).spawn(server, activateCommand(activation, server.useSudo), fed)
+  const lines = yield* Mailbox.fromStream(linesOf(process.stdout))
+  const stderr = yield* Effect.fork(text(process.stderr))
+  const rest = Stream.mkString(Stream.map(Mailbox.toStream(lines), (line) => `${line}\n`))
+
+  /** Reads up to the line that announces the next stage; fails with what the server says when it does not come. */
+  const until = (stage: string, next: string): Effect.Effect<ReadonlyArray<string>, LoadFailed | Broken> =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      while (true) {
+        const line = yield* Effect.optionFromOptional(lines.take)
+        if (Option.isNone(line)) {
+          const words = yield* stderr
+          return yield* new DeployFailed({ step: stage, reason: words === "" ? "the server stopped halfway" : words })
+        }
+        if (line.value === `step\t${next}`) return seen
+        if (line.value.startsWith("failed\t")) {
+          const [, step = stage] = line.value.split("\t")
+          const reason = (yield* rest).trim() || "the server did not say why"
+          return yield* step === "load" ? new LoadFailed({ reason }) : new DeployFailed({ step, reason })
+        }
+        seen.push(line.value)
+      }
+    }).pipe(Effect.raceFirst(Deferred.await(broken)))
+
+  return {
+    loaded: Effect.asVoid(until("load", "start")),
+    started: Effect.map(until("start", "health"), (seen) => parseLook(seen.join("\n")))
+  }
+})

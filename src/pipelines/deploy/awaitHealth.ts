@@ -1,0 +1,63 @@
+import { Clock, Duration, Effect } from "effect"
+import type { StackStatus } from "../../schema/Deploy.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { SshError } from "../../schema/Ssh.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import type { ComposeFile } from "../projects/composeFile.ts"
+import { type ContainerState, lookCommand, parseLook } from "../remote/stackHealth.ts"
+import { complaints, settleMillis, stackStatus } from "./health.ts"
+
+const shortestPause = 50
+
+/** How a stack stood when the waiting ended. */
+export interface StackHealth {
+  readonly status: StackStatus
+  /** What keeps it from being healthy; empty when nothing does. */
+  readonly complaints: string
+  readonly waited: Duration.Duration
+}
+
+/** How long to wait for a stack, and how often to look at it. */
+export interface HealthPatience {
+  readonly timeout: Duration.Duration
+  readonly interval: Duration.Duration
+}
+
+/** Looks at a stack until it is healthy or the patience is at its end; a look that fails is tried again until then. */
+export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
+  server: ServerAccess,
+  services: ComposeFile["services"],
+  first: ReadonlyArray<ContainerState>,
+  { interval, timeout }: HealthPatience
+): Effect.fn.Return<StackHealth, SshError, Ssh> {
+  const ssh = yield* Ssh
+  const began = yield* Clock.currentTimeMillis
+  const ids = first.map(({ id }) => id)
+  const look = Effect.map(
+    ssh.exec(server, lookCommand(ids, server.useSudo), { timeout: "30 seconds" }),
+    ({ stdout }) => parseLook(stdout)
+  )
+
+  const judge = (
+    seen: ReadonlyArray<ContainerState>
+  ): Effect.Effect<StackHealth, SshError> =>
+    Effect.gen(function*() {
+      const status = stackStatus(services, seen)
+      const waited = Duration.millis((yield* Clock.currentTimeMillis) - began)
+      const health = { status, complaints: complaints(services, seen), waited }
+      if (status === "healthy" || ids.length === 0 || Duration.greaterThanOrEqualTo(waited, timeout)) return health
+      const left = Duration.subtract(timeout, waited)
+      // Containers that only have to show that they stay up are looked at again as soon as they can have.
+      const settling = status === "starting" && seen.every(({ health }) => health === "")
+      const missing = settleMillis - Math.min(settleMillis, ...seen.map(({ upMillis }) => upMillis))
+      const pause = settling ? Duration.min(interval, Duration.millis(Math.max(shortestPause, missing))) : interval
+      yield* Effect.sleep(Duration.min(pause, left))
+      return yield* Effect.matchEffect(look, {
+        onSuccess: judge,
+        onFailure: (error) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            now - began < Duration.toMillis(timeout) ? judge(seen) : Effect.fail(error))
+      })
+    })
+  return yield* judge(first)
+})

@@ -1,0 +1,179 @@
+import type { Path } from "@effect/platform"
+import { Duration, Effect, Option } from "effect"
+import { DockerUnusable } from "../../schema/Container.ts"
+import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
+import type { ProjectPathInvalid } from "../../schema/Project.ts"
+import { normalRemotePath } from "../../schema/RemotePath.ts"
+import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { Gunzip } from "../../services/bytes/Gunzip.ts"
+import type { Sha256 } from "../../services/bytes/Sha256.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { deployLock, remotePathLock } from "../../services/locks/LockKey.ts"
+import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import type { Instance } from "../../services/runs/Instance.ts"
+import { Runs } from "../../services/runs/Runs.ts"
+import { step, type Steps } from "../../services/runs/Steps.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { partialSize } from "../archive/partialTar.ts"
+import { projectDirectory } from "../projects/projectDirectory.ts"
+import { activate } from "./activation.ts"
+import { awaitHealth } from "./awaitHealth.ts"
+import type { DeployFile } from "./deployFiles.ts"
+import { holdRemotePath } from "./holdRemotePath.ts"
+import { planDeploy } from "./plan.ts"
+import { obstacle, preflight } from "./preflight.ts"
+import { decideTransfer, imageSource, readArchive, type Transfer, transferInput, transferSize } from "./transfer.ts"
+import { uploadFiles } from "./upload.ts"
+
+/** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
+const stage = <A, E extends { readonly message: string }, R>(
+  name: string,
+  effect: Effect.Effect<A, E, R>,
+  detail: (result: A) => string
+): Effect.Effect<A, DeployFailed | DeployLocked, R | Steps> =>
+  step(
+    name,
+    Effect.mapError(effect, (error) =>
+      error instanceof DeployFailed || error instanceof DeployLocked
+        ? error
+        : new DeployFailed({ step: name, reason: error.message })),
+    detail
+  )
+
+const size = (bytes: number) =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+const total = (files: ReadonlyArray<DeployFile>) => files.reduce((sum, file) => sum + file.size, 0)
+const loadWords = (transfer: Transfer, file: DeployFile | undefined): string => {
+  switch (transfer.kind) {
+    case "none":
+      return "nothing to load"
+    case "names":
+      return `${file?.name}: the server has its images`
+    case "layers":
+      return `${size(partialSize(transfer.members))} of ${file?.name}: the server has the rest`
+    case "whole":
+    case "file":
+      return file?.name ?? ""
+  }
+}
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`
+
+/** Everything that has to be known before anything is changed; the remote path is held from then on. */
+const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const plan = yield* planDeploy(directory)
+    const [facts, archive, mode, interval, timeout] = yield* Effect.all([
+      preflight(server, remotePath, plan),
+      plan.archive === undefined ? Effect.succeedNone : readArchive(plan.archive),
+      settings.get("deploy.transfer"),
+      settings.get("deploy.healthInterval"),
+      Option.match(plan.healthTimeout, {
+        onNone: () => settings.get("deploy.healthTimeout"),
+        onSome: Effect.succeed<Duration.Duration>
+      })
+    ], { concurrency: 2 })
+    const transfer = decideTransfer(plan.archive, archive, facts, mode)
+    const reason = obstacle(facts, plan, server.name, transferSize(transfer, plan.archive))
+    if (reason !== undefined) return yield* new DockerUnusable({ reason })
+    yield* holdRemotePath(server, remotePath)
+    return { archive, facts, patience: { interval, timeout }, plan, transfer }
+  })
+
+const deployTo = (server: ServerAccess, directory: string, remotePath: string) =>
+  Effect.gen(function*() {
+    const { archive, facts, patience, plan, transfer } = yield* stage(
+      "preflight",
+      prepare(server, directory, remotePath),
+      ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
+    )
+    const archiveFile = plan.archive === undefined ? [] : [plan.archive]
+    const all = total([...plan.files, ...archiveFile])
+
+    const upload = (files: ReadonlyArray<DeployFile>) => uploadFiles(server, remotePath, files, facts.fileHashes)
+    const uploaded = yield* stage(
+      "upload",
+      upload(transfer.kind === "file" ? [...plan.files, ...archiveFile] : plan.files),
+      (sent) => `${count(sent.length, "file")}, ${size(total(sent))} of ${size(all)}`
+    )
+
+    const load = (transfer: Transfer) =>
+      Effect.gen(function*() {
+        const source = yield* imageSource(transfer, plan.archive, archive, facts)
+        const input = yield* transferInput(transfer, plan.archive)
+        const activation = yield* activate(server, {
+          remotePath,
+          composeKind: facts.composeKind === "none" ? "v2" : facts.composeKind,
+          composeVersion: facts.composeVersion,
+          composeFile: plan.compose.fileName,
+          source,
+          images: plan.images
+        }, input)
+        yield* activation.loaded
+        const sent = input === undefined ? 0 : transferSize(transfer, plan.archive)
+        return { activation, sent, words: loadWords(transfer, plan.archive) }
+      })
+    /** What the server did not take in part it gets whole. */
+    const loadWhole = (partial: Transfer, reason: string) =>
+      Effect.gen(function*() {
+        yield* Effect.logWarning(`The server did not take a part of the archive, so all of it is sent: ${reason}`)
+        const whole = yield* load({ kind: "whole" })
+        return {
+          activation: whole.activation,
+          sent: transferSize(partial, plan.archive) + whole.sent,
+          words: `all of ${plan.archive?.name}, since a part of it did not do`
+        }
+      })
+    const { activation, sent } = yield* stage(
+      "load",
+      Effect.catchTag(
+        load(transfer),
+        "LoadFailed",
+        (error) => transfer.kind === "layers" || transfer.kind === "names" ? loadWhole(transfer, error.reason) : error
+      ),
+      ({ words }) => words
+    )
+    const containers = yield* stage("start", activation.started, (seen) => count(seen.length, "container"))
+
+    const health = yield* stage(
+      "health",
+      awaitHealth(server, plan.compose.services, containers, patience),
+      ({ status, complaints }) => (complaints === "" ? status : `${status}: ${complaints}`)
+    )
+    const healthy = health.status === "healthy"
+    const seconds = Math.ceil(Duration.toSeconds(health.waited))
+    const verdict = healthy
+      ? "is healthy"
+      : `is ${health.status} after ${count(seconds, "second")}: ${health.complaints}`
+    const bytes = total(uploaded) + sent
+    const names = uploaded.map(({ name }) => name)
+    return {
+      success: true,
+      healthy,
+      status: health.status,
+      uploadedFiles: sent === 0 ? names : [...names, ...archiveFile.map(({ name }) => name)],
+      message: `Deployed to ${remotePath} on "${server.name}": the stack ${verdict}. ` +
+        (bytes === 0 ? `Nothing of ${size(all)} had to be sent.` : `Sent ${size(bytes)} of ${size(all)}.`)
+    }
+  }).pipe(Effect.scoped)
+
+/**
+ * Brings a project to a server: preflight, upload, load, start, health. What fails from `load` on is undone, so that
+ * what ran before runs again; a stack that starts and stays unhealthy is a result.
+ */
+export const deploy = Effect.fn("deploy")(function*(
+  { projectPath, remotePath, serverId }: DeployRequest
+): Effect.fn.Return<
+  DeployResult,
+  DeployFailed | DeployLocked | ServerNotFound | ProjectPathInvalid | SettingsError | LocalFileFailed | FileLocked,
+  Settings | Ssh | LocalFiles | Gunzip | Sha256 | Path.Path | Runs | Instance | Locks
+> {
+  const locks = yield* Locks
+  const server = yield* (yield* Settings).server(serverId)
+  const directory = yield* projectDirectory(projectPath)
+  const path = normalRemotePath(remotePath)
+  const program = locks.withLock(deployLock(server))(deployTo(server, directory, path))
+  return yield* (yield* Runs).run("deploy", remotePathLock(server, path), program)
+})

@@ -1,0 +1,85 @@
+import { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import { type ContainerConfig, ProjectFileInvalid } from "../../schema/Project.ts"
+import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { ComposeFile } from "../projects/composeFile.ts"
+import { relativeName } from "../projects/relativeName.ts"
+import { isSecretName } from "../projects/secretName.ts"
+
+/** A file that a deploy brings to the server. */
+export interface DeployFile {
+  /** Relative to the project and to the remote path, with `/`. */
+  readonly name: string
+  readonly path: string
+  readonly size: number
+  readonly mode: "600" | "644" | "755"
+}
+
+const mostFiles = 10_000
+
+const fileAt = (name: string, path: string, { mode, size }: LocalEntry, secret: boolean): DeployFile => ({
+  name,
+  path,
+  size,
+  mode: secret || isSecretName(name) ? "600" : (mode & 0o100) === 0 ? "644" : "755"
+})
+
+/** The files of a directory and of those below it; links are not followed. */
+const below = (
+  name: string,
+  directory: string
+): Effect.Effect<ReadonlyArray<DeployFile>, LocalFileFailed, LocalFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const entries = yield* (yield* LocalFiles).list(directory)
+    const nested = yield* Effect.forEach(entries, (entry) => {
+      const at = path.join(directory, entry.name)
+      const named = `${name}/${entry.name}`
+      if (entry.kind === "directory") return below(named, at)
+      return Effect.succeed(entry.kind === "file" ? [fileAt(named, at, entry, false)] : [])
+    }, { concurrency: 4 })
+    return nested.flat()
+  })
+
+/**
+ * What a deploy uploads beside the image archive: the compose file, `.env`, the `env_file`s that it names, and the
+ * files and directories of `container.json`. Never `data/`, which belongs to the server.
+ */
+export const deployFiles = Effect.fn("deployFiles")(function*(
+  directory: string,
+  compose: ComposeFile,
+  config: ContainerConfig
+): Effect.fn.Return<ReadonlyArray<DeployFile>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const refuse = (source: string, reason: string) =>
+    new ProjectFileInvalid({ file: path.join(directory, source), reason })
+
+  const wanted = (name: string, source: string, secret: boolean) =>
+    Effect.gen(function*() {
+      const clean = yield* Either.mapLeft(relativeName(name), (reason) => refuse(source, reason))
+      if (clean === "data" || clean.startsWith("data/")) {
+        return yield* refuse(source, `${JSON.stringify(name)} is data of the server and never deployed`)
+      }
+      const at = path.join(directory, ...clean.split("/"))
+      const found = yield* files.find(at)
+      if (Option.isNone(found)) return yield* refuse(source, `names ${clean}, which does not exist`)
+      return found.value.kind === "directory"
+        ? yield* below(clean, at)
+        : [fileAt(clean, at, found.value, secret)]
+    })
+
+  const env = yield* files.find(path.join(directory, ".env"))
+  const envFiles = compose.services.flatMap((service) => service.envFiles)
+  const all = yield* Effect.all([
+    wanted(compose.fileName, compose.fileName, false),
+    Option.isSome(env) ? wanted(".env", ".env", true) : Effect.succeed([]),
+    ...envFiles.map((name) => wanted(name, compose.fileName, true)),
+    ...(config.files ?? []).map((name) => wanted(name, "container.json", false))
+  ])
+  const unique = [...new Map(all.flat().toReversed().map((file) => [file.name, file])).values()].toReversed()
+  if (unique.length > mostFiles) {
+    return yield* refuse("container.json", `names more than ${mostFiles} files`)
+  }
+  return unique
+})

@@ -1,0 +1,71 @@
+import type { StackStatus } from "../../schema/Deploy.ts"
+import type { ComposeFile } from "../projects/composeFile.ts"
+import type { ContainerState } from "../remote/stackHealth.ts"
+
+/** How long a container without a health check has to stay up before it counts as healthy, in milliseconds. */
+export const settleMillis = 1_000
+
+const worstFirst: ReadonlyArray<StackStatus> = ["missing", "exited", "unhealthy", "starting", "healthy"]
+
+/** What one container is doing. One that ended with 0 and is not meant to be restarted has done its work. */
+export const containerStatus = (state: ContainerState): StackStatus => {
+  switch (state.status) {
+    case "running":
+      if (state.health === "healthy") return "healthy"
+      if (state.health === "unhealthy") return "unhealthy"
+      if (state.health === "starting") return "starting"
+      return state.upMillis >= settleMillis ? "healthy" : "starting"
+    case "created":
+      return "starting"
+    case "exited":
+      return state.exitCode === 0 && ["", "no", "on-failure"].includes(state.restartPolicy) ? "healthy" : "exited"
+    case "restarting":
+    case "paused":
+      return "unhealthy"
+    default:
+      return "exited"
+  }
+}
+
+const oneOff = /[-_]run[-_]?[0-9a-f]{12}$/
+
+/**
+ * The containers that say something of a stack: not those of commands that were run once, not those of services that
+ * are held back, and of services that the file does not name only what runs.
+ */
+const telling = (services: ComposeFile["services"], containers: ReadonlyArray<ContainerState>) =>
+  containers.filter(({ name, service, status }) => {
+    if (oneOff.test(name)) return false
+    const known = services.find((one) => one.name === service)
+    return known === undefined ? !["created", "exited", "dead"].includes(status) : known.runs
+  })
+
+/** What a stack is doing: the worst of its containers, or `missing` where a service that should run has none. */
+export const stackStatus = (
+  services: ComposeFile["services"],
+  containers: ReadonlyArray<ContainerState>
+): StackStatus => {
+  const present = new Set(containers.map(({ service }) => service))
+  const statuses = telling(services, containers).map(containerStatus)
+  const all: ReadonlyArray<StackStatus> = services.some(({ name, runs }) => runs && !present.has(name))
+    ? ["missing", ...statuses]
+    : statuses
+  return worstFirst.find((status) => all.includes(status)) ?? "missing"
+}
+
+/** Which containers keep a stack from being healthy, in words. */
+export const complaints = (
+  services: ComposeFile["services"],
+  containers: ReadonlyArray<ContainerState>
+): string => {
+  const present = new Set(containers.map(({ service }) => service))
+  const missing = services.filter(({ name, runs }) => runs && !present.has(name)).map(({ name }) =>
+    `${name} is missing`
+  )
+  const ailing = telling(services, containers).flatMap((state) => {
+    const status = containerStatus(state)
+    if (status === "healthy") return []
+    return [status === "exited" ? `${state.name} exited with code ${state.exitCode}` : `${state.name} is ${status}`]
+  })
+  return [...missing, ...ailing].join(", ")
+}

@@ -1,0 +1,44 @@
+import { Path } from "@effect/platform"
+import { type Duration, Effect, Option } from "effect"
+import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
+import { readContainerConfig } from "../projects/containerConfig.ts"
+import { newestTarOf, projectFiles } from "../projects/projectFiles.ts"
+import { type DeployFile, deployFiles } from "./deployFiles.ts"
+
+/** What a project wants on a server, read from its files alone. */
+export interface DeployPlan {
+  readonly compose: ComposeFile
+  readonly archive: DeployFile | undefined
+  readonly files: ReadonlyArray<DeployFile>
+  /** The names of all images that the stack runs, each once. */
+  readonly images: ReadonlyArray<string>
+  /** The project's own health time-out. */
+  readonly healthTimeout: Option.Option<Duration.Duration>
+}
+
+/** Reads everything local that a deploy needs; fails where a file of the project is missing or cannot be used. */
+export const planDeploy = Effect.fn("planDeploy")(function*(
+  directory: string
+): Effect.fn.Return<DeployPlan, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const [compose, config, entries] = yield* Effect.all([
+    readComposeFile(directory),
+    readContainerConfig(directory),
+    projectFiles(directory)
+  ])
+  const tar = Option.getOrUndefined(newestTarOf(entries))
+  const files = yield* deployFiles(directory, compose, config)
+  const archive = entries.find(({ name }) => name === tar)
+  const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
+  return {
+    compose,
+    archive: archive === undefined
+      ? undefined
+      : { name: archive.name, path: path.join(directory, archive.name), size: archive.size, mode: "644" },
+    files: files.filter(({ name }) => name !== tar),
+    images: [...new Set(images)],
+    healthTimeout: Option.fromNullable(config.healthTimeout)
+  }
+})

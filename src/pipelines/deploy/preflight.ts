@@ -1,0 +1,67 @@
+import { Effect } from "effect"
+import { DockerUnusable } from "../../schema/Container.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { SshError } from "../../schema/Ssh.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { dockerHelp } from "../dockerHelp.ts"
+import { parsePreflight, preflightCommand, type ServerFacts } from "../remote/deployPreflight.ts"
+import type { DeployPlan } from "./plan.ts"
+
+const spareKiB = 16 * 1024
+const longestAnswer = 8 * 1024 * 1024
+const mebibytes = (kib: number) => `${Math.floor(kib / 1024)} MiB`
+
+/** Why the Docker and compose of this server cannot run a stack, or nothing. */
+export const composeObstacle = (facts: ServerFacts, server: string): string | undefined => {
+  if (facts.engine === "") return `Docker on "${server}" does not answer`
+  if (facts.composeKind === "none") {
+    return `"${server}" has neither docker compose nor docker-compose: install the compose plugin`
+  }
+  if (facts.composeKind === "v1" && Number.parseInt(facts.engine, 10) >= 25) {
+    return `docker-compose ${facts.composeVersion} cannot recreate containers on Docker ${facts.engine} ` +
+      "(KeyError: 'ContainerConfig'): install the compose plugin, so that \"docker compose version\" answers"
+  }
+  return undefined
+}
+
+/**
+ * Why this server cannot take this deploy, or nothing.
+ * @param sending the bytes of the archive that it will be sent
+ */
+export const obstacle = (facts: ServerFacts, plan: DeployPlan, server: string, sending: number): string | undefined => {
+  const missing = plan.compose.services.find(({ builds, image }) =>
+    !builds && (image === undefined || !facts.imageIds.has(image))
+  )
+  const unfit = composeObstacle(facts, server)
+  if (unfit !== undefined) return unfit
+  if (facts.readOnly !== undefined) return `the SSH user may not write to ${facts.readOnly} on "${server}"`
+  if (plan.archive === undefined && missing !== undefined) {
+    return `the project has no image archive (*.tar), and "${server}" has no image ` +
+      `${missing.image ?? `for the service ${missing.name}`}: build the archive first`
+  }
+  const wantedKiB = Math.ceil(sending / 1024) + spareKiB
+  if (facts.freeKiB < wantedKiB || facts.dockerFreeKiB < wantedKiB) {
+    const free = Math.min(facts.freeKiB, facts.dockerFreeKiB)
+    return `"${server}" has ${mebibytes(free)} of free disk space, and the deploy needs ${mebibytes(wantedKiB)}`
+  }
+  return undefined
+}
+
+/** Looks at everything that a deploy has to know of the server in one command. */
+export const preflight = Effect.fn("deploy.preflight")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  plan: DeployPlan
+): Effect.fn.Return<ServerFacts, DockerUnusable | SshError, Ssh> {
+  const questions = {
+    remotePath,
+    images: plan.images,
+    files: plan.files.map(({ name }) => name),
+    layers: plan.archive !== undefined
+  }
+  const command = preflightCommand(questions, server.useSudo)
+  const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })
+  return answer.code === 0
+    ? parsePreflight(answer.stdout)
+    : yield* new DockerUnusable({ reason: dockerHelp(answer.stderr.trim(), server) })
+})

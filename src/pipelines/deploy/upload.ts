@@ -1,0 +1,63 @@
+import { Effect, Option } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
+import { Sha256 } from "../../services/bytes/Sha256.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { parseReceived, uploadCommand } from "../remote/upload.ts"
+import type { DeployFile } from "./deployFiles.ts"
+
+// Three files at once leave a channel for the lock.
+const uploadsAtOnce = 3
+
+/** Uploads one file among the incoming ones and checks its size and sha256 on the server. */
+const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile) =>
+  Effect.gen(function*() {
+    const ssh = yield* Ssh
+    const files = yield* LocalFiles
+    const command = uploadCommand(remotePath, file.name, file.mode)
+    const { bytes, sha256 } = yield* (yield* Sha256).passing(files.lend(file.path))
+    const answer = yield* ssh.exec(server, command, { stdin: bytes, timeout: "6 hours" })
+    const failed = (words: string) =>
+      new RemoteCommandFailed({
+        server: server.name,
+        host: server.host,
+        port: server.port,
+        what: command.what,
+        code: answer.code,
+        words
+      })
+    if (answer.code !== 0) return yield* failed(answer.stderr.trim())
+    const arrived = parseReceived(answer.stdout)
+    const sent = yield* sha256
+    if (!Option.exists(arrived, (received) => received.sha256 === sent && received.bytes === file.size)) {
+      return yield* failed(`${file.name} did not arrive as it was sent, or changed while it was: deploy again`)
+    }
+  }).pipe(Effect.withSpan("deploy.uploadFile", { attributes: { name: file.name, bytes: file.size } }))
+
+/**
+ * Uploads files beside their places; the activation moves them there. A file whose hash the server already has is not
+ * sent.
+ * @param known the sha256 of what the server has, by name
+ * @returns the files that were sent
+ */
+export const uploadFiles = Effect.fn("deploy.upload")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  files: ReadonlyArray<DeployFile>,
+  known: ReadonlyMap<string, string>
+): Effect.fn.Return<
+  ReadonlyArray<DeployFile>,
+  RemoteCommandFailed | LocalFileFailed | SshError,
+  Ssh | LocalFiles | Sha256
+> {
+  const local = yield* LocalFiles
+  const sent = yield* Effect.forEach(files, (file) =>
+    Effect.gen(function*() {
+      const remote = known.get(file.name)
+      if (remote !== undefined && remote === (yield* local.sha256(file.path))) return []
+      yield* uploadFile(server, remotePath, file)
+      return [file]
+    }), { concurrency: uploadsAtOnce })
+  return sent.flat()
+})

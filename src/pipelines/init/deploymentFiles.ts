@@ -1,0 +1,73 @@
+import { Document } from "yaml"
+
+/** What the files of a deployment are filled in with. */
+export interface Deployment {
+  /** A name that Docker takes for an image, a service and a container. */
+  readonly name: string
+  readonly imageFile: string
+  readonly containerPort: number
+  readonly hostPort: number
+}
+
+/** A name that Docker takes for an image, a service and a container, made of a directory's name. */
+export const dockerName = (directoryName: string): string => {
+  const plain = directoryName.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
+  const name = plain.replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-+|-+$/g, "")
+  return name === "" ? "app" : name
+}
+
+/** `container.json`: only the server's id is left to fill in. */
+export const containerJson = (remotePath: string): string =>
+  `${JSON.stringify({ serverId: "", remotePath, files: [] }, undefined, 2)}\n`
+
+/** `.env`: the port under which the server's host serves the container. */
+export const envFile = ({ hostPort }: Deployment): string => `HOST_PORT=${hostPort}\n`
+
+/**
+ * `compose.yml`: one service that runs the built image.
+ * @param hostPort how the file names the port: `${HOST_PORT}`
+ */
+export const composeYaml = ({ containerPort, name }: Deployment, hostPort: string): string => {
+  const stack = {
+    services: {
+      [name]: {
+        image: `${name}:latest`,
+        container_name: name,
+        restart: "unless-stopped",
+        env_file: [".env"],
+        ports: [`${hostPort}:${containerPort}`]
+      }
+    }
+  }
+  // Version 1.1 is what older readers of the file go by: it puts quotes around a name like 123 or "on".
+  return new Document(stack, { version: "1.1" }).toString({ directives: false })
+}
+
+/** `build-image-tar.ps1`: builds the image and saves it; runs under PowerShell on Linux, macOS and Windows. */
+export const buildScript = ({ imageFile, name }: Deployment): string =>
+  `#!/usr/bin/env pwsh
+# Builds the image of this project and saves it as ${name}.tar, which a deploy brings to the server.
+# A server of another architecture needs a platform: $env:BUILD_PLATFORM = 'linux/arm64'
+$ErrorActionPreference = 'Stop'
+$PSNativeCommandUseErrorActionPreference = $false
+Set-Location -LiteralPath $PSScriptRoot
+
+$image = '${name}:latest'
+$archive = '${name}.tar'
+$platform = @()
+if ($env:BUILD_PLATFORM) { $platform = @('--platform', $env:BUILD_PLATFORM) }
+
+# An archive of an earlier build would become part of this one's build context.
+if (Test-Path -LiteralPath $archive) { Remove-Item -LiteralPath $archive -Force }
+
+docker build @platform --tag $image --file '${imageFile}' .
+if ($LASTEXITCODE -ne 0) { exit $LASTEXITCODE }
+
+docker save --output $archive $image
+if ($LASTEXITCODE -ne 0) {
+  if (Test-Path -LiteralPath $archive) { Remove-Item -LiteralPath $archive -Force }
+  exit $LASTEXITCODE
+}
+Write-Output "Saved $image as $archive"
+exit 0
+`

@@ -1,0 +1,106 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Option } from "effect"
+import { buildScriptName } from "../../schema/Build.ts"
+import type { InitRequest, InitResult } from "../../schema/Init.ts"
+import {
+  composeFileNames,
+  containerConfigName,
+  imageFileNames,
+  type ProjectFileInvalid,
+  type ProjectPathInvalid
+} from "../../schema/Project.ts"
+import type { HostPortHidden, NoPortLeft } from "../../schema/Route.ts"
+import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { nextPort } from "../nextPort.ts"
+import { parseEnv } from "../projects/envText.ts"
+import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
+import { projectDirectory } from "../projects/projectDirectory.ts"
+import { firstNamed, projectFiles } from "../projects/projectFiles.ts"
+import { projectText } from "../projects/projectText.ts"
+import { buildScript, composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
+import { exposedPort } from "./exposedPort.ts"
+
+const usualContainerPort = 3000
+const usualHostPort = 2007
+
+const containerPortOf = (directory: string, imageFile: string) =>
+  Effect.map(
+    projectText(directory, imageFile),
+    (text) => Option.getOrElse(Option.flatMap(text, exposedPort), () => usualContainerPort)
+  )
+
+/**
+ * The next free port, or the first one of all where nobody can tell in time. Ports that are known to be hidden are
+ * another matter: one of them might be handed out a second time.
+ */
+const hostPortOf = nextPort.pipe(
+  Effect.map((next) => next.nextPort),
+  Effect.timeoutTo({
+    duration: "10 seconds",
+    onSuccess: (port) => port,
+    onTimeout: () => usualHostPort
+  })
+)
+
+interface Wanted {
+  /** The file that is written; the names after it stand for it just as well. */
+  readonly names: readonly [string, ...ReadonlyArray<string>]
+  readonly content: string
+  readonly mode: number
+}
+
+const provide = (directory: string, present: ReadonlyArray<LocalEntry>) => ({ content, mode, names }: Wanted) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const path = yield* Path.Path
+    const kept = firstNamed(present, names)
+    if (Option.isSome(kept)) return { name: kept.value, created: false }
+    return { name: names[0], created: yield* files.create(path.join(directory, names[0]), content, { mode }) }
+  })
+
+/**
+ * Writes the files that a project's deployment needs and the project does not have: `container.json`, `compose.yml`,
+ * `.env` and `build-image-tar.ps1`. Nothing that exists is touched.
+ */
+export const init = Effect.fn("init")(function*(
+  { projectPath }: InitRequest
+): Effect.fn.Return<
+  InitResult,
+  ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | HostPortHidden | NoPortLeft,
+  LocalFiles | Path.Path | Platform | Settings | Ssh
+> {
+  const path = yield* Path.Path
+  const directory = yield* projectDirectory(projectPath)
+  const present = yield* projectFiles(directory)
+  const base = path.basename(directory)
+  const imageFile = Option.getOrElse(firstNamed(present, imageFileNames), () => imageFileNames[0])
+  const env = yield* projectText(directory, ".env")
+  // An .env that is kept and names no port leaves it to the compose file.
+  const keptWithoutPort = Option.exists(env, (text) => parseEnv(text).every(({ key }) => key !== "HOST_PORT"))
+  const needsPort = Option.isNone(env) || keptWithoutPort
+  const deployment = {
+    name: dockerName(base),
+    imageFile,
+    containerPort: yield* containerPortOf(directory, imageFile),
+    hostPort: needsPort ? yield* hostPortOf : usualHostPort
+  }
+  const hostPort = keptWithoutPort ? `\${HOST_PORT:-${deployment.hostPort}}` : "${HOST_PORT}"
+
+  const files: ReadonlyArray<Wanted> = [
+    { names: [containerConfigName], content: containerJson(remotePathOf({}, base)), mode: 0o644 },
+    { names: composeFileNames, content: composeYaml(deployment, hostPort), mode: 0o644 },
+    { names: [".env"], content: envFile(deployment), mode: 0o600 },
+    { names: [buildScriptName], content: buildScript(deployment), mode: 0o755 }
+  ]
+  const outcomes = yield* Effect.forEach(files, provide(directory, present))
+  const [kept, created] = Array.partition(outcomes, (outcome) => outcome.created)
+  return {
+    success: true,
+    created: created.map(({ name }) => name),
+    kept: kept.map(({ name }) => name),
+    project: yield* inspectProject(directory)
+  }
+})

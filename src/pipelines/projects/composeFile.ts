@@ -1,0 +1,141 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { type Document, isNode, LineCounter, parseDocument } from "yaml"
+import { composeFileNames, ProjectFileInvalid } from "../../schema/Project.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { envValues, parseEnv } from "./envText.ts"
+import { interpolate } from "./interpolate.ts"
+import { composeFileOf } from "./projectFiles.ts"
+import { projectText } from "./projectText.ts"
+
+/** A service of a compose file, as far as a deploy has to know it. */
+export interface ComposeService {
+  readonly name: string
+  /** The image it runs, with the variables of `.env` put in. */
+  readonly image?: string
+  /** Whether the server builds its image. */
+  readonly builds: boolean
+  /** Whether it should be running after a start: no profile holds it back, and it has a replica. */
+  readonly runs: boolean
+  /** Its `env_file`s as they are written, variables put in; optional ones only where they exist. */
+  readonly envFiles: ReadonlyArray<string>
+}
+
+/** A project's compose file. */
+export interface ComposeFile {
+  readonly fileName: string
+  readonly services: ReadonlyArray<ComposeService>
+}
+
+const EnvFile = Schema.Union(
+  Schema.String,
+  Schema.Struct({ path: Schema.String, required: Schema.optional(Schema.Boolean) })
+)
+const Written = Schema.Struct({
+  services: Schema.Record({
+    key: Schema.String,
+    value: Schema.Struct({
+      image: Schema.optional(Schema.NullOr(Schema.String)),
+      build: Schema.optional(Schema.Unknown),
+      profiles: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
+      scale: Schema.optional(Schema.Unknown),
+      deploy: Schema.optional(Schema.NullOr(Schema.Struct({ replicas: Schema.optional(Schema.Unknown) }))),
+      env_file: Schema.optional(Schema.NullOr(Schema.Union(EnvFile, Schema.Array(EnvFile))))
+    })
+  })
+})
+
+interface Source {
+  readonly file: string
+  readonly document: Document
+  readonly lines: LineCounter
+}
+
+const lineOf = ({ document, lines }: Source, path: ReadonlyArray<PropertyKey>): string => {
+  for (let length = path.length; length >= 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (isNode(node) && Predicate.isNotNullable(node.range)) return `:${lines.linePos(node.range[0]).line}`
+  }
+  return ""
+}
+
+const invalid = (source: Source, path: ReadonlyArray<PropertyKey>, reason: string) =>
+  new ProjectFileInvalid({ file: `${source.file}${lineOf(source, path)}`, reason })
+
+const parse = (file: string, text: string) =>
+  Effect.gen(function*() {
+    const lines = new LineCounter()
+    const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
+    const source: Source = { file, document, lines }
+    const mistake = document.errors[0]
+    if (mistake !== undefined) {
+      const line = lines.linePos(mistake.pos[0]).line
+      return yield* new ProjectFileInvalid({ file: `${file}:${line}`, reason: mistake.message })
+    }
+    const content = yield* Effect.try({
+      try: (): unknown => document.toJS(),
+      catch: (cause) => invalid(source, [], cause instanceof Error ? cause.message : "cannot be read")
+    })
+    const written = yield* Effect.mapError(Schema.decodeUnknown(Written)(content), (error) => {
+      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+      const path = issue?.path ?? []
+      return invalid(source, path, `${path.map(String).join(".") || "the file"}: ${issue?.message ?? error.message}`)
+    })
+    return { source, services: Object.entries(written.services) }
+  })
+
+/** Reads the services of a project's compose file; `.env` beside it fills in its variables. */
+export const readComposeFile = Effect.fn("readComposeFile")(function*(
+  directory: string
+): Effect.fn.Return<ComposeFile, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const fileName = yield* Effect.flatMap(
+    composeFileOf(directory),
+    Option.match({
+      onNone: () =>
+        new ProjectFileInvalid({
+          file: directory,
+          reason: `has no compose file: add one of ${composeFileNames.join(", ")}`
+        }),
+      onSome: Effect.succeed<string>
+    })
+  )
+  const text = Option.getOrElse(yield* projectText(directory, fileName), () => "")
+  const variables = envValues(parseEnv(Option.getOrElse(yield* projectText(directory, ".env"), () => "")))
+  const { services, source } = yield* parse(path.join(directory, fileName), text)
+
+  const filledIn = (at: ReadonlyArray<PropertyKey>, written: string) => {
+    const { missing, text } = interpolate(written, variables)
+    return missing === null ? Effect.succeed(text) : invalid(source, at, `${at.map(String).join(".")}: ${missing}`)
+  }
+  const envFile = (at: ReadonlyArray<PropertyKey>, entry: typeof EnvFile.Type) =>
+    Effect.gen(function*() {
+      if (Predicate.isString(entry)) return Option.some(yield* filledIn(at, entry))
+      const name = yield* filledIn([...at, "path"], entry.path)
+      if (entry.required !== false) return Option.some(name)
+      return Option.as(yield* files.find(path.resolve(directory, name)), name)
+    })
+
+  return {
+    fileName,
+    services: yield* Effect.forEach(
+      services,
+      ([name, { build, deploy, env_file, image, profiles, scale }]) =>
+        Effect.gen(function*() {
+          const at = ["services", name]
+          const envFiles = yield* Effect.forEach(
+            env_file === undefined || env_file === null ? [] : Array.ensure(env_file),
+            (entry, index) => envFile([...at, "env_file", ...(Array.isArray(env_file) ? [index] : [])], entry)
+          )
+          return {
+            name,
+            ...(image === undefined || image === null ? {} : { image: yield* filledIn([...at, "image"], image) }),
+            builds: build !== undefined && build !== null,
+            runs: (profiles ?? []).length === 0 && scale !== 0 && deploy?.replicas !== 0,
+            envFiles: Array.getSomes(envFiles)
+          }
+        })
+    )
+  }
+})

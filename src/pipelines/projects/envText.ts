@@ -1,0 +1,34 @@
+import { interpolate } from "./interpolate.ts"
+
+/** A variable as an env file writes it. In single quotes it is literal: `$` means nothing there. */
+export interface EnvLine {
+  readonly key: string
+  readonly value: string
+  readonly literal: boolean
+}
+
+const assignment =
+  /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*[=:][ \t]*(?:'([^']*)'|"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|(.*))/gm
+const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\"": "\"", "\\": "\\", $: "$$" }
+
+const unescaped = (text: string) => text.replace(/\\([\s\S])/g, (all, character: string) => escapes[character] ?? all)
+const bare = (text: string) => text.replace(/(^|[ \t]+)#.*$/, "").trim()
+
+/** The variables of an env file, in order, with quotes and comments taken off; a later line of one key comes later. */
+export const parseEnv = (text: string): ReadonlyArray<EnvLine> =>
+  Array.from(
+    text.replaceAll("\r\n", "\n").matchAll(assignment),
+    ([, key = "", single, double, plain]) =>
+      single === undefined
+        ? { key, value: double === undefined ? bare(plain ?? "") : unescaped(double), literal: false }
+        : { key, value: single, literal: true }
+  )
+
+/** The values that Compose sees: the last of each key, with the variables before it put in. */
+export const envValues = (lines: ReadonlyArray<EnvLine>): ReadonlyMap<string, string> => {
+  const values = new Map<string, string>()
+  for (const { key, literal, value } of lines) {
+    values.set(key, literal ? value : interpolate(value, values).text)
+  }
+  return values
+}

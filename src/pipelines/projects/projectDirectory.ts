@@ -1,0 +1,20 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { ProjectPathInvalid } from "../../schema/Project.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+
+/** Checks that a caller's `projectPath` is absolute and a directory; answers it without `.`, `..` and a trailing separator. */
+export const projectDirectory = Effect.fn("projectDirectory")(function*(
+  projectPath: string
+): Effect.fn.Return<string, ProjectPathInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const invalid = (reason: string) => new ProjectPathInvalid({ path: projectPath, reason })
+  if (projectPath.includes("\0")) return yield* invalid("holds a NUL character")
+  if (!path.isAbsolute(projectPath)) return yield* invalid("is not absolute: give the whole path of the directory")
+  const directory = path.resolve(projectPath)
+  const found = yield* files.find(directory)
+  if (Option.isNone(found)) return yield* invalid("does not exist")
+  if (found.value.kind !== "directory") return yield* invalid("is no directory")
+  return directory
+})

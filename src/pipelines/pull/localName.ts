@@ -1,0 +1,22 @@
+import { Either } from "effect"
+
+const device = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i
+const forbidden = /[<>:"|?*\p{Cc}]|[. ]$/u
+
+const problem = (name: string, separator: string): string | undefined => {
+  if (name === "" || name === "." || name === "..") return "is no name"
+  if (name.includes("/") || name.includes("\\") || name.includes("\0")) return "would leave the directory"
+  if (/^[A-Za-z]:/.test(name)) return "begins with a drive letter"
+  if (separator === "\\" && (device.test(name) || forbidden.test(name))) return "is no name that Windows allows"
+  return undefined
+}
+
+/**
+ * Lets a name from a server through when it names an entry of a local directory and nothing else, on any system; turns
+ * it down with the reason otherwise.
+ * @param separator between the parts of a local path, which tells Windows apart
+ */
+export const localName = (name: string, separator: string): Either.Either<string, string> => {
+  const reason = problem(name, separator)
+  return reason === undefined ? Either.right(name) : Either.left(`${JSON.stringify(name)} ${reason}`)
+}

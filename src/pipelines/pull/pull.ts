@@ -1,0 +1,55 @@
+import { Path } from "@effect/platform"
+import { Array, Effect } from "effect"
+import { LocalPathInvalid } from "../../schema/LocalPath.ts"
+import type { PullRequest, PullResult } from "../../schema/Pull.ts"
+import type { ServerNotFound } from "../../schema/Server.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { SshError } from "../../schema/Ssh.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { pullLock } from "../../services/locks/LockKey.ts"
+import type { FileLocked } from "../../services/locks/Locks.ts"
+import { Runs } from "../../services/runs/Runs.ts"
+import { step } from "../../services/runs/Steps.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { Sftp } from "../../services/ssh/Sftp.ts"
+import { pullItem } from "./pullItem.ts"
+
+const itemsAtOnce = 2
+
+const absolute = (path: Path.Path) => (localPath: string, index: number) =>
+  path.isAbsolute(localPath) && !localPath.includes("\0")
+    ? Effect.void
+    : new LocalPathInvalid({ field: `files.${index}.localPath`, path: localPath, reason: "is not absolute" })
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`
+
+/**
+ * Brings files and directories of a server to this machine. An item that fails is told among the `errors`; the whole
+ * fails only when the server cannot be reached.
+ */
+export const pull = Effect.fn("pull")(function*(
+  { files, serverId }: PullRequest
+): Effect.fn.Return<
+  PullResult,
+  LocalPathInvalid | ServerNotFound | SettingsError | SshError | FileLocked,
+  Settings | Sftp | LocalFiles | Path.Path | Runs
+> {
+  const server = yield* (yield* Settings).server(serverId)
+  const path = yield* Path.Path
+  yield* Effect.forEach(files, ({ localPath }, index) => absolute(path)(localPath, index), { discard: true })
+  const program = Effect.gen(function*() {
+    const session = yield* (yield* Sftp).session(server)
+    const outcomes = yield* Effect.forEach(files, (item) =>
+      pullItem(session, item).pipe(
+        Effect.mapError(({ message }) => ({ name: item.name, error: message })),
+        Effect.either
+      ), { concurrency: itemsAtOnce })
+    const [errors, pulled] = Array.separate(outcomes)
+    return { pulled, errors }
+  }).pipe(Effect.scoped)
+  return yield* (yield* Runs).run(
+    "pull",
+    pullLock(server),
+    step("pull", program, ({ errors, pulled }) => `${count(pulled.length, "item")}, ${count(errors.length, "failure")}`)
+  )
+})

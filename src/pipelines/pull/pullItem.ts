@@ -1,0 +1,86 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { type Pulled, type PullItem, PullRefused } from "../../schema/Pull.ts"
+import { normalRemotePath } from "../../schema/RemotePath.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { RemoteKind, SftpSession } from "../../services/ssh/Sftp.ts"
+import { isSecretName } from "../projects/secretName.ts"
+import { remoteAt, type RemoteTree, remoteTree } from "./remoteTree.ts"
+
+type PullError = PullRefused | LocalFileFailed | RemoteFileFailed | SshError
+
+const atOnce = 4
+
+const modeOf = (remotePath: string) => (isSecretName(remotePath) ? { mode: 0o600 } : {})
+
+const mismatch = (kind: RemoteKind, wanted: PullItem["type"]): string | undefined => {
+  if (kind === wanted) return undefined
+  if (kind === "link") return "is a link, and links are not followed: name what it leads to"
+  return kind === "other" ? "is neither a file nor a directory" : `is a ${kind}, not a ${wanted}`
+}
+
+const spelling = (names: ReadonlyArray<string>) => names.join("/").toLowerCase()
+
+/** Turns a pull down whose directories have a local link in their place: it would lead their files elsewhere. */
+const refuseLocalLinks = Effect.fn("pull.refuseLocalLinks")(function*({ directories }: RemoteTree, localPath: string) {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const wanted = new Set(directories.map(spelling))
+  yield* Effect.forEach(directories, (below) =>
+    Effect.gen(function*() {
+      const directory = path.join(localPath, ...below)
+      if (Option.isNone(yield* files.find(directory))) return
+      const entries = yield* files.list(directory)
+      const link = entries.find(({ kind, name }) => kind === "link" && wanted.has(spelling([...below, name])))
+      if (link === undefined) return
+      return yield* new PullRefused({
+        path: path.join(directory, link.name),
+        reason: "is a link on this machine, and what is pulled into it would be written elsewhere"
+      })
+    }), { concurrency: atOnce, discard: true })
+})
+
+const pullDirectory = (session: SftpSession, remotePath: string, localPath: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    const tree = yield* remoteTree(session, remotePath)
+    yield* refuseLocalLinks(tree, localPath)
+    yield* Effect.forEach(tree.directories, (below) => files.makeDirectory(path.join(localPath, ...below)), {
+      discard: true
+    })
+    const sizes = yield* Effect.forEach(
+      tree.files,
+      (below) => {
+        const from = remoteAt(remotePath, below)
+        return files.save(path.join(localPath, ...below), session.read(from), modeOf(from))
+      },
+      { concurrency: atOnce }
+    )
+    return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+  })
+
+const pullFile = (session: SftpSession, remotePath: string, localPath: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    yield* files.makeDirectory(path.dirname(localPath))
+    return { files: 1, bytes: yield* files.save(localPath, session.read(remotePath), modeOf(remotePath)) }
+  })
+
+/**
+ * Brings one item over; each of its files appears whole or not at all, and none outside its local path. Env files become
+ * readable for their owner alone.
+ */
+export const pullItem = Effect.fn("pull.item")(function*(
+  session: SftpSession,
+  { localPath, name, remotePath, type }: PullItem
+): Effect.fn.Return<Pulled, PullError, LocalFiles | Path.Path> {
+  const from = normalRemotePath(remotePath)
+  const reason = mismatch((yield* session.stat(from)).kind, type)
+  if (reason !== undefined) return yield* new PullRefused({ path: from, reason })
+  const to = (yield* Path.Path).normalize(localPath)
+  const brought = yield* (type === "file" ? pullFile : pullDirectory)(session, from, to)
+  return { name, localPath, ...brought }
+})

@@ -1,0 +1,134 @@
+import { Array, Option, Schema } from "effect"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { composeFunctions, imageFunctions, isImageName } from "./docker.ts"
+
+/** How many images of a server are asked for their layers, those that the stack runs and the newest others. */
+const mostImages = 200
+
+// Compose takes longest to answer, so it is asked beside everything else; what the last deploy noted of it holds as
+// long as it is the same program.
+const script = `${composeFunctions}${imageFunctions}
+path=$(path_of "$1")
+known_compose() {
+  program=$(command -v docker-compose) || return 1
+  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" || return 1
+  [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ]
+}
+layers=$2
+files=$3
+shift 3
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || exit 3
+printf 'docker\\t%s\\n' "$info"
+{ find_compose; printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"; } </dev/null &
+free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
+near=$path
+while [ ! -d "$near" ]; do near=$(dirname "$near"); done
+[ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
+printf 'free\\t%s\\n' "$(free "$near")"
+root=\${info##*|}
+[ -d "$root" ] && printf 'dockerfree\\t%s\\n' "$(free "$root")"
+named=$(name_ids "$@")
+hashes=
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+chains=
+if [ "$layers" = yes ]; then
+  ids=$({ printf '%s\\n' "$named" | cut -d ' ' -f 1; as_root docker image ls -q --no-trunc </dev/null; } |
+    awk '$0 != "" && !seen[$0]++' | head -n ${mostImages})
+  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' $ids 2>/dev/null </dev/null)
+fi
+wait
+printf '%s\\n' "$named" | sed 's/^/image\t/'
+printf '%s\\n' "$hashes" | sed 's/^/file\t/'
+printf '%s\\n' "$chains" | sed 's/^/chain\t/'
+exit 0
+`
+
+/** What a deploy asks of a server before it changes anything. */
+export interface PreflightQuestions {
+  readonly remotePath: string
+  /** Image names that the stack needs. */
+  readonly images: ReadonlyArray<string>
+  /** Names below the remote path whose hashes are wanted. */
+  readonly files: ReadonlyArray<string>
+  /** Whether the layers of the server's images are wanted. */
+  readonly layers: boolean
+}
+
+/** One look at everything a deploy has to know of the server: Docker, compose, disks, images and files. */
+export const preflightCommand = (
+  { files, images, layers, remotePath }: PreflightQuestions,
+  sudo: boolean
+): RemoteCommand => ({
+  what: "looking at the server before the deploy",
+  script,
+  args: [remotePath, layers ? "yes" : "no", files.length === 0 ? "no" : "yes", ...images.filter(isImageName)],
+  stdin: files.map((name) => `./${name}\0`).join(""),
+  sudo
+})
+
+/** `docker compose`, a `docker-compose` of the same age, or `docker-compose` 1.x. */
+export type ComposeKind = "v2" | "standalone" | "v1"
+
+const isComposeKind = (kind: string | undefined): kind is ComposeKind =>
+  kind === "v2" || kind === "standalone" || kind === "v1"
+
+/** An image of a server: its id, and its layers from the bottom up by their diff ids. */
+export interface ServerImage {
+  readonly id: string
+  readonly layers: ReadonlyArray<string>
+}
+
+/** What the server answered. Sizes are in KiB; what it does not have is not in the maps. */
+export interface ServerFacts {
+  readonly engine: string
+  /** Whether images are kept by containerd: their ids are others, and an archive has to come whole. */
+  readonly containerdStore: boolean
+  readonly composeKind: ComposeKind | "none"
+  readonly composeVersion: string
+  readonly freeKiB: number
+  readonly dockerFreeKiB: number
+  /** The nearest existing directory, when the user may not write to it. */
+  readonly readOnly: string | undefined
+  readonly imageIds: ReadonlyMap<string, string>
+  readonly fileHashes: ReadonlyMap<string, string>
+  readonly serverImages: ReadonlyArray<ServerImage>
+}
+
+const number = (text: string | undefined) =>
+  text === undefined || !/^\d+$/.test(text) ? Number.POSITIVE_INFINITY : Number(text)
+
+const decodeLayers = Schema.decodeUnknownOption(Schema.parseJson(Schema.NullOr(Schema.Array(Schema.String))))
+
+/** Reads the answer of `preflightCommand`. */
+export const parsePreflight = (output: string): ServerFacts => {
+  const lines = output.split("\n").map((line) => line.split("\t"))
+  const value = (key: string) => lines.find(([name]) => name === key)?.slice(1) ?? []
+  const values = (key: string) => lines.flatMap(([name, ...rest]) => name === key ? [rest.join("\t")] : [])
+  const [kind, composeVersion = ""] = value("compose")
+  const docker = value("docker")[0] ?? ""
+  return {
+    engine: docker.split("|")[0] ?? "",
+    containerdStore: docker.includes("io.containerd.snapshotter"),
+    composeKind: isComposeKind(kind) ? kind : "none",
+    composeVersion,
+    freeKiB: number(value("free")[0]),
+    dockerFreeKiB: number(value("dockerfree")[0]),
+    readOnly: value("readonly")[0],
+    imageIds: new Map(Array.filterMap(values("image"), (line) => {
+      const [id, name] = line.split(" ")
+      return id === undefined || name === undefined ? Option.none() : Option.some([name, id])
+    })),
+    fileHashes: new Map(Array.filterMap(values("file"), (line) => {
+      // A name with a backslash or line break in it is written in another way; such a file is sent anew.
+      const match = /^([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line)
+      return match?.[1] === undefined || match[2] === undefined ? Option.none() : Option.some([match[2], match[1]])
+    })),
+    serverImages: Array.filterMap(values("chain"), (line) => {
+      const space = line.indexOf(" ")
+      return Option.map(decodeLayers(line.slice(space + 1)), (layers) => ({
+        id: line.slice(0, space),
+        layers: layers ?? []
+      }))
+    })
+  }
+}

@@ -1,0 +1,80 @@
+import { Array, Option, Schema } from "effect"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+
+// One line a container. Its state is printed as JSON, since a template that asks for a health check fails on some
+// versions where there is none; its age is worked out by the clock that its start time comes from.
+const format = "{{.Id}}|{{.Name}}|{{index .Config.Labels \"com.docker.compose.service\"}}|" +
+  "{{.HostConfig.RestartPolicy.Name}}|{{json .State}}"
+
+/** The shell function `look id…`: what each container is doing, a `container` line each. */
+export const lookFunction = `
+look() {
+  [ "$#" -gt 0 ] || return 0
+  printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
+  as_root docker inspect --type container --format 'container\t${format}' "$@" 2>/dev/null </dev/null
+}
+`
+
+const script = `${lookFunction}
+look "$@"
+exit 0
+`
+
+/** Asks what these containers are doing. */
+export const lookCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
+  what: "looking at the containers",
+  script,
+  args: ids,
+  sudo
+})
+
+/** A container as `look` saw it. */
+export interface ContainerState {
+  readonly id: string
+  readonly name: string
+  readonly service: string
+  readonly status: string
+  /** The verdict of its health check; empty when it has none. */
+  readonly health: string
+  readonly exitCode: number
+  readonly restartPolicy: string
+  /** For how many milliseconds it has been up. */
+  readonly upMillis: number
+}
+
+const State = Schema.parseJson(Schema.Struct({
+  Status: Schema.String,
+  ExitCode: Schema.Number,
+  StartedAt: Schema.String,
+  Health: Schema.optional(Schema.NullOr(Schema.Struct({ Status: Schema.String })))
+}))
+// Not every date knows nanoseconds: without them a container seems up to a second younger than it is.
+const clock = (line: string | undefined): number => {
+  const [, seconds, fraction = ""] = /^now\t(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{3})?/.exec(line ?? "") ?? []
+  return Date.parse(`${seconds}${fraction}Z`)
+}
+
+const decodeState = Schema.decodeUnknownOption(State)
+
+/** Reads the lines that `look` prints; other lines are passed over. */
+export const parseLook = (output: string): ReadonlyArray<ContainerState> => {
+  const lines = output.split("\n")
+  const now = clock(lines.find((line) => line.startsWith("now\t")))
+  return Array.filterMap(lines, (line) => {
+    if (!line.startsWith("container\t")) return Option.none()
+    const [id = "", name = "", service = "", restartPolicy = "", ...rest] = line.slice("container\t".length).split("|")
+    return Option.map(decodeState(rest.join("|")), ({ ExitCode, Health, StartedAt, Status }) => {
+      const up = now - Date.parse(StartedAt)
+      return {
+        id,
+        name: name.replace(/^\//, ""),
+        service,
+        status: Status,
+        health: Health?.Status === "none" ? "" : Health?.Status ?? "",
+        exitCode: ExitCode,
+        restartPolicy,
+        upMillis: Number.isFinite(up) ? Math.max(0, up) : 0
+      }
+    })
+  })
+}

@@ -1,0 +1,179 @@
+import { Either } from "effect"
+import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/Route.ts"
+import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./block.ts"
+import { addLines, namedLine, removeLines, withSections } from "./lineEdits.ts"
+import { hasHostRule, namesIn, routersFor, targetsFor, targetsOf, usersOfMiddleware, usersOfService } from "./lookUp.ts"
+import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
+import { Refusal } from "./Refusal.ts"
+import { RouteEdit } from "./RouteEdit.ts"
+import { entriesOf, proxyShape, sameShape, type SectionChange } from "./shape.ts"
+
+const readRoute = routeInput(Route)
+const readName = routeInput(RouteNamed)
+
+type Outcome = Either.Either<RouteEdit, Refusal>
+
+const entriesFrom = (lines: ReadonlyArray<string>) =>
+  Either.match(readProxy(lines.join("\n")), {
+    onLeft: () => [],
+    onRight: ({ document }) => entriesOf(document.contents)
+  })
+
+const addition = (route: Route): SectionChange => {
+  const added: { readonly [section: string]: ReturnType<typeof entriesOf> } = {
+    routers: entriesFrom(routerLines(route)),
+    services: entriesFrom(serviceLines(route))
+  }
+  return (section, entries) => [...entries, ...(added[section] ?? [])]
+}
+
+const removal = (routeName: string, sections?: ReadonlyArray<string>): SectionChange => (section, entries) =>
+  sections === undefined || sections.includes(section)
+    ? entries.filter(({ name }) => name !== routeName && name !== redirectRouter(routeName))
+    : entries
+
+/** Where a route has its entries; elsewhere its name stands for something else. */
+const routeSections = ["routers", "services"]
+
+const templates = (text: string) => text.split("{{").length
+
+/**
+ * Reads the edited text again: it must be sound YAML that holds what the file held, changed only as the edit says,
+ * with both of its sections.
+ */
+const verified = (
+  before: ProxyText,
+  lines: ReadonlyArray<Line>,
+  change: SectionChange
+): Either.Either<{ readonly text: string; readonly after: ProxyText }, Refusal> => {
+  const text = printLines(before.bom, lines)
+  return Either.gen(function*() {
+    const after = yield* Either.mapLeft(readProxy(text), (refusal) =>
+      refusal._tag === "Broken"
+        ? Refusal.Unfit({ line: refusal.line, reason: `the edit would break it: ${refusal.reason}` })
+        : refusal)
+    const intact = sameShape(proxyShape(before, change), proxyShape(after)) &&
+      templates(text) <= templates(printLines(before.bom, before.lines))
+    if (!intact) {
+      return yield* Either.left(Refusal.Unfit({
+        line: null,
+        reason: "the edit would change more of it than this route: its sections must be at two spaces of indent, and " +
+          "their entries at four"
+      }))
+    }
+    yield* withSections(after.lines)
+    return { text, after }
+  })
+}
+
+const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
+
+const redirectWarning = (after: ProxyText, { routeName }: Route) =>
+  namesIn(after, "middlewares").includes(redirectMiddleware)
+    ? []
+    : [
+      `the file does not define the middleware "${redirectMiddleware}": the proxy turns the router ` +
+      `"${redirectRouter(routeName)}" off unless another of its files does`
+    ]
+
+const invalid = ({ reason }: RouteInvalid) => Refusal.Invalid({ reason })
+const wholeRoute = (route: Route) => Either.mapLeft(readRoute(route), invalid)
+const wholeName = (routeName: string) => Either.mapLeft(readName({ routeName }), invalid)
+
+const isPlaced = (proxy: ProxyText, routeName: string) =>
+  namesIn(proxy, "routers").includes(routeName) || namesIn(proxy, "services").includes(routeName)
+
+const insertInto = (before: ProxyText, lines: ReadonlyArray<Line>, route: Route, replacing: boolean): Outcome =>
+  Either.gen(function*() {
+    const change = addition(route)
+    const cleared = removal(route.routeName, routeSections)
+    const { after, text } = yield* verified(
+      before,
+      yield* addLines(lines, route),
+      (section, entries) => change(section, replacing ? cleared(section, entries) : entries)
+    )
+    return RouteEdit.Edited({
+      change: replacing ? "replaced" : "inserted",
+      text,
+      warnings: redirectWarning(after, route)
+    })
+  })
+
+const taken = (routeName: string, reason: string) => Either.left(Refusal.Taken({ routeName, reason }))
+const pointsTo = (targets: ReadonlyArray<string>) =>
+  targets.length === 0 ? "points to no server in this file" : `points to ${targets.join(", ")}`
+
+/** Adds a route, unless its name is there and leads to the same target. A name with another target is refused. */
+export const addRoute = (text: string, route: Route): Outcome =>
+  Either.gen(function*() {
+    yield* wholeRoute(route)
+    const proxy = yield* readProxy(text)
+    const { routeName } = route
+    if (isPlaced(proxy, routeName)) {
+      const targets = targetsOf(proxy, routeName)
+      return targets.includes(targetOf(route).toLowerCase())
+        ? RouteEdit.Unchanged({ reason: "route_exists", warnings: [] })
+        : yield* taken(routeName, `it ${pointsTo(targets)}. Remove that route first, or choose another name`)
+    }
+    if (namesIn(proxy, "routers").includes(redirectRouter(routeName))) {
+      return yield* taken(routeName, `another route has the router "${redirectRouter(routeName)}"`)
+    }
+    return yield* insertInto(proxy, proxy.lines, route, false)
+  })
+
+/** Removes a route's entries wherever they stand under `http`; refuses where they could not all be removed. */
+export const removeRoute = (text: string, routeName: string): Outcome =>
+  Either.gen(function*() {
+    yield* wholeName(routeName)
+    const before = yield* readProxy(text)
+    if (namedLine(before.lines, routeName) === undefined) {
+      return RouteEdit.Unchanged({ reason: "route_not_found", warnings: [] })
+    }
+    const lines = yield* withSections(removeLines(before.lines, routeName))
+    const left = namedLine(lines, routeName)
+    if (left !== undefined) {
+      return yield* Either.left(Refusal.Unfit({
+        line: left + 1,
+        reason: `"${routeName}:" would still be in it here: only entries at four spaces are removed`
+      }))
+    }
+    const { after, text: edited } = yield* verified(before, lines, removal(routeName))
+    const names = [routeName, redirectRouter(routeName)]
+    const gone = (section: string) => names.filter((name) => namesIn(before, section).includes(name))
+    const orphans = gone("middlewares").flatMap((name) => usersOfMiddleware(after, name))
+    if (orphans.length > 0) {
+      return yield* Either.left(Refusal.Unfit({
+        line: null,
+        reason: `its middleware "${routeName}" would be removed with the route, and ${quoted(orphans)} still uses it`
+      }))
+    }
+    const dangling = gone("services").flatMap((name) => usersOfService(after, name))
+    const warnings = dangling.length === 0 ? [] : [`the removed service is still used by ${quoted(dangling)}`]
+    return RouteEdit.Edited({ change: "removed", text: edited, warnings })
+  })
+
+/**
+ * Makes a domain lead to a target. A domain that some router asks for already is left alone, with a warning where it
+ * leads elsewhere; the route's own entries under another domain are replaced; else the route is added. A route of
+ * this name whose port is neither the route's nor one of `ownPorts` is another application's, and refused.
+ */
+export const ensureRoute = (text: string, route: Route, ownPorts: ReadonlyArray<number> = []): Outcome =>
+  Either.gen(function*() {
+    yield* wholeRoute(route)
+    const proxy = yield* readProxy(text)
+    const { domain, port, routeName } = route
+    if (hasHostRule(proxy, domain)) {
+      const targets = targetsFor(proxy, domain)
+      const warnings = targets.includes(targetOf(route).toLowerCase())
+        ? []
+        : [`${domain} is already routed by ${quoted(routersFor(proxy, domain))}, which ${pointsTo(targets)}`]
+      return RouteEdit.Unchanged({ reason: "domain_routed", warnings })
+    }
+    if (!isPlaced(proxy, routeName)) return yield* addRoute(text, route)
+    const targets = targetsOf(proxy, routeName)
+    const isOwn = (target: string) => [port, ...ownPorts].some((own) => target.endsWith(`:${own}`))
+    if (targets.length === 0 || !targets.every(isOwn)) {
+      return yield* taken(routeName, `it ${pointsTo(targets)}. If it is this application's, remove it and run again`)
+    }
+    return yield* insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
+  })

@@ -1,0 +1,113 @@
+import { Either } from "effect"
+import type { Route } from "../../schema/Route.ts"
+import { redirectRouter, routeKeys, routerLines, serviceLines } from "./block.ts"
+import { indentOf, isBlank, type Line } from "./proxyText.ts"
+import { Refusal } from "./Refusal.ts"
+import { closed, isContent, keyLine, opened, ownEnd, type Section, sectionsOf } from "./sections.ts"
+
+type Lines = ReadonlyArray<Line>
+
+/** The section of a name; a file without it is refused. */
+const section = (lines: Lines, name: string): Either.Either<Section, Refusal> =>
+  Either.fromNullable(sectionsOf(lines).find((found) => found.name === name), () =>
+    Refusal.Unfit({
+      line: null,
+      reason: `it has no "${name}:" section: a line of two spaces and "${name}:" that its entries follow`
+    }))
+
+/** Refuses lines in which one of the sections that every proxy file needs is missing. */
+export const withSections = (lines: Lines): Either.Either<Lines, Refusal> =>
+  Either.map(Either.all([section(lines, "routers"), section(lines, "services")]), () => lines)
+
+const withoutFinalNewline = (lines: Lines): Lines =>
+  lines.map((line, index) => (index === lines.length - 1 ? { ...line, end: "" } : line))
+
+const endsBare = (lines: Lines) => lines.at(-1)?.end === ""
+
+/** New lines before the one at an index, with the line ends of the file; a missing final newline stays missing. */
+const insert = (lines: Lines, index: number, texts: ReadonlyArray<string>): Lines => {
+  const end = lines[0]?.end || "\n"
+  const added = texts.map((text) => ({ text, end, http: true, literal: false }))
+  const ended = lines.map((line) => (line.end === "" ? { ...line, end } : line))
+  const all = [...ended.slice(0, index), ...added, ...ended.slice(index)]
+  return endsBare(lines) ? withoutFinalNewline(all) : all
+}
+
+const open = (lines: Lines, { header }: Section): Lines =>
+  lines.map((line, index) => (index === header ? opened(line) : line))
+
+const addRouters = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
+  Either.map(section(lines, "routers"), (routers) => {
+    const next = sectionsOf(lines).find(({ header }) => header === routers.end)
+    const follows = next?.name === "middlewares" || next?.name === "services"
+    return insert(open(lines, routers), follows ? routers.end : ownEnd(lines, routers), routerLines(route))
+  })
+
+const addService = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
+  Either.map(
+    section(lines, "services"),
+    (services) => insert(open(lines, services), ownEnd(lines, services), serviceLines(route))
+  )
+
+/**
+ * The lines with a route's routers at the end of `routers`, immediately before the section that follows it, and its
+ * service at the end of `services`.
+ */
+export const addLines = (lines: Lines, route: Route): Either.Either<Lines, Refusal> =>
+  Either.flatMap(addRouters(lines, route), (added) => addService(added, route))
+
+const isEmptyLine = (line: Line | undefined) => line !== undefined && !line.literal && isBlank(line.text)
+
+/** Blank lines in a row become one, except where they are part of a text. */
+const collapseBlanks = (lines: Lines): Lines =>
+  lines.filter((line, index) => !(isEmptyLine(line) && isEmptyLine(lines[index - 1])))
+
+const isWithin = (index: number) => ({ end, header }: Section) => index > header && index < end
+
+/** Which lines are entries at four spaces of indent with one of the names, and what belongs to them. */
+const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<boolean> => {
+  let inside = false
+  return lines.map((line) => {
+    const key = keyLine(line)
+    const deeper = line.literal || isBlank(line.text) || indentOf(line.text) > 4
+    inside = line.http && (deeper ? inside : key?.indent === 4 && names.includes(key.key))
+    return inside
+  })
+}
+
+/** Writes `{}` after the headers of sections that lose their last entry. */
+const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
+  const emptied = sectionsOf(lines).filter((found) => {
+    const content = lines.flatMap((line, index) =>
+      isWithin(index)(found) && isContent(line) ? [gone[index] === true] : []
+    )
+    return content.includes(true) && !content.includes(false)
+  })
+  return lines.map((line, index) => (emptied.some(({ header }) => header === index) ? closed(line) : line))
+}
+
+/**
+ * The lines without a route's entries, in some sections or in all that `http` has, and with a last line that ends as
+ * the last line did.
+ */
+export const removeLines = (lines: Lines, routeName: string, sections?: ReadonlyArray<string>): Lines => {
+  const ranges = sectionsOf(lines).filter(({ name }) => sections?.includes(name))
+  const gone = entryLines(lines, [routeName, redirectRouter(routeName)]).map((isEntry, index) =>
+    isEntry && (sections === undefined || ranges.some(isWithin(index)))
+  )
+  const kept = collapseBlanks(closeEmptied(lines, gone).filter((_, index) => gone[index] !== true))
+  return endsBare(lines) ? withoutFinalNewline(kept) : kept
+}
+
+/**
+ * The first line that begins with `<routeName>:`, as an index. The words that routes are written with count only where
+ * routes have their names, at four spaces.
+ */
+export const namedLine = (lines: Lines, routeName: string): number | undefined => {
+  const index = lines.findIndex((line) => {
+    const key = keyLine(line)
+    return line.http && key !== undefined && key.key === routeName && key.indent > 0 &&
+      (key.indent === 4 || !routeKeys.includes(routeName))
+  })
+  return index === -1 ? undefined : index
+}

@@ -1,0 +1,121 @@
+import { Clock, Data, Effect, Fiber, Random } from "effect"
+import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/Route.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+import { Sftp } from "../../services/ssh/Sftp.ts"
+import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
+import {
+  discardStaged,
+  lockSeconds,
+  proxyExit,
+  proxyFileLimit,
+  readProxyFile,
+  type Staged,
+  staged,
+  writeProxyFile
+} from "../remote/proxyFile.ts"
+import type { ProxyHome } from "./proxyHome.ts"
+
+/** The file no longer held what had been read; nothing was written. */
+export class ProxyFileChanged extends Data.TaggedError("ProxyFileChanged") {}
+
+const timeout = `${2 * lockSeconds} seconds` as const
+
+const named = ({ file, server }: ProxyHome) => ({ file, server: server.name })
+
+const wordsOf = ({ code, stderr }: RemoteExit): string =>
+  stderr.trim().slice(-1_000) || (code === null ? "the command was killed" : `the command ended with exit code ${code}`)
+
+const busy = (home: ProxyHome) =>
+  new ProxyFileBusy({ ...named(home), reason: `somebody else has been editing it for ${lockSeconds} s` })
+
+/** The text of the proxy file, byte for byte; never in the middle of an edit by another Berth. */
+export const readProxyText = Effect.fn("ProxyFile.read")(function*(
+  home: ProxyHome
+): Effect.fn.Return<string, ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError, Ssh> {
+  const ssh = yield* Ssh
+  const exit = yield* ssh.exec(home.server, readProxyFile(home.file), { maxOutput: proxyFileLimit, timeout })
+  if (exit.code === proxyExit.busy) return yield* busy(home)
+  if (exit.code !== 0) return yield* new ProxyFileUnreadable({ ...named(home), reason: wordsOf(exit) })
+  const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
+  if (exit.truncated === true) return yield* unfit("it is larger than 2 MiB")
+  if (exit.stdout.includes("\uFFFD")) return yield* unfit("it is no UTF-8 text")
+  return exit.stdout
+})
+
+const outcome = (home: ProxyHome) => (exit: RemoteExit) => {
+  const failed = (reason: string) => new ProxyFileNotWritten({ ...named(home), reason: `${wordsOf(exit)}. ${reason}` })
+  switch (exit.code) {
+    case 0:
+      return Effect.void
+    case proxyExit.changed:
+      return new ProxyFileChanged()
+    case proxyExit.busy:
+      return busy(home)
+    case proxyExit.restored:
+      return failed("It holds again what it held before")
+    case proxyExit.damaged:
+      return failed(`IT MAY BE DAMAGED: what it held before is in ${home.file}.berth-bak, copy that back`)
+    case proxyExit.noBackup:
+      return failed(`It was not touched: no copy could be kept at ${home.file}.berth-bak`)
+    case proxyExit.unusable:
+      return failed("It was not touched")
+    default:
+      return failed("It holds what it held before, or the whole new text")
+  }
+}
+
+/** Whether the script came to an end of its own, and so removed the staged copies. */
+const cleansUp = ({ code }: RemoteExit) => [0, ...Object.values(proxyExit)].some((known) => known === code)
+
+/** Runs to its end whatever becomes of the caller, who waits for it even when interrupted. */
+const undisturbed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
+
+const names: Effect.Effect<Staged> = Effect.gen(function*() {
+  const now = yield* Clock.currentTimeMillis
+  const random = yield* Random.nextIntBetween(0, 2 ** 48)
+  return staged(`${now.toString(36)}${random.toString(36)}`)
+})
+
+const stage = (
+  home: ProxyHome,
+  { after, before }: Staged,
+  texts: { readonly before: string; readonly after: string }
+) =>
+  Effect.gen(function*() {
+    const session = yield* (yield* Sftp).session(home.server)
+    const encoder = new TextEncoder()
+    yield* session.writePrivate(`~/${before}`, encoder.encode(texts.before))
+    yield* session.writePrivate(`~/${after}`, encoder.encode(texts.after))
+  }).pipe(
+    Effect.scoped,
+    Effect.timeoutFail({
+      duration: timeout,
+      onTimeout: () =>
+        new ProxyFileNotWritten({ ...named(home), reason: "the transfer took too long. It was not touched" })
+    })
+  )
+
+/**
+ * Writes a new text where the proxy file holds another one, in place and checked; whatever goes wrong, the file holds
+ * one of the two. Fails with `ProxyFileChanged` when it holds neither.
+ */
+export const writeProxyText = (
+  home: ProxyHome,
+  texts: { readonly before: string; readonly after: string }
+): Effect.Effect<
+  void,
+  ProxyFileBusy | ProxyFileChanged | ProxyFileNotWritten | RemoteFileFailed | SshError,
+  Ssh | Sftp
+> =>
+  Effect.gen(function*() {
+    const ssh = yield* Ssh
+    const copies = yield* names
+    const discard = ssh.exec(home.server, discardStaged(copies), { timeout }).pipe(Effect.ignoreLogged)
+    const exit = yield* stage(home, copies, texts).pipe(
+      Effect.zipRight(ssh.exec(home.server, writeProxyFile(home.file, copies), { timeout })),
+      Effect.tapErrorCause(() => discard)
+    )
+    if (!cleansUp(exit)) yield* discard
+    yield* outcome(home)(exit)
+  }).pipe(undisturbed, Effect.withSpan("ProxyFile.write", { attributes: { file: home.file } }))

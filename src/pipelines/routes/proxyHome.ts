@@ -1,0 +1,57 @@
+import { Effect, Either, Option, Schema } from "effect"
+import { ProxySettingsInvalid, TargetAddress } from "../../schema/Route.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+
+/** The proxy file, and the server that holds it. */
+export interface ProxyHome {
+  readonly server: ServerAccess
+  readonly file: string
+}
+
+const isAddress = Schema.decodeUnknownEither(TargetAddress)
+
+/** The address that routes send requests to when nothing else is known. */
+export const targetAddress: Effect.Effect<string, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+  function*() {
+    const settings = yield* Settings
+    const address = yield* settings.get("proxy.targetIp")
+    if (Either.isRight(isAddress(address))) return address
+    return yield* new ProxySettingsInvalid({
+      reason: `The setting proxy.targetIp in ${settings.file} must be an IP address or a host name`
+    })
+  }
+)
+
+/** The id of the server that holds the proxy file: the configured one, the one at the target address, the only one. */
+const serverId = Effect.gen(function*() {
+  const settings = yield* Settings
+  const configured = yield* settings.find("proxy.server")
+  if (Option.isSome(configured)) return configured.value
+  const servers = yield* settings.servers
+  const targetIp = yield* settings.find("proxy.targetIp")
+  const found = servers.find(({ host }) => Option.contains(targetIp, host)) ??
+    (servers.length === 1 ? servers[0] : undefined)
+  if (found !== undefined) return found.id
+  const why = servers.length === 0
+    ? "no server is stored"
+    : `none of the ${servers.length} stored servers has proxy.targetIp as its host`
+  return yield* new ProxySettingsInvalid({
+    reason: `Which server holds the proxy file? ${why}: set proxy.server in ${settings.file} to the id of one`
+  })
+})
+
+/** Where the proxy file is, as the settings say. */
+export const proxyHome: Effect.Effect<ProxyHome, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+  function*() {
+    const settings = yield* Settings
+    const file = yield* settings.get("proxy.configFile")
+    const id = yield* serverId
+    const server = yield* Effect.catchTag(settings.server(id), "ServerNotFound", () =>
+      new ProxySettingsInvalid({
+        reason: `The setting proxy.server in ${settings.file} is "${id}", and no stored server has that id`
+      }))
+    return { server, file }
+  }
+)

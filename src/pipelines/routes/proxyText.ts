@@ -1,0 +1,128 @@
+import { Either } from "effect"
+import { isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml"
+import type { Document, YAMLMap } from "yaml"
+import { Refusal } from "./Refusal.ts"
+
+/** A line of the file. Its terminator is empty only at the end of a file without a final newline. */
+export interface Line {
+  readonly text: string
+  readonly end: string
+  /** Whether the line is under the `http` key: `tcp` and `udp` have sections of the same names. */
+  readonly http: boolean
+  /** Whether the line is part of a scalar that began on an earlier line, and so is no structure. */
+  readonly literal: boolean
+}
+
+/** A proxy file as text and as the YAML it holds. */
+export interface ProxyText {
+  readonly bom: string
+  readonly lines: ReadonlyArray<Line>
+  readonly document: Document
+  /** The mapping that holds `routers`, `services` and `middlewares`: the one under `http`, else the whole file. */
+  readonly http: YAMLMap | undefined
+}
+
+const byteOrderMark = "\uFEFF"
+
+/** The key of a pair as it reads in the file; `123:` has the key `123`. */
+export const keyOf = (key: unknown): string | undefined =>
+  isScalar(key) ? (typeof key.value === "string" ? key.value : key.source) : undefined
+
+/** The value under a key of a mapping, aliases not followed. */
+export const valueOf = (map: unknown, key: string): unknown =>
+  isMap(map) ? map.items.find((pair) => keyOf(pair.key) === key)?.value : undefined
+
+export const isBlank = (text: string) => /^[ \t]*$/.test(text)
+export const isComment = (text: string) => /^[ \t]*#/.test(text)
+export const indentOf = (text: string) => text.length - text.replace(/^ +/, "").length
+
+/** Where an alias refers to an anchor that no earlier node has. */
+const danglingAlias = (document: Document): number | undefined => {
+  const anchors = new Set<string>()
+  let at: number | undefined
+  visit(document, {
+    Node: (_, node) => {
+      if (isAlias(node)) {
+        if (anchors.has(node.source)) return undefined
+        at = node.range?.[0] ?? 0
+        return visit.BREAK
+      }
+      if (node.anchor !== undefined) anchors.add(node.anchor)
+      return undefined
+    }
+  })
+  return at
+}
+
+const parse = (body: string): Either.Either<Document, Refusal> => {
+  const lineCounter = new LineCounter()
+  const brokenAt = (offset: number, reason: string) => {
+    const template = body.includes("{{") ? "; only a file that is YAML before its templates are run can be edited" : ""
+    const { line } = lineCounter.linePos(offset)
+    return Either.left(Refusal.Broken({ line, reason: `it is no valid YAML here: ${reason}${template}` }))
+  }
+  return Either.flatMap(
+    Either.try({
+      try: () => parseDocument(body, { lineCounter, prettyErrors: false }),
+      catch: (cause) => Refusal.Broken({ line: null, reason: `it cannot be parsed as YAML: ${String(cause)}` })
+    }),
+    (document) => {
+      const error = document.errors[0]
+      if (error?.code === "MULTIPLE_DOCS") return brokenAt(error.pos[0], "a second document begins")
+      if (error !== undefined) return brokenAt(error.pos[0], error.message)
+      const alias = danglingAlias(document)
+      return alias === undefined ? Either.right(document) : brokenAt(alias, "an alias without its anchor")
+    }
+  )
+}
+
+/** Where scalars that take more than one line begin and end. */
+const longScalars = (document: Document, body: string): ReadonlyArray<readonly [number, number]> => {
+  const found: Array<readonly [number, number]> = []
+  visit(document, {
+    Scalar: (_, { range }) => {
+      if (range && body.slice(range[0], range[1]).includes("\n")) found.push([range[0], range[1]])
+    }
+  })
+  return found
+}
+
+const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
+  const pieces = body.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const scalars = longScalars(document, body)
+  const topKeys = pieces.map((piece) => /^(["']?)([^\s"'#:][^"'#:]*)\1[ \t]*:(?=\s|$)/.exec(piece)?.[2])
+  const hasHttp = topKeys.includes("http")
+  let offset = 0
+  let top: string | undefined
+  return pieces.map((piece, index) => {
+    const start = offset
+    offset += piece.length
+    const text = piece.replace(/\r?\n$/, "")
+    const literal = scalars.some(([from, to]) => from < start && start < to)
+    if (!literal && indentOf(text) === 0 && !isBlank(text) && !isComment(text)) top = topKeys[index]
+    const http = hasHttp ? top === "http" && topKeys[index] === undefined : top !== "tcp" && top !== "udp"
+    return { text, end: piece.slice(text.length), http, literal }
+  })
+}
+
+const httpOf = (document: Document): YAMLMap | undefined => {
+  const root: unknown = document.contents
+  const found = isMap(root) && root.items.some(({ key }) => keyOf(key) === "http") ? valueOf(root, "http") : root
+  return isMap(found) ? found : undefined
+}
+
+/** Reads a proxy file; refuses one that is not a single, sound YAML document. */
+export const readProxy = (text: string): Either.Either<ProxyText, Refusal> => {
+  const bom = text.startsWith(byteOrderMark) ? byteOrderMark : ""
+  const body = text.slice(bom.length)
+  return Either.map(parse(body), (document) => ({
+    bom,
+    lines: linesOf(document, body),
+    document,
+    http: httpOf(document)
+  }))
+}
+
+/** The text of the file; a last line that lost its place at the end gets a terminator. */
+export const printLines = (bom: string, lines: ReadonlyArray<Pick<Line, "text" | "end">>): string =>
+  bom + lines.map(({ end, text }) => text + end).join("")

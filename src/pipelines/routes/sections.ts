@@ -1,0 +1,46 @@
+import { indentOf, isBlank, isComment } from "./proxyText.ts"
+import type { Line } from "./proxyText.ts"
+
+/** A section of the `http` mapping: the index of its header line, and of the first line after it. */
+export interface Section {
+  readonly name: string
+  readonly header: number
+  readonly end: number
+}
+
+// Two spaces, the name, and nothing but an empty mapping or a comment after it.
+const headerPattern = /^  ([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+\{[ \t]*\})?(?:[ \t]+#.*|[ \t]*)$/
+
+/** Whether a line holds anything but a comment. */
+export const isContent = ({ literal, text }: Line) => literal || !(isBlank(text) || isComment(text))
+
+/** Whether a line ends the section before it: content of the same depth, or further out. */
+const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || indentOf(line.text) <= 2)
+
+/** The sections whose headers are lines of exactly two spaces of indent, in the order of the file. */
+export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> =>
+  lines.flatMap((line, header) => {
+    const name = line.http && !line.literal ? headerPattern.exec(line.text)?.[1] : undefined
+    if (name === undefined) return []
+    const next = lines.findIndex((candidate, index) => index > header && endsSection(candidate))
+    return [{ name, header, end: next === -1 ? lines.length : next }]
+  })
+
+/** Whether a line belongs to its section for good: content, or a comment as deep as the entries. */
+const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && indentOf(line.text) > 2)
+
+/** The index after the last line that belongs to the section; what follows up to its end are blank lines and comments. */
+export const ownEnd = (lines: ReadonlyArray<Line>, { end, header }: Section): number =>
+  lines.slice(header, end).findLastIndex(isOwn) + header + 1
+
+/** The header with nothing after its colon but a comment, so that entries may follow. */
+export const opened = (header: Line): Line => ({ ...header, text: header.text.replace(/:[ \t]+\{[ \t]*\}/, ":") })
+
+/** The header of a section without entries: a bare `routers:` would be null, which the proxy refuses. */
+export const closed = (header: Line): Line => ({ ...header, text: opened(header).text.replace(":", ": {}") })
+
+/** The name of the key that a line begins with, and its depth. */
+export const keyLine = ({ literal, text }: Line): { readonly indent: number; readonly key: string } | undefined => {
+  const found = literal ? null : /^([ \t]*)(["']?)([A-Za-z0-9_][A-Za-z0-9_-]*)\2[ \t]*:(?=[ \t]|$)/.exec(text)
+  return found?.[1] === undefined || found[3] === undefined ? undefined : { indent: found[1].length, key: found[3] }
+}

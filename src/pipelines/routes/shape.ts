@@ -1,0 +1,64 @@
+import { isAlias, isCollection, isMap, isScalar, isSeq } from "yaml"
+import type { YAMLMap } from "yaml"
+import { keyOf, type ProxyText } from "./proxyText.ts"
+
+/** What a YAML node holds, without how it is written: to compare by `sameShape`. */
+export type Shape = string | null | ReadonlyArray<Shape>
+
+/** An entry of a section: its name, and what its key and value hold. */
+export interface Entry {
+  readonly name: string | undefined
+  readonly shape: Shape
+}
+
+/** What an edit does to the entries of a section of the `http` mapping. */
+export type SectionChange = (section: string, entries: ReadonlyArray<Entry>) => ReadonlyArray<Entry>
+
+const properties = (node: unknown): Shape =>
+  isScalar(node) || isCollection(node) ? [node.tag ?? "", node.anchor ?? ""] : null
+
+const shapeOf = (node: unknown): Shape => {
+  if (isAlias(node)) return ["alias", node.source]
+  if (isScalar(node)) {
+    const text = typeof node.value === "string" ? node.value : node.source ?? String(node.value)
+    return ["scalar", typeof node.value, text, properties(node)]
+  }
+  if (isMap(node)) return ["map", properties(node), entriesOf(node).map(({ shape }) => shape)]
+  if (isSeq(node)) return ["seq", properties(node), node.items.map(shapeOf)]
+  return null
+}
+
+/** The entries of a mapping; nothing at all and an empty mapping have none. */
+export const entriesOf = (map: unknown): ReadonlyArray<Entry> =>
+  isMap(map)
+    ? map.items.map(({ key, value }) => ({ name: keyOf(key), shape: [shapeOf(key), shapeOf(value)] }))
+    : []
+
+const isEmpty = (node: unknown) => node === null || (isScalar(node) && node.value === null)
+
+/** An empty section is one section, whether written `routers:` or `routers: {}`. */
+const sectionShape = (key: unknown, value: unknown, change: SectionChange): Shape =>
+  isMap(value) || isEmpty(value)
+    ? [
+      shapeOf(key),
+      properties(value) ?? ["", ""],
+      change(keyOf(key) ?? "", entriesOf(value)).map((entry) => entry.shape)
+    ]
+    : [shapeOf(key), shapeOf(value)]
+
+const httpShape = (http: YAMLMap, change: SectionChange): Shape => [
+  properties(http),
+  http.items.map(({ key, value }) => sectionShape(key, value, change))
+]
+
+/** What a proxy file holds, as if its sections had been changed. */
+export const proxyShape = ({ document, http }: ProxyText, change: SectionChange = (_, entries) => entries): Shape => {
+  const root: unknown = document.contents
+  if (http === undefined) return shapeOf(root)
+  if (root === http) return httpShape(http, change)
+  if (!isMap(root)) return shapeOf(root)
+  return root.items.map(({ key, value }) => [shapeOf(key), value === http ? httpShape(http, change) : shapeOf(value)])
+}
+
+/** Whether two nodes hold the same, in the same order. */
+export const sameShape = (one: Shape, other: Shape): boolean => JSON.stringify(one) === JSON.stringify(other)

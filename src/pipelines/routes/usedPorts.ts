@@ -1,0 +1,33 @@
+import { Predicate } from "effect"
+
+const numberOf = (ip: string): number | undefined => {
+  const octets = ip.split(".").map(Number)
+  return octets.length === 4 && octets.every((octet) => octet <= 255)
+    ? octets.reduce((sum, octet) => sum * 256 + octet, 0)
+    : undefined
+}
+
+/** Whether an address is in a subnet like `192.168.1.0/24`. */
+const inSubnet = (subnet: string) => (ip: string): boolean => {
+  const [base = "", length = "32"] = subnet.split("/")
+  const [network, address] = [numberOf(base), numberOf(ip)]
+  const size = 2 ** (32 - Number(length))
+  return network !== undefined && address !== undefined && Math.floor(network / size) === Math.floor(address / size)
+}
+
+const privateSubnets = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
+
+/**
+ * The ports in URLs of the form `http://<ipv4>:<port>` whose address is in the subnet (without one: any private
+ * address), ascending.
+ */
+export const usedPorts = (text: string, subnet?: string): ReadonlyArray<number> => {
+  const subnets = (subnet === undefined ? privateSubnets : [subnet]).map(inSubnet)
+  const ports = Array.from(
+    text.matchAll(/http:\/\/(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})(?!\d)/g),
+    ([, ip, port]) => ip !== undefined && subnets.some((contains) => contains(ip)) ? Number(port) : undefined
+  )
+  return Array.from(new Set(ports.filter(Predicate.isNotUndefined)))
+    .filter((port) => port >= 1 && port <= 65535)
+    .sort((one, other) => one - other)
+}

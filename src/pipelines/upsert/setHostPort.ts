@@ -1,0 +1,61 @@
+import { Effect, Option } from "effect"
+import type { Change } from "../../schema/Changelog.ts"
+import type { AppEnv, PlatformFailure } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { PortHidden } from "../../schema/Upsert.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import type { AppPlan } from "../appPlan.ts"
+import { hostPortKey } from "../hostPort.ts"
+import { HostPortAction, hostPortAction } from "./hostPortAction.ts"
+
+/** What became of the port: in words, and as a change when it is one. */
+export interface HostPortSet {
+  readonly detail: string
+  readonly change: Option.Option<Change>
+}
+
+const changed = (old: string | null, port: number, detail: string): HostPortSet => ({
+  detail,
+  change: Option.some({ field: hostPortKey, label: hostPortKey, old, new: String(port) })
+})
+const unchanged = (detail: string): HostPortSet => ({ detail, change: Option.none() })
+
+const replace = (uuid: string, env: AppEnv, port: number) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    return yield* platform.updateEnv(uuid, env, String(port)).pipe(
+      Effect.as("changed"),
+      Effect.orElse(() =>
+        platform.deleteEnv(uuid, env).pipe(
+          Effect.zipRight(platform.createEnv(uuid, hostPortKey, String(port))),
+          Effect.as("created again")
+        )
+      )
+    )
+  })
+
+/** Upsert step 6: gives the application its port. Variables that cannot be read at all count as absent. */
+export const setHostPort = Effect.fn("setHostPort")(function*(
+  plan: AppPlan,
+  uuid: string
+): Effect.fn.Return<HostPortSet, PlatformFailure | SettingsError | PortHidden, Platform> {
+  if (Option.isNone(plan.port)) return unchanged("no port")
+  const port = plan.port.value
+  const platform = yield* Platform
+  const envs = yield* Effect.either(platform.envs(uuid))
+  const action = hostPortAction(envs._tag === "Right" ? envs.right : [], port)
+  return yield* HostPortAction.$match(action, {
+    Keep: () => Effect.succeed(unchanged(`${hostPortKey} is ${port} already`)),
+    Create: () =>
+      Effect.map(platform.createEnv(uuid, hostPortKey, String(port)), () => {
+        const doubt = envs._tag === "Right" ? "" : `; the variables could not be read: ${envs.left.message}`
+        return changed(null, port, `${hostPortKey} set to ${port}${doubt}`)
+      }),
+    Change: ({ env, old }) =>
+      Effect.map(
+        replace(uuid, env, port),
+        (how) => changed(old, port, `${hostPortKey} ${how}: ${old ?? "no value"} is now ${port}`)
+      ),
+    Stop: ({ reason }) => new PortHidden({ reason })
+  })
+})

@@ -1,0 +1,34 @@
+import { Effect, Either, Option, Redacted } from "effect"
+import type { GitHost } from "../../services/githost/GitHost.ts"
+import type { Locks } from "../../services/locks/Locks.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { skip, step, type Steps } from "../../services/runs/Steps.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { AppPlan } from "../appPlan.ts"
+import { ensureHook } from "../pushHook.ts"
+
+/**
+ * Upsert step 10: makes pushes deploy the application. Whatever goes wrong here is a warning in the step's detail: the
+ * application is deployed by now.
+ */
+export const setUpWebhook = Effect.fn("setUpWebhook")(function*(
+  { repository }: AppPlan,
+  uuid: string
+): Effect.fn.Return<void, never, GitHost | Locks | Platform | Settings | Steps> {
+  const platform = yield* Platform
+  const configured = yield* Effect.either((yield* Settings).find("gitHost.webhookSecret"))
+  const secret = Either.map(configured, Option.filter((text) => Redacted.value(text) !== ""))
+  if (Either.isRight(secret) && Option.isNone(secret.right)) {
+    return yield* skip("webhook", "no webhook secret is configured: set gitHost.webhookSecret to deploy on push")
+  }
+  const done = Effect.gen(function*() {
+    const value = yield* Effect.flatten(secret)
+    yield* platform.setWebhookSecret(uuid, value)
+    return yield* ensureHook(repository, yield* platform.webhookUrl, value)
+  })
+  const warned = Effect.catchAll(
+    done,
+    (error) => Effect.succeed(`Warning: the webhook could not be set up: ${error.message}`)
+  )
+  yield* step("webhook", warned, (detail) => detail)
+})

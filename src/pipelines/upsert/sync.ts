@@ -1,0 +1,44 @@
+import { Effect, Option, Schema } from "effect"
+import { type PlatformFailure, type PlatformRecord, PlatformUnavailable } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { createDefaults } from "../applications.ts"
+import type { AppPlan } from "../appPlan.ts"
+import { createFields } from "../createFields.ts"
+import { followUpFields, newApp, updateFields } from "./changes.ts"
+import type { Target } from "./target.ts"
+
+const uuidIn = Schema.decodeUnknown(Schema.Struct({ uuid: Schema.NonEmptyString }))
+
+const create = (plan: AppPlan, { serverUuid }: Target) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    const fields = createFields(newApp(plan, serverUuid), yield* createDefaults(serverUuid))
+    const { uuid } = yield* Effect.mapError(
+      Effect.flatMap(platform.createApplication(fields), (created) => uuidIn(created)),
+      (error) =>
+        error._tag === "ParseError"
+          ? new PlatformUnavailable({
+            call: "creating the application",
+            reason: "it was created, but the answer names no uuid: run the upsert again"
+          })
+          : error
+    )
+    const followUp = followUpFields(plan)
+    if (Option.isSome(followUp)) yield* platform.updateApplication(uuid, followUp.value)
+    return uuid
+  })
+
+/** Upsert step 5: creates the application, or brings it to what the plan says even where nothing differs. Answers its uuid. */
+export const sync = Effect.fn("sync")(function*(
+  plan: AppPlan,
+  target: Target,
+  live: Option.Option<PlatformRecord>
+): Effect.fn.Return<string, PlatformFailure | SettingsError, Platform | Settings> {
+  const platform = yield* Platform
+  if (Option.isNone(live)) return yield* create(plan, target)
+  const { uuid } = live.value
+  yield* platform.updateApplication(uuid, updateFields(plan))
+  return uuid
+})

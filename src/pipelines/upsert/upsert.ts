@@ -1,0 +1,47 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import type { AppRequest } from "../../schema/Drift.ts"
+import { UpsertFailed, type UpsertResult } from "../../schema/Upsert.ts"
+import type { GitHost } from "../../services/githost/GitHost.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { applicationLock } from "../../services/locks/LockKey.ts"
+import type { Locks } from "../../services/locks/Locks.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
+import { Runs } from "../../services/runs/Runs.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Sftp } from "../../services/ssh/Sftp.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { entryNamed, readPlatformFile } from "../platformFile.ts"
+import { upsertApp } from "./upsertApp.ts"
+
+/** The name of the application that a request is about, as far as its project tells; what does not fit is told in the run. */
+const nameOf = ({ appName, projectPath }: AppRequest) =>
+  readPlatformFile(projectPath).pipe(
+    Effect.map(Option.flatMap((apps) => entryNamed(apps, appName))),
+    Effect.map(Option.map(({ entry }) => entry.name)),
+    Effect.orElseSucceed(() => Option.none<string>())
+  )
+
+/** Runs an upsert as a run of the service. Upserts of one application follow each other: the second sees what the first made. */
+export const upsert = Effect.fn("upsert")(function*(
+  request: AppRequest
+): Effect.fn.Return<
+  UpsertResult,
+  UpsertFailed,
+  GitHost | LocalFiles | Locks | Path.Path | Platform | Runs | Settings | Sftp | Ssh
+> {
+  const runs = yield* Runs
+  const settings = yield* Settings
+  const name = yield* nameOf(request)
+  const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
+  const key = applicationLock(
+    Option.getOrElse(platformUrl, () => ""),
+    Option.getOrElse(name, () => request.projectPath)
+  )
+  const named = Option.match(name, { onNone: () => request, onSome: (appName) => ({ ...request, appName }) })
+  return yield* Effect.catchTag(
+    runs.run("upsert", key, upsertApp(named)),
+    "FileLocked",
+    ({ message }) => new UpsertFailed({ step: "config", reason: message })
+  )
+})

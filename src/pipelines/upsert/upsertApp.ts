@@ -1,0 +1,121 @@
+import type { Path } from "@effect/platform"
+import { DateTime, Effect, Option, Predicate } from "effect"
+import type { Change, ChangelogEntry } from "../../schema/Changelog.ts"
+import { changelogFileName } from "../../schema/Changelog.ts"
+import type { AppRequest } from "../../schema/Drift.ts"
+import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import { UpsertFailed, type UpsertResult } from "../../schema/Upsert.ts"
+import type { GitHost } from "../../services/githost/GitHost.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Locks } from "../../services/locks/Locks.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { skip, step, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Sftp } from "../../services/ssh/Sftp.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import type { AppPlan } from "../appPlan.ts"
+import { appendChangelog } from "../changelog.ts"
+import { changesOf } from "./changes.ts"
+import { findLive } from "./findLive.ts"
+import { findTarget } from "./findTarget.ts"
+import { readPlan } from "./readPlan.ts"
+import { type Routed, routeDomain } from "./routeDomain.ts"
+import { setHostPort } from "./setHostPort.ts"
+import { setUpWebhook } from "./setUpWebhook.ts"
+import { sync } from "./sync.ts"
+import type { Target } from "./target.ts"
+
+/** A step whose failure ends the upsert, and says which step it was. */
+const stage = <A, E extends { readonly message: string }, R>(
+  name: string,
+  effect: Effect.Effect<A, E, R>,
+  outcome: (result: A) => string | StepOutcome
+): Effect.Effect<A, UpsertFailed, R | Steps> =>
+  Effect.mapError(step(name, effect, outcome), ({ message }) => new UpsertFailed({ step: name, reason: message }))
+
+const planned = ({ buildPack, name, port }: AppPlan) =>
+  `${name}: ${buildPack}, ${Option.match(port, { onNone: () => "no port", onSome: (number) => `port ${number}` })}`
+
+const located = ({ ip, local, serverUuid }: Target) =>
+  `server ${serverUuid}${Option.match(ip, { onNone: () => "", onSome: (address) => ` at ${address}` })}${
+    local ? ", local" : ""
+  }`
+
+const updatesOf = (plan: AppPlan, live: Option.Option<PlatformRecord>): ReadonlyArray<Change> =>
+  Option.match(live, {
+    onNone: () => [{ field: "_action", label: "Action", old: null, new: "CREATED" }],
+    onSome: (app) => changesOf(plan, app)
+  })
+
+const counted = (changes: ReadonlyArray<Change>) =>
+  changes.length === 0
+    ? "no changes"
+    : `${changes.length} change${changes.length === 1 ? "" : "s"}: ${changes.map(({ label }) => label).join(", ")}`
+
+const route = (plan: AppPlan, target: Target, uuid: string, portChange: Option.Option<Change>) =>
+  Option.match(plan.domain, {
+    onNone: () => Effect.as(skip("route", "no domain"), { detail: "", change: Option.none() } satisfies Routed),
+    onSome: (domain) => stage("route", routeDomain(plan, domain, target, uuid, portChange), ({ detail }) => detail)
+  })
+
+/**
+ * Creates or updates the application of an entry of a project's `platform.json`, with its port, its proxy route, a
+ * deployment and its webhook. The steps and the order of their calls are fixed; each depends only on what the ones
+ * before it answered.
+ */
+export const upsertApp = Effect.fn("upsertApp")(function*(
+  request: AppRequest
+): Effect.fn.Return<
+  UpsertResult,
+  UpsertFailed,
+  GitHost | LocalFiles | Locks | Path.Path | Platform | Settings | Sftp | Ssh | Steps
+> {
+  const platform = yield* Platform
+  const steps = yield* Steps
+
+  const plan = yield* stage("config", readPlan(request), planned)
+  const target = yield* stage("server", findTarget(plan), located)
+  const live = yield* stage(
+    "check",
+    findLive(plan),
+    (app) => Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
+  )
+  const isNew = Option.isNone(live)
+  const updates = yield* stage(
+    "validate",
+    Effect.succeed(updatesOf(plan, live)),
+    (changes) => isNew ? "new app" : counted(changes)
+  )
+  const uuid = yield* stage("sync", sync(plan, target, live), (id) => `${isNew ? "created" : "updated"} ${id}`)
+  const port = yield* stage("env", setHostPort(plan, uuid), ({ detail }) => detail)
+  const routed = yield* route(plan, target, uuid, port.change)
+
+  // A platform may show a repository's address with a token in it.
+  const secrets = yield* secretsInUse
+  const shown = (value: unknown) => Predicate.isString(value) ? scrubbed(value, secrets) : value
+  const changes = [...updates, ...Option.toArray(port.change), ...Option.toArray(routed.change)]
+  const changelogEntry: ChangelogEntry = {
+    timestamp: DateTime.formatIso(yield* DateTime.now),
+    action: isNew ? "create" : "update",
+    appName: plan.name,
+    uuid,
+    changes: changes.map((change) => ({ ...change, old: shown(change.old), new: shown(change.new) })),
+    configSnapshot: plan.raw
+  }
+  yield* stage(
+    "changelog",
+    appendChangelog(request.projectPath, changelogEntry),
+    () => `${changelogFileName}: ${counted(changelogEntry.changes)}`
+  )
+  yield* stage("deploy", platform.deploy(uuid), ({ notQueued }) =>
+    Option.match(notQueued, {
+      onNone: () => "the platform was asked to deploy",
+      onSome: (why): StepOutcome => ({ status: "skipped", detail: `the platform queued no deployment: ${why}` })
+    }))
+  yield* setUpWebhook(plan, uuid)
+
+  const domain = Option.getOrElse(plan.domain, () => "")
+  return { success: true, uuid, domain, changelogEntry, steps: yield* steps.all }
+})

@@ -1,0 +1,247 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
+import type { ServerAccess } from "../../../src/schema/Server.ts"
+import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
+import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { LocksLive } from "../../../src/services/locks/Locks.ts"
+import { InstanceLive } from "../../../src/services/runs/Instance.ts"
+import { RunsLive } from "../../../src/services/runs/Runs.ts"
+import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
+import { SshLive } from "../../../src/services/ssh/SshLive.ts"
+import { buildImage, docker, realDocker, saveImage, uniqueName } from "../../fixtures/docker.ts"
+import { freePort } from "../../fixtures/freePort.ts"
+import { realSsh, startSshd } from "../../fixtures/openssh.ts"
+import { HostKeysTest } from "../../layers/HostKeysTest.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+
+const must = <A>(make: () => Promise<A>) => Effect.promise(make)
+
+/** One Berth of its own: what it does not share with another are connections, locks and its name. */
+const berth = (server: ServerAccess) =>
+  Layer.mergeAll(SshLive.pipe(Layer.provide(ConnectionsLive)), RunsLive, InstanceLive, GunzipLive, Sha256Live).pipe(
+    Layer.provideMerge(LocksLive),
+    Layer.provideMerge(LocalFilesLive),
+    Layer.provide(HostKeysTest()),
+    Layer.provideMerge(settingsTest({
+      "deploy.healthTimeout": Duration.seconds(20),
+      "deploy.healthInterval": Duration.millis(500)
+    }, [server])),
+    Layer.provideMerge(NodeContext.layer),
+    Layer.fresh
+  )
+
+/** A project whose stack answers on a port of its own, and what to do with it. */
+const project = Effect.gen(function*() {
+  const directory = yield* Effect.acquireRelease(
+    must(() => mkdtemp(join(tmpdir(), "berth-project-"))),
+    (path) => must(() => rm(path, { recursive: true, force: true }))
+  )
+  const name = yield* uniqueName("berth-test")
+  const image = `${name}:latest`
+  const port = yield* freePort
+  const archive = join(directory, `${name}.tar`)
+  const compose = (service: ReadonlyArray<string>, more: ReadonlyArray<string> = []) =>
+    must(() =>
+      writeFile(
+        join(directory, "compose.yml"),
+        ["version: \"3.8\"", "services:", "  web:", ...service.map((line) => `    ${line}`), ...more, ""].join("\n")
+      )
+    )
+  const usual = [`image: ${image}`, "stop_signal: SIGKILL", `ports: ["127.0.0.1:\${HOST_PORT}:8080"]`]
+  const build = (answer: string, options?: Parameters<typeof buildImage>[2]) =>
+    Effect.gen(function*() {
+      yield* buildImage(image, answer, options)
+      yield* saveImage(image, archive)
+      // The server has only what is deployed to it.
+      yield* docker("image", "rm", "-f", image)
+    })
+  yield* compose(usual)
+  yield* must(() => writeFile(join(directory, ".env"), `HOST_PORT=${port}\n`))
+  const names = (text: string) => text.split("\n").filter((id) => id !== "")
+  yield* Effect.addFinalizer(() =>
+    Effect.ignore(Effect.gen(function*() {
+      const containers = names(yield* docker("ps", "-aq", "--filter", `name=${name}`))
+      if (containers.length > 0) yield* docker("rm", "-f", ...containers)
+      const networks = names(yield* docker("network", "ls", "-q", "--filter", `name=${name}`))
+      if (networks.length > 0) yield* docker("network", "rm", ...networks)
+    }))
+  )
+  const answer = must(async () => (await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim()).pipe(
+    Effect.sandbox,
+    Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 40 }),
+    Effect.orDie
+  )
+  return { directory, name, image, port, archive, usual, compose, build, answer }
+})
+
+const onServer = (useSudo: boolean) =>
+  Effect.gen(function*() {
+    const sshd = yield* startSshd()
+    const user = yield* sshd.makeUser(useSudo ? { sudo: "password" } : { groups: ["docker"] })
+    return { user, server: user.access(undefined, { useSudo, name: "Main" }) }
+  })
+
+const available = realSsh.available && realDocker.available
+const title = realSsh.title(realDocker.title("deploy to a real server"))
+
+describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
+  for (const useSudo of [false, true]) {
+    it.scopedLive(`brings a project up, and its next version, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
+      Effect.gen(function*() {
+        const { server, user } = yield* onServer(useSudo)
+        const { answer, build, directory, name } = yield* project
+        const remotePath = `~/containers/${name} with a space`
+        const request = { projectPath: directory, serverId: server.id, remotePath }
+        yield* build("one")
+        yield* Effect.gen(function*() {
+          const first = yield* deploy(request)
+          expect(first).toMatchObject({ success: true, healthy: true, status: "healthy" })
+          expect([...first.uploadedFiles].sort()).toEqual([".env", `${name}.tar`, "compose.yml"])
+          expect(yield* answer).toBe("one")
+
+          yield* build("two")
+          const second = yield* deploy(request)
+          expect(second.uploadedFiles).toEqual([`${name}.tar`])
+          expect(yield* answer).toBe("two")
+        }).pipe(Effect.provide(berth(server)))
+
+        const remote = join(user.home, "containers", `${name} with a space`)
+        expect((yield* must(() => stat(join(remote, ".env")))).mode & 0o777).toBe(0o600)
+        expect(yield* must(() => readFile(join(remote, "compose.yml"), "utf8"))).toContain(`image: ${name}`)
+        expect(yield* must(() => readdir(join(remote, ".berth")))).not.toContain("incoming")
+      }))
+  }
+
+  it.scopedLive("keeps the old version when a step of the next one fails, and says why", () =>
+    Effect.gen(function*() {
+      const { server, user } = yield* onServer(true)
+      const { answer, archive, build, compose, directory, image, name, usual } = yield* project
+      const remotePath = `~/containers/${name}`
+      const remote = join(user.home, "containers", name)
+      const attempt = deploy({ projectPath: directory, serverId: server.id, remotePath })
+      yield* build("old")
+      yield* Effect.gen(function*() {
+        yield* attempt
+        const running = yield* docker("ps", "-q", "--filter", `ancestor=${image}`, "--format", "{{.Names}}")
+        const filesBefore = yield* must(() => readdir(remote))
+
+        yield* build("new")
+        yield* must(() => copyFile(archive, `${archive}.whole`))
+        yield* must(() => truncate(archive, 50_000))
+        const corrupt = yield* Effect.flip(attempt)
+        expect(corrupt.message).toMatch(/^Deploy failed at load: .*EOF/)
+        expect(corrupt).toMatchObject({ status: 500 })
+        expect(yield* answer).toBe("old")
+
+        yield* must(() => copyFile(`${archive}.whole`, archive))
+        yield* compose([...usual, "volumes: [\"/dev/null:/www\"]"])
+        const broken = yield* Effect.flip(attempt)
+        expect(broken.message).toMatch(/^Deploy failed at start: /)
+        expect(yield* answer).toBe("old")
+        expect(yield* docker("ps", "-q", "--filter", `ancestor=${image}`, "--format", "{{.Names}}")).toBe(running)
+        expect(yield* must(() => readFile(join(remote, "compose.yml"), "utf8"))).not.toContain("/dev/null")
+        expect(yield* must(() => readdir(remote))).toEqual(filesBefore)
+
+        yield* compose(usual)
+        expect(yield* attempt).toMatchObject({ healthy: true })
+        expect(yield* answer).toBe("new")
+      }).pipe(Effect.provide(berth(server)))
+    }))
+
+  it.scopedLive("leaves nothing running when a first deploy does not start", () =>
+    Effect.gen(function*() {
+      const { server, user } = yield* onServer(false)
+      const { build, compose, directory, image, name, usual } = yield* project
+      yield* build("never")
+      yield* compose([...usual, "volumes: [\"/dev/null:/www\"]"])
+      const request = { projectPath: directory, serverId: server.id, remotePath: `~/containers/${name}` }
+      const failed = yield* Effect.flip(deploy(request)).pipe(Effect.provide(berth(server)))
+      expect(failed.message).toMatch(/^Deploy failed at start: /)
+      expect(yield* docker("ps", "-aq", "--filter", `ancestor=${image}`)).toBe("")
+      expect(yield* must(() => readdir(join(user.home, "containers", name)))).toEqual([".berth"])
+    }))
+
+  it.scopedLive("tells a stack that does not become healthy from one that does", () =>
+    Effect.gen(function*() {
+      const { server } = yield* onServer(false)
+      const { build, compose, directory, image, name, usual } = yield* project
+      const deployed = deploy({ projectPath: directory, serverId: server.id, remotePath: `~/containers/${name}` })
+      yield* must(() => writeFile(join(directory, "container.json"), JSON.stringify({ healthTimeout: "3 seconds" })))
+      yield* Effect.gen(function*() {
+        yield* build("sick", { healthcheck: "HEALTHCHECK --interval=1s --retries=1 CMD [\"/bin/busybox\", \"false\"]" })
+        const [waited, sick] = yield* Effect.timed(deployed)
+        expect(sick).toMatchObject({ success: true, healthy: false, status: "unhealthy" })
+        expect(sick.message).toMatch(/web.* is unhealthy/)
+        expect(Duration.toSeconds(waited)).toBeLessThan(30)
+
+        yield* build("well", { healthcheck: "HEALTHCHECK --interval=1s CMD [\"/bin/busybox\", \"true\"]" })
+        expect(yield* deployed).toMatchObject({ success: true, healthy: true, status: "healthy" })
+
+        yield* compose(usual, ["  once:", `    image: ${image}`, "    command: [\"/bin/busybox\", \"true\"]", ...quiet])
+        expect(yield* deployed).toMatchObject({ healthy: true, status: "healthy" })
+
+        yield* compose(usual, [
+          "  once:",
+          `    image: ${image}`,
+          "    command: [\"/bin/busybox\", \"false\"]",
+          ...quiet
+        ])
+        const exited = yield* deployed
+        expect(exited).toMatchObject({ success: true, healthy: false, status: "exited" })
+        expect(exited.message).toMatch(/once.* exited with code 1/)
+      }).pipe(Effect.provide(berth(server)))
+    }))
+
+  it.scopedLive("does one deploy to a path at a time, and names another process that is at it", () =>
+    Effect.gen(function*() {
+      const { server } = yield* onServer(false)
+      const { answer, build, directory, name } = yield* project
+      yield* build("one")
+      const request = { projectPath: directory, serverId: server.id, remotePath: `~/containers/${name}` }
+      const mine = yield* Layer.build(berth(server))
+      const other = yield* Layer.build(berth(server))
+
+      const both = yield* Effect.all([
+        deploy(request),
+        deploy({ ...request, remotePath: `~/containers//${name}/` })
+      ], { concurrency: 2 }).pipe(Effect.provide(mine))
+      expect(both.map(({ healthy }) => healthy)).toEqual([true, true])
+
+      const first = yield* Effect.fork(deploy(request).pipe(Effect.provide(mine)))
+      const second = yield* Effect.either(deploy(request)).pipe(
+        Effect.provide(other),
+        Effect.repeat({ until: (result) => result._tag === "Left" || first.unsafePoll() !== null, times: 100 })
+      )
+      expect(second).toMatchObject({
+        left: { _tag: "DeployLocked", status: 409, holder: expect.stringMatching(/process \d+, since/) }
+      })
+      expect((yield* Fiber.join(first)).healthy).toBe(true)
+      expect(yield* answer).toBe("one")
+    }))
+
+  it.scopedLive("never shows the password, in an error or among the server's processes", () =>
+    Effect.gen(function*() {
+      const { server, user } = yield* onServer(true)
+      const { build, directory, name } = yield* project
+      yield* build("one")
+      const request = { projectPath: directory, serverId: server.id, remotePath: `~/containers/${name}` }
+      const watched = yield* Effect.fork(
+        Effect.forever(must(async () => {
+          const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))
+          const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")))
+          expect(lines.filter((line) => line.includes(user.password))).toEqual([])
+        }))
+      )
+      expect(yield* deploy(request).pipe(Effect.provide(berth(server)))).toMatchObject({ healthy: true })
+      expect(watched.unsafePoll()).toBeNull()
+      yield* Fiber.interrupt(watched)
+    }))
+})
+
+const quiet = ["    stop_signal: SIGKILL"]

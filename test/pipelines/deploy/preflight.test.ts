@@ -1,0 +1,57 @@
+import { Option } from "effect"
+import { describe, expect, it } from "vitest"
+import type { DeployPlan } from "../../../src/pipelines/deploy/plan.ts"
+import { obstacle } from "../../../src/pipelines/deploy/preflight.ts"
+import type { ServerFacts } from "../../../src/pipelines/remote/deployPreflight.ts"
+
+const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
+  engine: "28.2.2",
+  composeKind: "v2",
+  composeVersion: "2.30.0",
+  freeKiB: 10_000_000,
+  dockerFreeKiB: 10_000_000,
+  readOnly: undefined,
+  imageIds: new Map(),
+  fileHashes: new Map(),
+  containerdStore: false,
+  serverImages: [],
+  ...overrides
+})
+const plan = (overrides: Partial<DeployPlan> = {}): DeployPlan => ({
+  compose: {
+    fileName: "compose.yml",
+    services: [{ name: "web", image: "shop:latest", builds: false, envFiles: [], runs: true }]
+  },
+  archive: { name: "shop.tar", path: "/p/shop.tar", size: 200_000_000, mode: "644" },
+  files: [],
+  images: ["shop:latest"],
+  healthTimeout: Option.none(),
+  ...overrides
+})
+
+describe("obstacle", () => {
+  it("is nothing on a server that fits", () => {
+    expect(obstacle(facts(), plan(), "Main", 200_000_000)).toBeUndefined()
+    expect(obstacle(facts({ engine: "20.10.24+dfsg1", composeKind: "v1" }), plan(), "Main", 200_000_000))
+      .toBeUndefined()
+  })
+
+  it.each([
+    ["no compose", { composeKind: "none" as const }, /neither docker compose nor docker-compose/],
+    ["an engine that says nothing", { engine: "" }, /does not answer/],
+    ["compose 1.x on engine 25", { engine: "25.0.0", composeKind: "v1" as const }, /KeyError: 'ContainerConfig'/],
+    ["a path that is not the user's", { readOnly: "/srv" }, /may not write to \/srv/],
+    ["a full disk", { freeKiB: 1024 }, /1 MiB of free disk space, and the deploy needs 20\d MiB/],
+    ["a full Docker disk", { dockerFreeKiB: 2048 }, /2 MiB of free disk space/]
+  ])("names %s", (_, overrides, words) => {
+    expect(obstacle(facts(overrides), plan(), "Main", 200_000_000)).toMatch(words)
+  })
+
+  it("wants an archive for an image that is neither built nor on the server", () => {
+    expect(obstacle(facts(), plan({ archive: undefined }), "Main", 200_000_000)).toMatch(/has no image shop:latest/)
+    const present = facts({ imageIds: new Map([["shop:latest", "sha256:1"]]) })
+    expect(obstacle(present, plan({ archive: undefined }), "Main", 200_000_000)).toBeUndefined()
+    const built = { fileName: "compose.yml", services: [{ name: "web", builds: true, envFiles: [], runs: true }] }
+    expect(obstacle(facts(), plan({ archive: undefined, compose: built }), "Main", 200_000_000)).toBeUndefined()
+  })
+})

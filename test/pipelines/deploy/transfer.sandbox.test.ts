@@ -1,0 +1,334 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Redacted, Schedule } from "effect"
+import { chmod, readdir, readFile, utimes, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
+import { imageArchive, type ImageArchiveOptions } from "../../../src/sandbox/imageArchive.ts"
+import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
+import { makeStandIns } from "../../../src/sandbox/standIns.ts"
+import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
+import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { LocksLive } from "../../../src/services/locks/Locks.ts"
+import { InstanceLive } from "../../../src/services/runs/Instance.ts"
+import { RunsLive } from "../../../src/services/runs/Runs.ts"
+import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
+import { SshLive } from "../../../src/services/ssh/SshLive.ts"
+import { HostKeysTest } from "../../layers/HostKeysTest.ts"
+import { shells } from "../../layers/RemoteHere.ts"
+import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
+import { plant, temporaryDirectory } from "../../layers/temporary.ts"
+
+const must = <A>(make: () => Promise<A>) => Effect.promise(make)
+const base = { runtime: "r".repeat(300_000) }
+const images = { shop: "sha256:", tar: "shop.tar" }
+const compose = `
+services:
+  web:
+    image: shop:latest
+    env_file: [.env]
+    healthcheck: { test: ["CMD", "/app", "--check"] }
+`
+
+/** A server of stand-ins, a project beside it, and a Berth that deploys the one to the other. */
+const scene = (
+  options: { readonly shell?: string; readonly settings?: SettingsFixture; readonly sudo?: boolean } = {}
+) =>
+  Effect.gen(function*() {
+    const [home, directory, programs] = [
+      yield* temporaryDirectory,
+      yield* temporaryDirectory,
+      yield* temporaryDirectory
+    ]
+    const password = Redacted.make("pass word")
+    const standIns = yield* makeStandIns({ sudoPassword: password })
+    const path = [programs, standIns.bin, ...options.shell === undefined ? [] : [options.shell]]
+    const ssh = yield* makeSshServer({ home, password, path, env: { ...standIns.env, STAND_INS: standIns.bin } })
+    const server = {
+      id: "1",
+      name: "Main",
+      host: ssh.host,
+      port: ssh.port,
+      username: ssh.username,
+      useSudo: options.sudo ?? false,
+      credentials: { password }
+    }
+    const berth = yield* Layer.build(
+      Layer.mergeAll(SshLive.pipe(Layer.provide(ConnectionsLive)), RunsLive, InstanceLive, GunzipLive, Sha256Live).pipe(
+        Layer.provideMerge(LocksLive),
+        Layer.provideMerge(LocalFilesLive),
+        Layer.provide(HostKeysTest()),
+        Layer.provideMerge(settingsTest({
+          "deploy.healthTimeout": Duration.seconds(10),
+          "deploy.healthInterval": Duration.millis(200),
+          ...options.settings
+        }, [server])),
+        Layer.provideMerge(NodeContext.layer),
+        Layer.fresh
+      )
+    )
+    const remote = join(home, "containers", "shop")
+    const exists = (name: string) => Effect.map(must(() => readdir(remote)), (names) => names.includes(name))
+    const archive = (answer: string, fields: Partial<ImageArchiveOptions> = {}) =>
+      imageArchive({ name: "shop:latest", layers: [base, { app: answer }], ...fields })
+    const bring = (bytes: Uint8Array, name: string = images.tar) => must(() => writeFile(join(directory, name), bytes))
+    yield* plant(directory, { "compose.yml": compose, ".env": "A=1\n", "conf/a b'c": "x" })
+    yield* plant(directory, { "container.json": "{\"files\": [\"conf\"]}" })
+    return {
+      archive,
+      bring,
+      deployed: Effect.provide(
+        deploy({ projectPath: directory, serverId: "1", remotePath: "~/containers/shop" }),
+        berth
+      ),
+      directory,
+      exists,
+      home,
+      remote,
+      ssh,
+      standIns,
+      /** Puts a program before those of the server. */
+      program: (name: string, script: string) =>
+        must(async () => {
+          await writeFile(join(programs, name), `#!/bin/sh\n${script}\n`)
+          await chmod(join(programs, name), 0o755)
+        }),
+      /** What the server was asked to do with images since the last time, without questions. */
+      asked: Effect.map(standIns.dockerCalls, (calls) =>
+        calls.map(({ args }) => args.join(" ")).filter((line) => /^(load|tag|rmi)\b/.test(line))),
+      meaning: (name: string) =>
+        must(async () => {
+          const state = join(standIns.env.BERTH_SANDBOX_STATE, "docker")
+          const id = (await readFile(join(state, "tags", name), "utf8")).trim()
+          return readFile(join(state, "images", id, "layers"), "utf8")
+        }),
+      path
+    }
+  })
+
+const kilobytes = (message: string) => /Sent ([\d.]+ [kM]B) of ([\d.]+ [kM]B)/.exec(message)?.slice(1)
+
+describe.each(shells)("a deploy in $name", (shell) => {
+  for (const [form, pack] of [["classic"], ["oci"], ["oci", gzipSync]] as const) {
+    it.scopedLive(
+      `sends a ${pack === undefined ? "plain" : "compressed"} ${form} archive whole, then what changed, then nothing`,
+      () =>
+        Effect.gen(function*() {
+          const { archive, asked, bring, deployed, exists, meaning, standIns } = yield* scene({
+            shell: shell.path
+          })
+          const packed = (bytes: Uint8Array) => pack === undefined ? bytes : pack(bytes)
+          yield* bring(packed(archive("one", { layout: form })))
+          const first = yield* deployed
+          expect(first).toMatchObject({ healthy: true, status: "healthy" })
+          expect(first.uploadedFiles.toSorted()).toEqual([".env", "compose.yml", "conf/a b'c", "shop.tar"])
+          expect(yield* exists("shop.tar")).toBe(true)
+
+          const unchanged = yield* deployed
+          expect(unchanged).toMatchObject({ healthy: true, uploadedFiles: [] })
+          expect(unchanged.message).toMatch(/Nothing of .* had to be sent/)
+          expect(yield* exists("shop.tar")).toBe(true)
+          expect(yield* asked).toEqual(["load"])
+
+          // Compressed, there is less in the whole than in a part of it that is not compressed.
+          const before = yield* meaning("shop:latest")
+          yield* bring(packed(archive("two", { layout: form, layers: [base, { app: "two" }] })))
+          const second = yield* deployed
+          expect(second.uploadedFiles).toEqual(["shop.tar"])
+          expect(yield* meaning("shop:latest")).not.toBe(before)
+          if (pack === undefined) {
+            expect(kilobytes(second.message)).toEqual(["6 kB", expect.stringMatching(/^30\d kB$/)])
+            // What lay there was loaded before, and holds another image.
+            expect(yield* exists("shop.tar")).toBe(false)
+          }
+          expect((yield* standIns.dockerCalls).filter(({ args }) => args[0] === "load")).toHaveLength(2)
+        }),
+      60_000
+    )
+  }
+})
+
+describe("what a deploy sends", () => {
+  it.scopedLive("goes through sudo too, behind the password", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, exists, standIns } = yield* scene({ sudo: true })
+      yield* standIns.setFlaw("docker-needs-root", true)
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* bring(archive("two"))
+      expect(yield* deployed).toMatchObject({ healthy: true, uploadedFiles: ["shop.tar"] })
+      expect(yield* exists("shop.tar")).toBe(false)
+    }))
+
+  it.scopedLive("is everything where the settings say so, and on containerd's store", () =>
+    Effect.gen(function*() {
+      const full = yield* scene({ settings: { "deploy.transfer": "full" } })
+      const containerd = yield* scene()
+      yield* containerd.standIns.setStorageDriver("overlayfs")
+      for (const { archive, bring, deployed, exists } of [full, containerd]) {
+        for (const answer of ["one", "two", "two"]) {
+          yield* bring(archive(answer))
+          const { uploadedFiles } = yield* deployed
+          expect(uploadedFiles).toContain("shop.tar")
+          expect(yield* exists("shop.tar")).toBe(true)
+        }
+      }
+    }), 60_000)
+
+  it.scopedLive("is all of an archive that is of another form", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, exists } = yield* scene()
+      yield* bring(archive("one"))
+      yield* deployed
+      // A second end behind the first one, and a manifest that names its image twice.
+      yield* bring(archive("two", { name: "shop:latest\",\"-x:latest" }))
+      expect((yield* deployed).uploadedFiles).toEqual(["shop.tar"])
+      expect(yield* exists("shop.tar")).toBe(true)
+    }))
+
+  it.scopedLive("is the whole archive after all when the server does not take a part of it", () =>
+    Effect.gen(function*() {
+      const { archive, asked, bring, deployed, directory, exists, home, meaning, program } = yield* scene()
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* program(
+        "docker",
+        `if [ "$1" = load ] && [ ! -e ${home}/refused ]; then : >${home}/refused; cat >/dev/null; echo "no such layer" >&2; exit 1; fi
+exec "$STAND_INS/docker" "$@"`
+      )
+      yield* bring(archive("two"))
+      yield* must(() => writeFile(join(directory, ".env"), "A=2\n"))
+      const before = yield* meaning("shop:latest")
+      const result = yield* deployed
+      expect(result).toMatchObject({ healthy: true, uploadedFiles: [".env", "shop.tar"] })
+      expect(yield* meaning("shop:latest")).not.toBe(before)
+      expect(yield* exists("shop.tar")).toBe(true)
+      expect(yield* exists("compose.yml")).toBe(true)
+      expect(yield* asked).toContain("load")
+    }))
+
+  it.scopedLive("is the whole archive after all when an image has vanished since the server was looked at", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, home, program } = yield* scene()
+      // The name has to be given back to the image of the first deploy.
+      for (const answer of ["one", "two"]) {
+        yield* bring(archive(answer))
+        yield* deployed
+      }
+      yield* bring(archive("one"))
+      yield* program(
+        "docker",
+        `if [ "$1" = tag ] && [ ! -e ${home}/gone ]; then : >${home}/gone; echo "Error response from daemon: No such image" >&2; exit 1; fi
+exec "$STAND_INS/docker" "$@"`
+      )
+      expect((yield* deployed).uploadedFiles).toEqual(["shop.tar"])
+    }))
+
+  it.scopedLive("does not go live when it is another image than the archive's", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, exists, meaning, program } = yield* scene()
+      yield* bring(archive("one"))
+      yield* deployed
+      const before = yield* meaning("shop:latest")
+      // A server that goes on meaning something else than what it is handed.
+      yield* program(
+        "docker",
+        `old=$("$STAND_INS/docker" image inspect --format '{{.Id}}' shop:latest 2>/dev/null)
+"$STAND_INS/docker" "$@" || exit
+[ "$1" != load ] || "$STAND_INS/docker" tag "$old" shop:latest`
+      )
+      yield* bring(archive("new"))
+      const failure = yield* Effect.flip(deployed)
+      expect(failure.message).toMatch(/^Deploy failed at load: [^]*is not the image of the archive/)
+      expect(yield* meaning("shop:latest")).toBe(before)
+      expect(yield* exists("shop.tar")).toBe(true)
+    }))
+
+  it.scopedLive("does not go live when it could not be stored whole", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, meaning, program, remote } = yield* scene()
+      const other = `case $1 in *shop.tar) ;; *) command -p tee "$@"; exit ;; esac`
+      yield* program("tee", `${other}; cat >$1.all; head -c 100 $1.all >"$1"; cat $1.all; rm $1.all`)
+      yield* bring(archive("one"))
+      expect((yield* Effect.flip(deployed)).message).toMatch(
+        /^Deploy failed at load: [^]*100 bytes of shop.tar arrived/
+      )
+      yield* program("tee", `${other}; cat; echo "tee: shop.tar: No space left on device" >&2; exit 1`)
+      expect((yield* Effect.flip(deployed)).message).toMatch(/^Deploy failed at load: [^]*No space left on device/)
+      expect(yield* Effect.sandbox(meaning("shop:latest")).pipe(Effect.isFailure)).toBe(true)
+      expect(yield* must(() => readdir(remote))).toEqual([".berth"])
+    }))
+
+  it.scopedLive("leaves names that meant nothing before without a meaning when the load fails", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, meaning, program, remote } = yield* scene()
+      yield* program("docker", `"$STAND_INS/docker" "$@" && [ "$1" != load ]`)
+      yield* bring(archive("one"))
+      expect((yield* Effect.flip(deployed)).message).toMatch(/^Deploy failed at load: /)
+      expect(yield* Effect.sandbox(meaning("shop:latest")).pipe(Effect.isFailure)).toBe(true)
+      expect(yield* must(() => readdir(remote))).toEqual([".berth"])
+      expect(yield* must(() => readdir(join(remote, ".berth")))).not.toContain("incoming")
+    }))
+
+  it.scopedLive("is undone by the server itself when the connection breaks in the middle", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, exists, home, meaning, program, remote, ssh } = yield* scene()
+      yield* bring(archive("one"))
+      yield* deployed
+      const before = yield* meaning("shop:latest")
+      yield* program(
+        "docker",
+        `if [ "$1" = load ]; then : >${home}/loading; cat >/dev/null; while [ ! -e ${home}/cut ]; do sleep 0.1; done; fi
+exec "$STAND_INS/docker" "$@" </dev/null`
+      )
+      yield* bring(archive("two"))
+      const cut = Effect.gen(function*() {
+        yield* must(() => readFile(join(home, "loading"))).pipe(
+          Effect.sandbox,
+          Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 200 })
+        )
+        yield* ssh.cutConnections
+        yield* must(() => writeFile(join(home, "cut"), ""))
+      })
+      const [failure] = yield* Effect.all([Effect.flip(deployed), cut], { concurrency: 2 })
+      expect(failure.message).toMatch(/^Deploy failed at load: /)
+      yield* exists("compose.yml").pipe(
+        Effect.zipWith(
+          must(() => readdir(join(remote, ".berth"))),
+          (there, names) => there && !names.includes("staged")
+        ),
+        Effect.filterOrFail((done) => done, () => new Error("the server has not ended what was cut off")),
+        Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 400 })
+      )
+      expect(yield* meaning("shop:latest")).toBe(before)
+      expect(yield* exists("shop.tar")).toBe(true)
+    }))
+
+  it.scopedLive("removes an archive that somebody put in the place of the one that runs", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, exists, remote } = yield* scene()
+      yield* bring(archive("one"))
+      yield* deployed
+      const soon = new Date(Date.now() + 60_000)
+      yield* must(async () => {
+        await writeFile(join(remote, "shop.tar"), "by hand")
+        await utimes(join(remote, "shop.tar"), soon, soon)
+      })
+      expect((yield* deployed).uploadedFiles).toEqual([])
+      expect(yield* exists("shop.tar")).toBe(false)
+      expect(yield* exists("conf")).toBe(true)
+    }))
+
+  it.scopedLive("leaves one archive behind when its name changes", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, directory, exists } = yield* scene({ settings: { "deploy.transfer": "full" } })
+      yield* bring(archive("one"))
+      yield* deployed
+      yield* bring(archive("two"), "shop-2.tar")
+      yield* must(() => utimes(join(directory, "shop.tar"), 1, 1))
+      expect((yield* deployed).uploadedFiles).toEqual(["shop-2.tar"])
+      expect([yield* exists("shop.tar"), yield* exists("shop-2.tar")]).toEqual([false, true])
+    }))
+})

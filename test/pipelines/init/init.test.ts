@@ -1,0 +1,129 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, TestClock } from "effect"
+import { readdir, readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { init } from "../../../src/pipelines/init/init.ts"
+import { Disclosed } from "../../../src/schema/Disclosed.ts"
+import { PlatformUnavailable } from "../../../src/schema/PlatformApp.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { Platform } from "../../../src/services/platform/Platform.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+import { SshTest } from "../../layers/SshTest.ts"
+import { plant, type Planted, temporaryDirectory } from "../../layers/temporary.ts"
+
+const local = Layer.mergeAll(
+  Layer.provideMerge(LocalFilesLive, NodeContext.layer),
+  settingsTest(),
+  SshTest({}),
+  Layer.mock(Platform, { applications: new PlatformUnavailable({ call: "GET /applications", reason: "refused" }) })
+)
+
+const project = (name: string, files: { readonly [path: string]: Planted }) =>
+  Effect.gen(function*() {
+    const directory = join(yield* temporaryDirectory, name)
+    yield* plant(directory, files)
+    return directory
+  })
+const textAt = (directory: string, name: string) => Effect.promise(() => readFile(join(directory, name), "utf8"))
+const all = ["container.json", "compose.yml", ".env", "build-image-tar.ps1"]
+
+describe("init", () => {
+  it.scoped("writes what a project with a Dockerfile needs", () =>
+    Effect.gen(function*() {
+      const directory = yield* project("My App", { Dockerfile: "FROM scratch\nEXPOSE 8080\n" })
+      const result = yield* init({ projectPath: directory })
+      expect(result).toMatchObject({ success: true, created: all, kept: [] })
+      expect(result.project).toMatchObject({ hasComposeFile: true, serverId: null, containerStatus: "partial" })
+      expect(result.project.remotePath).toBe("~/containers/My App")
+      expect(JSON.parse(yield* textAt(directory, "container.json"))).toEqual({
+        serverId: "",
+        remotePath: "~/containers/My App",
+        files: []
+      })
+      expect(yield* textAt(directory, "compose.yml")).toContain("${HOST_PORT}:8080")
+      expect(yield* textAt(directory, ".env")).toBe("HOST_PORT=2007\n")
+      const { mode } = yield* Effect.promise(() => stat(join(directory, ".env")))
+      if (process.platform !== "win32") expect(mode & 0o777).toBe(0o600)
+      expect(yield* textAt(directory, "build-image-tar.ps1")).toContain("'my-app:latest'")
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("takes the next free port where the platform answers", () =>
+    Effect.gen(function*() {
+      const directory = yield* project("app", {})
+      const platform = Layer.mock(Platform, {
+        applications: Effect.succeed([{ uuid: "u", name: "other" }]),
+        envs: () =>
+          Effect.succeed([{ record: { key: "HOST_PORT", value: "2041" }, value: Disclosed.Known({ value: "2041" }) }])
+      })
+      yield* init({ projectPath: directory }).pipe(Effect.provide(platform))
+      expect(yield* textAt(directory, ".env")).toBe("HOST_PORT=2042\n")
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("writes nothing while a port may be handed out twice, and says why", () =>
+    Effect.gen(function*() {
+      const directory = yield* project("app", { Dockerfile: "FROM scratch\n" })
+      const platform = Layer.mock(Platform, {
+        applications: Effect.succeed([{ uuid: "u", name: "other" }]),
+        envs: () =>
+          Effect.succeed([{ record: { key: "HOST_PORT" }, value: Disclosed.Hidden({ reason: "the token may not" }) }])
+      })
+      const failed = yield* init({ projectPath: directory }).pipe(Effect.provide(platform), Effect.flip)
+      expect(failed).toMatchObject({ status: 409, message: expect.stringContaining("the token may not") })
+      expect(yield* Effect.promise(() => readdir(directory))).toEqual(["Dockerfile"])
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("does not wait for a platform that does not answer", () =>
+    Effect.gen(function*() {
+      const directory = yield* project("app", {})
+      const silent = Layer.mock(Platform, { applications: Effect.never })
+      const fiber = yield* Effect.fork(init({ projectPath: directory }).pipe(Effect.provide(silent)))
+      const ended = yield* Effect.fork(Fiber.await(fiber))
+      while (Option.isNone(yield* Fiber.poll(ended))) {
+        yield* TestClock.adjust("1 second")
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      }
+      expect((yield* Fiber.join(fiber)).created).toEqual(all)
+      expect(yield* textAt(directory, ".env")).toBe("HOST_PORT=2007\n")
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("changes nothing the second time, and nothing that was there", () =>
+    Effect.gen(function*() {
+      const mine = {
+        "docker-compose.yaml": "mine",
+        ".env": "A=1\n",
+        "container.json": "{}",
+        "build-image-tar.ps1": "exit 0"
+      }
+      const directory = yield* project("app", mine)
+      const result = yield* init({ projectPath: directory })
+      expect(result).toMatchObject({
+        created: [],
+        kept: ["container.json", "docker-compose.yaml", ".env", "build-image-tar.ps1"]
+      })
+      for (const [name, text] of Object.entries(mine)) expect(yield* textAt(directory, name)).toBe(text)
+      expect((yield* Effect.promise(() => readdir(directory))).length).toBe(4)
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("names a port in the compose file where an .env that is kept does not", () =>
+    Effect.gen(function*() {
+      const without = yield* project("app", { ".env": "A=1\n" })
+      expect((yield* init({ projectPath: without })).kept).toEqual([".env"])
+      expect(yield* textAt(without, "compose.yml")).toContain("${HOST_PORT:-2007}:3000")
+      const withOne = yield* project("app", { ".env": "HOST_PORT=9\n" })
+      yield* init({ projectPath: withOne })
+      expect(yield* textAt(withOne, "compose.yml")).toContain("${HOST_PORT}:3000")
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("does not write through a link that leads nowhere", () =>
+    Effect.gen(function*() {
+      const directory = yield* project("app", { ".env": { link: "../outside" } })
+      expect((yield* init({ projectPath: directory })).kept).toEqual([".env"])
+      expect(yield* Effect.promise(() => readdir(join(directory, "..")))).toEqual(["app"])
+    }).pipe(Effect.provide(local)))
+
+  it.effect("turns down what is no project path", () =>
+    Effect.gen(function*() {
+      expect((yield* Effect.flip(init({ projectPath: "app" }))).status).toBe(400)
+    }).pipe(Effect.provide(local)))
+})

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { chmod } from "node:fs/promises"
+import { join } from "node:path"
+import {
+  parsePreflight,
+  preflightCommand,
+  type PreflightQuestions
+} from "../../../src/pipelines/remote/deployPreflight.ts"
+import { sha256 } from "../../fixtures/tar.ts"
+import { runHere, shells } from "../../layers/RemoteHere.ts"
+import { plant, temporaryDirectory } from "../../layers/temporary.ts"
+
+const id = (letter: string) => `sha256:${letter.repeat(64)}`
+
+// A docker with two images, of which one has a name; it says on stderr what it was asked.
+const docker = (compose: string) =>
+  `#!/bin/sh
+case "$*" in
+  info*) echo '20.10.24|overlay2|[["Backing Filesystem","extfs"]]|/nowhere' ;;
+  "compose version --short") ${compose} ;;
+  "image ls"*) echo ${id("a")}; echo ${id("b")}; echo ${id("a")} ;;
+  *"{{.Id}} shop:latest") echo ${id("a")} ;;
+  *"{{.Id}} shop:latest gone") echo "No such image: gone" >&2; echo ${id("a")}; exit 1 ;;
+  *"{{.Id}} gone") echo "No such image: gone" >&2; exit 1 ;;
+  *"json .RootFS.Layers"*) echo '${id("a")} ["${id("1")}","${id("2")}"]'; echo '${id("b")} null' ;;
+  *) echo "unexpected: $*" >&2; exit 9 ;;
+esac
+`
+
+const looked = (
+  shell: (typeof shells)[number],
+  questions: Partial<PreflightQuestions> = {},
+  compose = "echo 2.32.4"
+) =>
+  Effect.gen(function*() {
+    const [home, programs] = [yield* temporaryDirectory, yield* temporaryDirectory]
+    yield* plant(programs, { docker: docker(compose) })
+    yield* Effect.promise(() => chmod(join(programs, "docker"), 0o755))
+    yield* plant(home, {
+      "containers/shop/compose.yml": "services: {}\n",
+      "containers/shop/it's $(here)": "odd",
+      "containers/shop/conf": { directory: true }
+    })
+    const all = { remotePath: "~/containers/shop", images: [], files: [], layers: false, ...questions }
+    const { code, stdout } = yield* runHere(preflightCommand(all, false), { shell, home, programs })
+    return { code, facts: parsePreflight(stdout) }
+  })
+
+describe.each(shells)("looking at a server in $name", (shell) => {
+  it.scoped("tells engine, compose, disks, images, layers and files", () =>
+    Effect.gen(function*() {
+      const { code, facts } = yield* looked(shell, {
+        images: ["shop:latest", "gone", "-x"],
+        files: ["compose.yml", "it's $(here)", "conf", "missing"],
+        layers: true
+      })
+      expect(code).toBe(0)
+      expect(facts).toMatchObject({
+        engine: "20.10.24",
+        containerdStore: false,
+        composeKind: "v2",
+        composeVersion: "2.32.4",
+        readOnly: undefined,
+        imageIds: new Map([["shop:latest", id("a")]]),
+        fileHashes: new Map([["compose.yml", sha256("services: {}\n")], ["it's $(here)", sha256("odd")]]),
+        serverImages: [{ id: id("a"), layers: [id("1"), id("2")] }, { id: id("b"), layers: [] }]
+      })
+      expect(facts.freeKiB).toBeGreaterThan(0)
+      expect(facts.freeKiB).toBeLessThan(Number.POSITIVE_INFINITY)
+      expect(facts.dockerFreeKiB).toBe(Number.POSITIVE_INFINITY)
+    }))
+
+  it.scoped("asks no more than it has to", () =>
+    Effect.gen(function*() {
+      const { code, facts } = yield* looked(shell, { images: ["shop:latest"] })
+      expect(code).toBe(0)
+      expect(facts).toMatchObject({ imageIds: new Map([["shop:latest", id("a")]]), serverImages: [] })
+      expect(facts.fileHashes.size).toBe(0)
+    }))
+
+  it.scoped("finds nothing where there is nothing yet", () =>
+    Effect.gen(function*() {
+      const { code, facts } = yield* looked(shell, { remotePath: "~/new/place", files: ["compose.yml"], layers: true })
+      expect(code).toBe(0)
+      expect(facts.fileHashes.size).toBe(0)
+      expect(facts.serverImages).toHaveLength(2)
+    }))
+
+  it.scoped("sees that compose is missing", () =>
+    Effect.gen(function*() {
+      const { facts } = yield* looked(shell, {}, "exit 1")
+      expect(["none", "v1"]).toContain(facts.composeKind)
+    }))
+})
+
+describe("parsePreflight", () => {
+  it("knows containerd's image store", () => {
+    const line = "docker\t29.0.0|overlayfs|[[\"driver-type\",\"io.containerd.snapshotter.v1\"]]|/var/lib/docker\n"
+    expect(parsePreflight(line)).toMatchObject({ engine: "29.0.0", containerdStore: true })
+  })
+
+  it("passes over what it cannot read", () => {
+    const facts = parsePreflight(`chain\t${id("a")} [broken\nimage\t\nfile\t\\${"0".repeat(64)}  ./a\\nb\nodd\n`)
+    expect(facts).toMatchObject({ serverImages: [], engine: "", composeKind: "none" })
+    expect([facts.imageIds.size, facts.fileHashes.size]).toEqual([0, 0])
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { chmod } from "node:fs/promises"
+import { join } from "node:path"
+import { containersCommand, parseContainers } from "../../../src/pipelines/remote/containers.ts"
+import { containerLogsCommand, stackLogsCommand } from "../../../src/pipelines/remote/logs.ts"
+import { runHere, shells } from "../../layers/RemoteHere.ts"
+import { plant, temporaryDirectory } from "../../layers/temporary.ts"
+
+// Two services whose lines interleave in time. Compose prints one service after the other, with its own remarks.
+const stack = `
+cat <<'END'
+Attaching to app_web_1, app_db_1
+web_1  | 2024-05-05T10:00:01.000000000Z one
+web_1  | 2024-05-05T10:00:03.000000000Z three | 2024-05-05T09:00:00.000000000Z not the time
+web_1  | 2024-05-05T10:00:03.000000000Z three and a half
+web_1  | 2024-05-05T10:00:05.000000000Z
+db_1   | 2024-05-05T10:00:02.000000000Z two
+db_1   | 2024-05-05T10:00:04.000000000Z   four
+app_web_1 exited with code 0
+END
+echo 'level=warning msg="the attribute version is obsolete"' >&2
+`
+const docker = (compose: string) =>
+  `#!/bin/sh
+printf '%s|' "$@" >>"$HOME/asked"
+case $1 in
+  compose) shift; case $1 in version) echo 2.30.0; exit 0 ;; esac
+    ${compose} ;;
+  logs) echo out; echo err >&2; [ "$4" != none ] || exit 1 ;;
+esac
+`
+
+describe.each(shells)("logs in $name", (shell) => {
+  const server = (programs: { readonly [name: string]: string }) =>
+    Effect.gen(function*() {
+      const home = yield* temporaryDirectory
+      const directory = join(home, "programs")
+      yield* plant(directory, programs)
+      yield* Effect.promise(() => Promise.all(Object.keys(programs).map((name) => chmod(join(directory, name), 0o755))))
+      yield* plant(home, { "containers/app": { directory: true } })
+      return { shell, home, programs: directory }
+    })
+
+  it.scoped("puts both streams of a container into one", () =>
+    Effect.gen(function*() {
+      const here = yield* server({ docker: docker("exit 9") })
+      const answer = yield* runHere(containerLogsCommand("web", 7, false), here)
+      expect(answer).toMatchObject({ code: 0, stdout: "out\nerr\n", stderr: "" })
+      const asked = yield* runHere({ what: "", script: "cat asked", args: [], sudo: false }, here)
+      expect(asked.stdout).toBe("logs|--tail|7|web|")
+      expect((yield* runHere(containerLogsCommand("none", 7, false), here)).code).toBe(1)
+    }))
+
+  it.scoped("tells the last lines of a whole stack in the order of their time", () =>
+    Effect.gen(function*() {
+      const here = yield* server({ docker: docker(stack) })
+      const all = yield* runHere(stackLogsCommand("~/containers/app", 100, false), here)
+      expect(all.code).toBe(0)
+      expect(all.stdout).toBe([
+        "web_1  | one",
+        "db_1   | two",
+        "web_1  | three | 2024-05-05T09:00:00.000000000Z not the time",
+        "web_1  | three and a half",
+        "db_1   |   four",
+        "web_1  |",
+        ""
+      ].join("\n"))
+      const some = yield* runHere(stackLogsCommand("~/containers/app", 3, false), here)
+      expect(some.stdout).toBe("web_1  | three and a half\ndb_1   |   four\nweb_1  |\n")
+      const asked = yield* runHere({ what: "", script: "cat asked", args: [], sudo: false }, here)
+      expect(asked.stdout).toContain("compose|logs|--no-color|--timestamps|--tail|3|")
+    }))
+
+  it.scoped("uses docker-compose where docker has no compose", () =>
+    Effect.gen(function*() {
+      const here = yield* server({
+        "docker": "#!/bin/sh\nexit 1\n",
+        "docker-compose": "#!/bin/sh\ncase $1 in version) echo 1.29.2 ;; *) " +
+          "echo 'web_1  | 2024-05-05T10:00:01.000000000Z one' ;; esac\n"
+      })
+      const answer = yield* runHere(stackLogsCommand("~/containers/app", 3, false), here)
+      expect(answer).toMatchObject({ code: 0, stdout: "web_1  | one\n" })
+    }))
+
+  it.scoped("fails with what compose says, with no compose, and with no directory", () =>
+    Effect.gen(function*() {
+      const here = yield* server({ docker: docker("echo 'no configuration file provided' >&2; exit 14") })
+      const failed = yield* runHere(stackLogsCommand("~/containers/app", 3, false), here)
+      expect(failed).toMatchObject({ code: 14, stderr: "no configuration file provided\n" })
+      const none = yield* server({ "docker": "#!/bin/sh\nexit 1\n", "docker-compose": "#!/bin/sh\nexit 1\n" })
+      const without = yield* runHere(stackLogsCommand("~/containers/app", 3, false), none)
+      expect(without.code).toBe(127)
+      expect(without.stderr).toContain("neither docker compose nor docker-compose is installed")
+      const nowhere = yield* runHere(stackLogsCommand("~/containers/$(x)", 3, false), here)
+      expect(nowhere.code).not.toBe(0)
+      expect(nowhere.stderr).toContain("containers/$(x)")
+    }))
+
+  it.scoped("lists containers", () =>
+    Effect.gen(function*() {
+      const script = "#!/bin/sh\nprintf 'web\\tUp 2 hours (healthy)\\t0.0.0.0:80->80/tcp\\n%s\\n' 'web/db,db\tUp\t'\n"
+      const here = yield* server({ docker: script })
+      const { stdout } = yield* runHere(containersCommand(false), here)
+      expect(parseContainers(stdout)).toEqual([
+        { name: "web", status: "Up 2 hours (healthy)", ports: "0.0.0.0:80->80/tcp" },
+        { name: "db", status: "Up", ports: "" }
+      ])
+    }))
+})
