@@ -1,0 +1,30 @@
+import { Data, Effect, Schema } from "effect"
+
+/** A failure as a caller sees it: a status, and one sentence. */
+export class ApiError extends Data.TaggedError("ApiError")<{
+  readonly status: number
+  readonly message: string
+}> {}
+
+/** The body of every failure. */
+export const ErrorBody = Schema.Struct({
+  error: Schema.String.annotations({ description: "What failed, where, and what to do about it." })
+}).annotations({ identifier: "Error" })
+
+/** `ApiError` on the wire. The status travels as the status of the response. */
+export const ApiErrorFromBody = Schema.transform(ErrorBody, Schema.instanceOf(ApiError), {
+  strict: true,
+  decode: ({ error }) => new ApiError({ status: 500, message: error }),
+  encode: ({ message }) => ({ error: message })
+}).annotations({ identifier: "Error" })
+
+/** A domain error: it knows its own status and message. */
+export interface StatusError {
+  readonly status: number
+  readonly message: string
+}
+
+/** Turns the domain errors of a handler into the one error that the contract declares. */
+export const orApiError = <A, E extends StatusError, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, ApiError, R> => Effect.mapError(effect, ({ message, status }) => new ApiError({ status, message }))

@@ -1,0 +1,60 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { NextPort, RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
+import { ErrorBody } from "./ApiError.ts"
+import { optionalBody } from "./relayed.ts"
+
+const anything = Schema.optional(Schema.Unknown)
+const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+const routeName = { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*$", maxLength: 200 }
+const domain = { type: "string", format: "hostname", description: "A host name like app.example.com." }
+const port = { type: "integer", minimum: 1, maximum: 65535 }
+
+// A field that is missing is answered by the handler, in a body of its own: here anything goes.
+const AddRoute = Schema.Struct({ routeName: anything, domain: anything, port: anything }).annotations({
+  identifier: "RouteRequest",
+  jsonSchema: { type: "object", required: ["routeName", "domain", "port"], properties: { routeName, domain, port } }
+})
+const RemoveRoute = Schema.Struct({ routeName: anything }).annotations({
+  identifier: "RouteNamed",
+  jsonSchema: { type: "object", required: ["routeName"], properties: { routeName } }
+})
+/** Ports, and the routes of the reverse proxy. */
+export class InfrastructureApi extends HttpApiGroup.make("infrastructure", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("nextPort", "/api/platform/next-port")
+      .addSuccess(NextPort)
+      .annotateContext(
+        help(
+          "Next port",
+          "The ports in use by applications and in the proxy file, and the one after the highest; 409 when the " +
+            "platform keeps a port to itself."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("addRoute", "/api/platform/routes")
+      .setPayload(optionalBody(AddRoute, {}))
+      .addSuccess(Schema.Union(RouteAdded, RouteKept, ErrorBody))
+      .annotateContext(
+        help(
+          "Add a route",
+          "Makes the proxy send requests for a domain to a port of the target address; 409 when the name has another " +
+            "target. A missing field is answered with 200 and an `error`."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("removeRoute", "/api/platform/routes")
+      .setPayload(optionalBody(RemoveRoute, {}))
+      .addSuccess(Schema.Union(RouteRemoved, RouteAbsent, ErrorBody))
+      .annotateContext(
+        help(
+          "Remove a route",
+          "Removes a route from the proxy file. A missing field is answered with 200 and an `error`."
+        )
+      )
+  )
+  .annotate(OpenApi.Title, "Infrastructure")
+{}

@@ -1,0 +1,25 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Health } from "../../schema/Health.ts"
+
+/** The service's own endpoints. */
+export class SystemApi extends HttpApiGroup.make("system", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("health", "/api/health")
+      .setUrlParams(Schema.Struct({
+        deep: Schema.optional(Schema.Literal("true", "false")).annotations({
+          description: "true: look at the settings, the platform, the git host, the proxy file and each server too."
+        })
+      }))
+      .addSuccess(Health)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Health",
+          description:
+            "Says that the service runs, its version, and for how many seconds it has; when asked, what a person " +
+            "should mend of what it depends on."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "System")
+{}

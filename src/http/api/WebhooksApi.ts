@@ -1,0 +1,45 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { WebhookRequest, WebhookSetup, WebhookStatus, WebhookTeardown } from "../../schema/Webhook.ts"
+import { optionalBody } from "./relayed.ts"
+
+const Request = optionalBody(WebhookRequest, {})
+
+/** Pushes that deploy. */
+export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("setUpWebhooks", "/api/platform/webhooks/setup")
+      .setPayload(Request)
+      .addSuccess(WebhookSetup)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Set up webhooks",
+          description:
+            "Makes pushes deploy one application, or all of them: sets its secret on the platform and creates " +
+            "or updates the hook of its repository."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("tearDownWebhooks", "/api/platform/webhooks/teardown")
+      .setPayload(Request)
+      .addSuccess(WebhookTeardown)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Tear down webhooks",
+          description:
+            "Clears the secret of one application, or of all of them, and deletes the hooks that lead to the platform."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("webhookStatus", "/api/platform/webhooks/status")
+      .addSuccess(WebhookStatus)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Webhook status",
+          description: "Tells for each application whether pushes deploy it."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Webhooks")
+{}

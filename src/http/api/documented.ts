@@ -1,0 +1,43 @@
+import { Predicate } from "effect"
+
+type Node = { [key: string]: unknown }
+const isNode = (value: unknown): value is Node => Predicate.isRecord(value)
+const at = (node: Node, key: string): Node => {
+  const value = node[key]
+  return isNode(value) ? value : {}
+}
+
+const errorResponse = (description: string) => ({
+  description,
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
+})
+
+/** Bodies that decode from `null` may be left out altogether. */
+const acceptsNull = (body: Node): boolean => {
+  const schema = at(at(at(body, "content"), "application/json"), "schema")
+  const options = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []
+  return options.some((option) => isNode(option) && option["type"] === "null")
+}
+
+const operation = (node: Node): Node => {
+  const success = at(node, "responses")["200"]
+  const body = node["requestBody"]
+  return {
+    ...node,
+    ...(isNode(body) ? { requestBody: { ...body, required: !acceptsNull(body) } } : {}),
+    responses: {
+      ...(success === undefined ? {} : { 200: success }),
+      "4XX": errorResponse("The request cannot be carried out as it is."),
+      "5XX": errorResponse("Something that the request needs failed.")
+    }
+  }
+}
+
+const mapValues = (node: Node, f: (value: Node) => Node): Node =>
+  Object.fromEntries(Object.entries(node).map(([key, value]) => [key, isNode(value) ? f(value) : value]))
+
+/** Writes the error body and optional request bodies into the generated description as the service really behaves. */
+export const documented = (spec: Node): Node => ({
+  ...spec,
+  paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation))
+})

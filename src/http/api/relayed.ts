@@ -1,0 +1,30 @@
+import { Predicate, Schema } from "effect"
+
+/** The platform's own body, handed on as it came. */
+export const Relayed = Schema.Unknown.annotations({
+  identifier: "Relayed",
+  description: "The platform's own answer, unchanged; null when it answered nothing.",
+  jsonSchema: {}
+})
+
+const isObject = (value: unknown): value is { readonly [field: string]: unknown } =>
+  Predicate.isRecord(value) && !Array.isArray(value)
+
+/** Any JSON object, handed on as it came: no key is dropped, renamed or reordered. */
+export const JsonObject = Schema.declare(isObject, {
+  identifier: "JsonObject",
+  description: "Any JSON object.",
+  message: () => ({ message: "must be a JSON object", override: true }),
+  jsonSchema: { type: "object", additionalProperties: true }
+})
+
+/** A body that may be left out: an absent one counts as an empty object. */
+export const optionalBody = <A extends object, I extends object>(schema: Schema.Schema<A, I>, empty: A) =>
+  Schema.transform(Schema.NullOr(schema), Schema.typeSchema(schema), {
+    strict: true,
+    decode: (body) => body ?? empty,
+    encode: (body) => body
+  })
+
+/** The `{uuid}` of an application on the platform. */
+export const UuidPath = Schema.Struct({ uuid: Schema.String })

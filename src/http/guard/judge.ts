@@ -1,0 +1,101 @@
+import { Option, Redacted } from "effect"
+import { createHash, timingSafeEqual } from "node:crypto"
+
+/** The most bytes that a request body may have. */
+export const maxBodyBytes = 1_000_000
+
+/** What the guard goes by; all of it comes from the settings. */
+export interface GuardPolicy {
+  /** Wanted from every caller when there is one. */
+  readonly token: Option.Option<Redacted.Redacted>
+  /** Accepted `Host` names beside the loopback ones. */
+  readonly hosts: ReadonlyArray<string>
+  /** Accepted browser origins beside the service's own. */
+  readonly origins: ReadonlyArray<string>
+}
+
+/** The head of a request as it came over the wire. */
+export interface RequestHead {
+  readonly method: string
+  /** What the request line asks for: a path, unless the caller takes the service for a proxy. */
+  readonly target: string
+  /** Whether it came over this machine's loopback interface. */
+  readonly fromHere: boolean
+  /** Names and values in turn, repeated headers included. */
+  readonly rawHeaders: ReadonlyArray<string>
+}
+
+/** Let in, with the origin that may read the answer if it is another one; or turned away. */
+export type Verdict =
+  | { readonly allowed: true; readonly origin: Option.Option<string>; readonly preflight: boolean }
+  | { readonly allowed: false; readonly status: number; readonly message: string }
+
+const refuse = (status: number, message: string): Verdict => ({ allowed: false, status, message })
+/** Why a body of more than `maxBodyBytes` is turned away. */
+export const tooLong = {
+  allowed: false,
+  status: 413,
+  message: `The request body is over ${maxBodyBytes / 1_000_000} MB`
+} as const satisfies Verdict
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
+
+const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
+  head.rawHeaders.flatMap((header, index) =>
+    index % 2 === 0 && header.toLowerCase() === name ? [head.rawHeaders[index + 1] ?? ""] : []
+  )
+
+/** `example.com:3100` without its port, in lower case. */
+const hostName = (host: string) => host.toLowerCase().replace(/:\d{1,5}$/, "")
+
+const sameSecret = (given: string, wanted: Redacted.Redacted) => {
+  const digest = (text: string) => createHash("sha256").update(text).digest()
+  return timingSafeEqual(digest(given), digest(Redacted.value(wanted)))
+}
+
+const hasToken = (head: RequestHead, token: Redacted.Redacted) => {
+  const [header, ...more] = valuesOf(head, "authorization")
+  const given = /^Bearer +(.+)$/i.exec(header ?? "")?.[1]
+  return more.length === 0 && given !== undefined && sameSecret(given, token)
+}
+
+/** Whether a request may go on, by its head alone: before routing, and before a byte of its body is read. */
+export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
+  // A whole address would name a second host beside the Host header.
+  if (!head.target.startsWith("/")) return refuse(403, "A request has to ask for a path that starts with /")
+  const [host, ...moreHosts] = valuesOf(head, "host")
+  if (host === undefined || moreHosts.length > 0) return refuse(403, "A request needs exactly one Host header")
+  const allowedHosts = [...loopbackNames, ...policy.hosts.map((name) => name.toLowerCase())]
+  if (!allowedHosts.includes(hostName(host))) {
+    return refuse(403, `The host name ${JSON.stringify(host)} is not accepted: add it to http.hosts in the settings`)
+  }
+
+  const origins = valuesOf(head, "origin")
+  const [origin] = origins
+  const listed = origin !== undefined && origin !== "null" && policy.origins.includes(origin)
+  const own = origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`
+  if (origins.length > 1 || !(own || listed)) {
+    return refuse(403, `The origin ${JSON.stringify(origin)} is not accepted: add it to http.origins in the settings`)
+  }
+  const sites = valuesOf(head, "sec-fetch-site")
+  if (!listed && sites.some((site) => site !== "same-origin" && site !== "none")) {
+    return refuse(403, "Requests from other web sites are not accepted")
+  }
+
+  const preflight = listed && head.method === "OPTIONS"
+  if (!preflight && Option.isSome(policy.token) && !hasToken(head, policy.token.value)) {
+    return refuse(401, "A bearer token is required: send Authorization: Bearer <http.token of the settings>")
+  }
+  // Berth does not start beyond this machine without a token, but the settings may lose it later.
+  if (Option.isNone(policy.token) && !head.fromHere) {
+    return refuse(401, "Only this machine is answered while the settings have no http.token")
+  }
+
+  const length = Number(valuesOf(head, "content-length")[0] ?? "0")
+  if (length > maxBodyBytes) return tooLong
+  const hasBody = length !== 0 || valuesOf(head, "transfer-encoding").length > 0
+  const types = valuesOf(head, "content-type")
+  if (hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {
+    return refuse(415, "The request body must be JSON: send Content-Type: application/json")
+  }
+  return { allowed: true, origin: listed ? Option.some(origin) : Option.none(), preflight }
+}

@@ -1,0 +1,70 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Option } from "effect"
+import { createHash } from "node:crypto"
+
+const always = {
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+  "cross-origin-resource-policy": "same-origin"
+}
+
+const scripts = /<script\b(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/gi
+
+/**
+ * Lets a page run exactly the scripts it came with, and talk to nobody but this service. The reference page hashes with
+ * WebAssembly and stays empty without it; `wasm-unsafe-eval` allows that, and no text that becomes JavaScript.
+ */
+export const contentSecurityPolicy = (html: string): string => {
+  const hashes = Array.from(
+    html.matchAll(scripts),
+    ([, script]) => `'sha256-${createHash("sha256").update(script ?? "").digest("base64")}'`
+  )
+  return [
+    "default-src 'none'",
+    `script-src ${hashes.length === 0 ? "'none'" : `${hashes.join(" ")} 'wasm-unsafe-eval'`}`,
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+}
+
+const policies = new WeakMap<Uint8Array, string>()
+const policyOf = (page: Uint8Array): string => {
+  const policy = policies.get(page) ?? contentSecurityPolicy(new TextDecoder().decode(page))
+  policies.set(page, policy)
+  return policy
+}
+
+/** The headers that every answer carries, and those of a page or of a listed origin. */
+export const withSecurityHeaders = (
+  response: HttpServerResponse.HttpServerResponse,
+  origin: Option.Option<string>
+): HttpServerResponse.HttpServerResponse => {
+  const { body } = response
+  const isPage = body._tag === "Uint8Array" && body.contentType.startsWith("text/html")
+  return HttpServerResponse.setHeaders(response, {
+    ...always,
+    ...(isPage ? { "content-security-policy": policyOf(body.body), "x-frame-options": "DENY" } : {}),
+    ...(Option.isSome(origin)
+      ? {
+        "access-control-allow-origin": origin.value,
+        "cross-origin-resource-policy": "cross-origin",
+        "vary": "Origin"
+      }
+      : {})
+  })
+}
+
+/** The answer to a listed origin that asks what it may send. */
+export const preflightResponse = HttpServerResponse.empty({
+  status: 204,
+  headers: {
+    "access-control-allow-methods": "GET, POST, PATCH, DELETE",
+    "access-control-allow-headers": "content-type, authorization",
+    "access-control-max-age": "600"
+  }
+})

@@ -1,0 +1,34 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { createApplication, findApplication, listApplications } from "../../pipelines/applications.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { orApiError } from "../api/ApiError.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+
+export const ApplicationsHandlers = HttpApiBuilder.group(
+  BerthApi,
+  "applications",
+  (handlers) =>
+    Effect.gen(function*() {
+      const platform = yield* Platform
+      return handlers
+        .handle("listApplications", () => orApiError(listApplications()))
+        .handle("createApplication", ({ payload }) => orApiError(createApplication(payload)))
+        .handle("findApplication", ({ path }) => orApiError(Effect.map(findApplication(path.name), Option.getOrNull)))
+        .handle("updateApplication", ({ path, payload }) => orApiError(platform.updateApplication(path.uuid, payload)))
+        .handle("deleteApplication", ({ path }) => orApiError(platform.deleteApplication(path.uuid)))
+        .handle(
+          "listEnvs",
+          ({ path }) => orApiError(Effect.map(platform.envs(path.uuid), (envs) => envs.map(({ record }) => record)))
+        )
+        .handle(
+          "createEnv",
+          ({ path, payload }) => orApiError(platform.createEnv(path.uuid, payload.key, payload.value))
+        )
+        .handle(
+          "deployApplication",
+          ({ path }) => orApiError(Effect.map(platform.deploy(path.uuid), ({ body }) => body))
+        )
+        .handle("listPlatformServers", () => orApiError(platform.servers))
+    })
+)

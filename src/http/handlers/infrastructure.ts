@@ -1,0 +1,24 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { nextPort } from "../../pipelines/nextPort.ts"
+import { addRoute, removeRoute } from "../../pipelines/routes.ts"
+import { routeInput, RouteNamed, RouteRequest } from "../../schema/Route.ts"
+import { orApiError } from "../api/ApiError.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+
+const readRoute = routeInput(RouteRequest)
+const readName = routeInput(RouteNamed)
+
+const isFilled = (value: unknown) => value !== undefined && value !== null && value !== ""
+
+export const InfrastructureHandlers = HttpApiBuilder.group(BerthApi, "infrastructure", (handlers) =>
+  handlers
+    .handle("nextPort", () => orApiError(nextPort))
+    .handle("addRoute", ({ payload }) =>
+      [payload.routeName, payload.domain, payload.port].every(isFilled)
+        ? readRoute(payload).pipe(Effect.flatMap(addRoute), orApiError)
+        : Effect.succeed({ error: "routeName, domain and port are required" }))
+    .handle("removeRoute", ({ payload }) =>
+      isFilled(payload.routeName)
+        ? readName(payload).pipe(Effect.flatMap(removeRoute), orApiError)
+        : Effect.succeed({ error: "routeName is required" })))

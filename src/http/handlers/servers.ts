@@ -1,0 +1,27 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { containers } from "../../pipelines/containers.ts"
+import { logs } from "../../pipelines/logs.ts"
+import { scan } from "../../pipelines/scan.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { orApiError } from "../api/ApiError.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+
+const success = { success: true as const }
+
+export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handlers) =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    return handlers
+      .handle("listServers", () => orApiError(settings.servers))
+      .handle("saveServer", ({ payload }) =>
+        settings.saveServer(payload).pipe(Effect.map((server) => ({ ...success, server })), orApiError))
+      .handle("removeServer", ({ path }) =>
+        settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
+      .handle("scanServer", ({ path }) =>
+        scan(path.id).pipe(Effect.map((deployed) => ({ ...success, deployed })), orApiError))
+      .handle("listContainers", ({ path }) =>
+        containers(path.id).pipe(Effect.map((running) => ({ ...success, containers: running })), orApiError))
+      .handle("serverLogs", ({ path, urlParams }) =>
+        logs(path.id, urlParams).pipe(Effect.map((text) => ({ ...success, logs: text })), orApiError))
+  }))

@@ -1,0 +1,10 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../pipelines/webhooks.ts"
+import { orApiError } from "../api/ApiError.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+
+export const WebhooksHandlers = HttpApiBuilder.group(BerthApi, "webhooks", (handlers) =>
+  handlers
+    .handle("setUpWebhooks", ({ payload }) => orApiError(setUpWebhooks(payload)))
+    .handle("tearDownWebhooks", ({ payload }) => orApiError(tearDownWebhooks(payload)))
+    .handle("webhookStatus", () => orApiError(webhookStatus())))

@@ -1,0 +1,26 @@
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../services/settings/Settings.ts"
+
+/** Listening beyond this machine without a token would let anybody on the network run commands on the servers. */
+export class TokenRequired extends Schema.TaggedError<TokenRequired>()("TokenRequired", {
+  host: Schema.String,
+  file: Schema.String
+}) {
+  override get message() {
+    return `Refusing to listen on ${this.host}, beyond this machine, without a token: set http.token in ${this.file}, ` +
+      "or listen on 127.0.0.1"
+  }
+}
+
+/** Whether a name or an address is this machine's own, so that nobody else reaches what listens there. */
+export const isLoopback = (host: string): boolean =>
+  ["localhost", "::1", "[::1]"].includes(host.toLowerCase()) || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(host)
+
+/** Fails where others could reach the service and no token keeps them out. */
+export const requireToken = Effect.fn("requireToken")(function*(
+  host: string
+): Effect.fn.Return<void, TokenRequired, Settings> {
+  const settings = yield* Settings
+  const { token } = yield* settings.guard
+  if (!isLoopback(host) && Option.isNone(token)) return yield* new TokenRequired({ host, file: settings.file })
+})

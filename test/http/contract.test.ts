@@ -1,0 +1,81 @@
+import { OpenApi } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import packageJson from "../../package.json" with { type: "json" }
+import { BerthApi, version } from "../../src/http/api/BerthApi.ts"
+import { settingsFileWith, startService } from "../fixtures/service.ts"
+
+const endpoints = [
+  "GET /api/projects",
+  "POST /api/projects/compare",
+  "POST /api/projects/init",
+  "GET /api/servers",
+  "POST /api/servers",
+  "DELETE /api/servers/{id}",
+  "GET /api/servers/{id}/scan",
+  "GET /api/servers/{id}/containers",
+  "GET /api/servers/{id}/logs",
+  "POST /api/container/build",
+  "POST /api/container/deploy",
+  "POST /api/container/pull",
+  "POST /api/container/editor-diff",
+  "GET /api/platform/apps",
+  "POST /api/platform/apps",
+  "GET /api/platform/apps/find/{name}",
+  "PATCH /api/platform/apps/{uuid}",
+  "DELETE /api/platform/apps/{uuid}",
+  "GET /api/platform/apps/{uuid}/envs",
+  "POST /api/platform/apps/{uuid}/envs",
+  "POST /api/platform/apps/{uuid}/deploy",
+  "GET /api/platform/servers",
+  "GET /api/platform/next-port",
+  "POST /api/platform/routes",
+  "DELETE /api/platform/routes",
+  "POST /api/platform/drift",
+  "POST /api/platform/upsert",
+  "GET /api/platform/config",
+  "POST /api/platform/webhooks/setup",
+  "DELETE /api/platform/webhooks/teardown",
+  "GET /api/platform/webhooks/status",
+  "GET /api/health"
+]
+
+const description = OpenApi.fromApi(BerthApi)
+const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation }))
+)
+
+describe("the description of the API", () => {
+  it("is OpenAPI 3.1.0 of version 2.0.0, which is the package's version", () => {
+    expect(description.openapi).toBe("3.1.0")
+    expect(description.info.version).toBe("2.0.0")
+    expect(packageJson.version).toBe(version)
+  })
+
+  it("lists every endpoint and no other", () => {
+    expect(operations.map(({ name }) => name).sort()).toEqual([...endpoints].sort())
+  })
+
+  it.each(operations)("documents $name with a sentence of help, its answer and its failures", ({ operation }) => {
+    expect(operation.description).toMatch(/^[A-Z].{20,}\.$/s)
+    expect(Object.keys(operation.responses).sort()).toEqual(["200", "4XX", "5XX"])
+  })
+
+  it.scopedLive("is served, with a reference page that asks nothing of the network", () =>
+    Effect.gen(function*() {
+      const service = yield* startService(yield* settingsFileWith(""))
+      const json = yield* service.request("GET", "/openapi.json")
+      expect(json.body).toMatchObject({ openapi: "3.1.0", info: { version: "2.0.0" } })
+      const page = yield* service.request("GET", "/reference")
+      expect(page.status).toBe(200)
+      expect(page.headers.get("content-type")).toContain("text/html")
+      const tags = page.text.replaceAll(/<script\b[^>]*>[\s\S]*?<\/script>/g, (script) => script.split(">")[0] ?? "")
+      expect(tags).not.toMatch(/(src|href)=["']?(https?:)?\/\//)
+      const policy = page.headers.get("content-security-policy") ?? ""
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toMatch(/script-src 'sha256-/)
+      // Without it the page stays empty in a browser; with 'unsafe-eval' text could become JavaScript.
+      expect(policy).toContain("'wasm-unsafe-eval'")
+      expect(policy).not.toMatch(/script-src[^;]*'unsafe-(inline|eval)'/)
+    }))
+})

@@ -1,0 +1,114 @@
+import { Option, Redacted } from "effect"
+import { describe, expect, it } from "vitest"
+import { type GuardPolicy, judge, maxBodyBytes, type RequestHead } from "../../../src/http/guard/judge.ts"
+
+const open: GuardPolicy = { token: Option.none(), hosts: [], origins: [] }
+const listed: GuardPolicy = { ...open, hosts: ["berth.lan"], origins: ["http://ui.lan:5173"] }
+const locked: GuardPolicy = { ...listed, token: Option.some(Redacted.make("s3cret")) }
+
+const verdict = (
+  headers: ReadonlyArray<readonly [string, string]>,
+  policy: GuardPolicy = open,
+  { fromHere = true, method = "GET", target = "/api/health" }: Partial<RequestHead> = {}
+) => {
+  const judged = judge({ method, target, fromHere, rawHeaders: headers.flat() }, policy)
+  return judged.allowed ? 200 : judged.status
+}
+const host = ["Host", "localhost:3100"] as const
+
+describe("judge", () => {
+  it.each(
+    [
+      ["localhost", [["Host", "localhost:3100"]], 200],
+      ["127.0.0.1", [["Host", "127.0.0.1:3100"]], 200],
+      ["[::1]", [["Host", "[::1]:3100"]], 200],
+      ["no port", [["Host", "LOCALHOST"]], 200],
+      ["no Host", [], 403],
+      ["two Hosts", [host, ["host", "localhost:3100"]], 403],
+      ["a rebound name", [["Host", "evil.example:3100"]], 403],
+      ["a name that only begins well", [["Host", "localhost.evil.example"]], 403],
+      ["an unlisted host", [["Host", "berth.lan"]], 403],
+      ["its own origin", [host, ["Origin", "http://localhost:3100"]], 200],
+      ["another port's origin", [host, ["Origin", "http://localhost:8080"]], 403],
+      ["a foreign origin", [host, ["Origin", "https://evil.example"]], 403],
+      ["a null origin", [host, ["Origin", "null"]], 403],
+      ["two origins", [host, ["Origin", "http://localhost:3100"], ["Origin", "http://localhost:3100"]], 403],
+      ["a same-origin fetch", [host, ["Sec-Fetch-Site", "same-origin"]], 200],
+      ["an address typed by hand", [host, ["Sec-Fetch-Site", "none"]], 200],
+      ["a cross-site fetch", [host, ["Sec-Fetch-Site", "cross-site"]], 403],
+      ["a same-site fetch", [host, ["Sec-Fetch-Site", "same-site"]], 403],
+      ["a JSON body", [host, ["Content-Length", "2"], ["Content-Type", "application/json; charset=utf-8"]], 200],
+      ["an empty body", [host, ["Content-Length", "0"]], 200],
+      ["a body whose length is none", [host, ["Content-Length", "two"]], 415],
+      [
+        "two types",
+        [host, ["Content-Length", "2"], ["Content-Type", "application/json"], ["Content-Type", "text/plain"]],
+        415
+      ],
+      ["a form", [host, ["Content-Length", "2"], ["Content-Type", "application/x-www-form-urlencoded"]], 415],
+      ["a simple request's text", [host, ["Content-Length", "2"], ["Content-Type", "text/plain"]], 415],
+      ["a body without a type", [host, ["Content-Length", "2"]], 415],
+      ["a type that only begins well", [host, ["Content-Length", "2"], ["Content-Type", "application/json5"]], 415],
+      ["a chunked body without a type", [host, ["Transfer-Encoding", "chunked"]], 415],
+      [
+        "a body at the limit",
+        [host, ["Content-Length", `${maxBodyBytes}`], ["Content-Type", "application/json"]],
+        200
+      ],
+      [
+        "a body over the limit",
+        [host, ["Content-Length", `${maxBodyBytes + 1}`], ["Content-Type", "application/json"]],
+        413
+      ]
+    ] as const
+  )("%s", (_, headers, status) => {
+    expect(verdict(headers)).toBe(status)
+  })
+
+  it("lets in the hosts and origins that the settings list, and those alone", () => {
+    expect(verdict([["Host", "berth.lan:3100"]], listed)).toBe(200)
+    const fromUi = [host, ["Origin", "http://ui.lan:5173"], ["Sec-Fetch-Site", "cross-site"]] as const
+    expect(verdict(fromUi, listed)).toBe(200)
+    expect(verdict([host, ["Origin", "http://ui.lan"], ["Sec-Fetch-Site", "cross-site"]], listed)).toBe(403)
+    expect(verdict([host, ["Origin", "null"]], { ...listed, origins: ["null"] })).toBe(403)
+  })
+
+  it("answers a listed origin's preflight, whose browser sends no token yet", () => {
+    const rawHeaders = [...host, "Origin", "http://ui.lan:5173"]
+    const preflight = judge({ method: "OPTIONS", target: "/api/servers", fromHere: true, rawHeaders }, locked)
+    expect(preflight).toMatchObject({ allowed: true, preflight: true, origin: Option.some("http://ui.lan:5173") })
+    expect(verdict([host], locked, { method: "OPTIONS" })).toBe(401)
+  })
+
+  it.each(
+    [
+      ["the token", [["Authorization", "Bearer s3cret"]], 200],
+      ["no token", [], 401],
+      ["another token", [["Authorization", "Bearer s3cret2"]], 401],
+      ["half of it", [["Authorization", "Bearer s3cre"]], 401],
+      ["another scheme", [["Authorization", "Basic s3cret"]], 401],
+      ["an empty token", [["Authorization", "Bearer "]], 401],
+      ["two tokens", [["Authorization", "Bearer s3cret"], ["Authorization", "Bearer s3cret"]], 401]
+    ] as const
+  )("wants the token where one is set: %s", (_, headers, status) => {
+    expect(verdict([host, ...headers], locked)).toBe(status)
+  })
+
+  it("takes a token with spaces in it for what it is", () => {
+    const spaced = { ...open, token: Option.some(Redacted.make("open sesame")) }
+    expect(verdict([host, ["Authorization", "Bearer open sesame"]], spaced)).toBe(200)
+  })
+
+  it.each(["http://localhost:3100/api/health", "http://evil.example/", "*", "", "api/health"])(
+    "wants a path, and no address: %j",
+    (target) => {
+      expect(verdict([host], open, { target })).toBe(403)
+    }
+  )
+
+  it("answers nobody beyond this machine without a token", () => {
+    expect(verdict([host], open, { fromHere: false })).toBe(401)
+    expect(verdict([host], locked, { fromHere: false })).toBe(401)
+    expect(verdict([host, ["Authorization", "Bearer s3cret"]], locked, { fromHere: false })).toBe(200)
+  })
+})
