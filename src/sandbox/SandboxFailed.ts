@@ -1,0 +1,11 @@
+import { Schema } from "effect"
+
+/** A part of the sandbox could not be started. */
+export class SandboxFailed extends Schema.TaggedError<SandboxFailed>()("SandboxFailed", {
+  part: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `The sandbox's ${this.part} did not start: ${this.reason}`
+  }
+}

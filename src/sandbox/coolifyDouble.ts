@@ -1,0 +1,120 @@
+import { Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./doubles/coolifyFields.ts"
+import { type CoolifySeed, shownApp, shownEnv } from "./doubles/coolifyRecords.ts"
+import { type CoolifyState, makeCoolifyState } from "./doubles/coolifyState.ts"
+import { type DoubleRequest, type HttpDouble, makeHttpDouble } from "./doubles/httpDouble.ts"
+import type { DoubleReply } from "./doubles/httpFault.ts"
+import { Refused } from "./doubles/Refused.ts"
+import { fieldsOf } from "./doubles/requestFields.ts"
+import type { SandboxFailed } from "./SandboxFailed.ts"
+
+/** A platform that behaves like a Coolify v4. Its API is under `/api/v1`, which `url` does not have. */
+export interface CoolifyDouble extends HttpDouble {
+  readonly token: Redacted.Redacted
+  readonly state: CoolifyState
+}
+
+const ok = (body: unknown): DoubleReply => ({ status: 200, body })
+const created = (body: unknown): DoubleReply => ({ status: 201, body })
+
+const refused = ({ fields, what, why }: Refused): DoubleReply => {
+  switch (why) {
+    case "missing":
+      return { status: 404, body: { message: `${what} not found.` } }
+    case "taken":
+      return { status: 409, body: { message: `${what} already exists. Use PATCH request to update it.` } }
+    case "invalid":
+      return { status: 422, body: { message: "Validation failed.", errors: fields } }
+  }
+}
+
+const newApplication = fieldsOf("Application", CoolifyNew)
+const applicationChanges = fieldsOf("Application", CoolifyChanges)
+const envFields = fieldsOf("Environment variable", CoolifyEnvFields)
+
+const deployed = (state: CoolifyState, { query }: DoubleRequest) => {
+  const uuid = query["uuid"] ?? ""
+  return Effect.map(state.deploy(uuid), (deployment) =>
+    ok({
+      deployments: [
+        deployment === undefined
+          ? { message: "Deployment already queued for this commit.", resource_uuid: uuid }
+          : { message: "Deployment request queued.", resource_uuid: uuid, deployment_uuid: deployment.deployment_uuid }
+      ]
+    }))
+}
+
+const answer = (state: CoolifyState, mayRead: boolean, request: DoubleRequest): Effect.Effect<DoubleReply, Refused> => {
+  const { body, method, segments } = request
+  const [api, version, collection = "", uuid = "", part, id = "", ...more] = segments
+  if (api !== "api" || version !== "v1" || more.length > 0) return Effect.fail(Refused.missing("Resource"))
+  const shape = `${method} ${[collection, uuid && "{uuid}", part, id && "{id}"].filter(Boolean).join("/")}`
+  switch (shape) {
+    case "GET version":
+      return Effect.succeed(ok("4.3.11"))
+    case "GET servers":
+      return Effect.succeed(ok(state.servers))
+    case "GET applications":
+      return Effect.map(state.apps, (all) => ok(all.map((app) => shownApp(app, { full: false, mayRead }))))
+    case "GET applications/{uuid}":
+      return Effect.map(state.app(uuid), (app) => ok(shownApp(app, { full: true, mayRead })))
+    case "POST applications/{uuid}":
+      return uuid === "private-deploy-key"
+        ? newApplication(body).pipe(
+          Effect.flatMap(state.create),
+          Effect.map((app) => created({ uuid: app.uuid, domains: app.fqdn }))
+        )
+        : Effect.fail(Refused.missing("Resource"))
+    case "PATCH applications/{uuid}":
+      return applicationChanges(body).pipe(
+        Effect.flatMap((changes) => state.update(uuid, changes)),
+        Effect.as(ok({ uuid }))
+      )
+    case "DELETE applications/{uuid}":
+      return Effect.as(state.remove(uuid), ok({ message: "Application deletion request queued." }))
+    case "GET applications/{uuid}/envs":
+      return Effect.map(state.envs(uuid), (envs) => ok(envs.map((env) => shownEnv(env, mayRead))))
+    case "POST applications/{uuid}/envs":
+      return envFields(body).pipe(
+        Effect.flatMap((fields) => state.createEnv(uuid, fields)),
+        Effect.map((env) => created({ uuid: env.uuid }))
+      )
+    case "PATCH applications/{uuid}/envs":
+      return envFields(body).pipe(
+        Effect.flatMap((fields) => state.updateEnv(uuid, fields)),
+        Effect.map((env) => created(shownEnv(env, mayRead)))
+      )
+    case "DELETE applications/{uuid}/envs/{id}":
+      return Effect.as(state.removeEnv(uuid, id), ok({ message: "Environment variable deleted." }))
+    case "POST deploy":
+      return deployed(state, request)
+    case "GET deploy":
+      return Effect.succeed({ status: 405, body: { message: "Method Not Allowed" } })
+    case "GET deployments/{uuid}":
+      return Effect.map(state.deployment(uuid), ok)
+    default:
+      return Effect.fail(Refused.missing("Resource"))
+  }
+}
+
+/**
+ * Starts a Coolify on a free loopback port that wants `Authorization: Bearer <token>`.
+ * @param options `sensitive: false` takes the ability `read:sensitive` from the token
+ */
+export const makeCoolifyDouble = (options: {
+  readonly token: Redacted.Redacted
+  readonly seed?: CoolifySeed
+  readonly sensitive?: boolean
+}): Effect.Effect<CoolifyDouble, SandboxFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const state = yield* makeCoolifyState(options.seed)
+    const double = yield* makeHttpDouble({
+      part: "platform",
+      authorization: Redacted.make(`Bearer ${Redacted.value(options.token)}`),
+      unauthorized: { status: 401, body: { message: "Unauthenticated." } },
+      handle: (request) =>
+        Effect.catchAll(answer(state, options.sensitive !== false, request), (why) => Effect.succeed(refused(why)))
+    })
+    return { ...double, token: options.token, state }
+  })

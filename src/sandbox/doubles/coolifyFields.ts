@@ -1,0 +1,81 @@
+import { Schema } from "effect"
+import { Filled, said } from "./requestFields.ts"
+
+const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
+const text = Schema.optional(Schema.String)
+const flag = Schema.optional(Schema.Boolean)
+
+const BuildPack = Schema.Literal("nixpacks", "railpack", "static", "dockerfile", "dockercompose").annotations(
+  said("The selected build pack is invalid.")
+)
+const Directory = Schema.String.pipe(Schema.pattern(/^\/([a-zA-Z0-9._\-/~@+]*)?$/, said("The format is invalid.")))
+const File = Schema.String.pipe(Schema.pattern(/^\/[a-zA-Z0-9._\-/~@+]+$/, said("The format is invalid.")))
+const Ports = Schema.String.pipe(Schema.pattern(/^(\d+)(,\d+)*$/, said("The format is invalid.")))
+const Addresses = Schema.String.pipe(
+  Schema.filter(
+    (addresses) => addresses === "" || addresses.split(",").every((url) => /^https?:\/\/[^\s/]+/.test(url)),
+    said("Invalid URL.")
+  )
+)
+const EnvKey = Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.]*$/, said("The format is invalid.")))
+
+/** What Coolify lets an application be changed by, as far as the double knows it; anything else is refused. */
+export const CoolifyChanges = Schema.Struct({
+  name: Schema.optional(Filled),
+  description: text,
+  build_pack: Schema.optional(BuildPack),
+  git_repository: Schema.optional(Filled),
+  git_branch: Schema.optional(Filled),
+  git_commit_sha: text,
+  base_directory: nullable(Directory),
+  publish_directory: nullable(Directory),
+  ports_exposes: Schema.optional(Ports),
+  install_command: text,
+  build_command: text,
+  start_command: text,
+  is_static: flag,
+  is_spa: flag,
+  is_auto_deploy_enabled: flag,
+  instant_deploy: flag,
+  force_domain_override: flag,
+  domains: nullable(Addresses),
+  docker_compose_location: nullable(File),
+  docker_compose_domains: Schema.optional(
+    Schema.Array(Schema.Struct({ name: Filled, domain: Addresses, redirect: nullable(Schema.String) }))
+  ),
+  manual_webhook_secret_gitea: nullable(Schema.String),
+  manual_webhook_secret_github: nullable(Schema.String),
+  manual_webhook_secret_gitlab: nullable(Schema.String),
+  manual_webhook_secret_bitbucket: nullable(Schema.String)
+})
+export interface CoolifyChanges extends Schema.Schema.Type<typeof CoolifyChanges> {}
+
+/** What Coolify creates an application from. */
+export const CoolifyNew = Schema.Struct({
+  ...CoolifyChanges.fields,
+  build_pack: BuildPack,
+  git_repository: Filled,
+  git_branch: Filled,
+  project_uuid: Filled,
+  server_uuid: Filled,
+  private_key_uuid: Filled,
+  environment_name: text,
+  environment_uuid: text,
+  destination_uuid: text,
+  autogenerate_domain: flag
+})
+export interface CoolifyNew extends Schema.Schema.Type<typeof CoolifyNew> {}
+
+/** What Coolify writes an environment variable from. */
+export const CoolifyEnvFields = Schema.Struct({
+  key: EnvKey,
+  value: nullable(Schema.String),
+  is_preview: flag,
+  is_literal: flag,
+  is_multiline: flag,
+  is_shown_once: flag,
+  is_runtime: flag,
+  is_buildtime: flag,
+  comment: nullable(Schema.String)
+})
+export interface CoolifyEnvFields extends Schema.Schema.Type<typeof CoolifyEnvFields> {}

@@ -1,0 +1,146 @@
+import { Struct } from "effect"
+import { randomBytes } from "node:crypto"
+import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
+import type { PlatformMachine } from "./platformRecords.ts"
+
+/** An application as Coolify stores it. */
+export interface CoolifyApp {
+  readonly id: number
+  readonly uuid: string
+  readonly name: string
+  readonly description: string | null
+  readonly fqdn: string | null
+  readonly build_pack: string
+  readonly git_repository: string
+  readonly git_branch: string
+  readonly base_directory: string
+  readonly publish_directory: string | null
+  readonly ports_exposes: string
+  readonly docker_compose_location: string | null
+  readonly docker_compose_raw: string | null
+  /** JSON text: services and their domains. */
+  readonly docker_compose_domains: string | null
+  readonly manual_webhook_secret_gitea: string | null
+  readonly manual_webhook_secret_github: string | null
+  readonly manual_webhook_secret_gitlab: string | null
+  readonly manual_webhook_secret_bitbucket: string | null
+  readonly status: string
+  readonly settings: { readonly is_static: boolean }
+}
+
+/** A variable as Coolify stores it: each comes twice, once for previews. */
+export interface CoolifyEnv {
+  readonly id: number
+  readonly uuid: string
+  readonly key: string
+  readonly value: string | null
+  readonly is_preview: boolean
+  readonly is_literal: boolean
+  readonly is_multiline: boolean | null
+  readonly is_shown_once: boolean | null
+}
+
+/** What a Coolify starts with. */
+export interface CoolifySeed {
+  readonly servers?: ReadonlyArray<PlatformMachine>
+  readonly projects?: ReadonlyArray<string>
+  readonly privateKeys?: ReadonlyArray<string>
+  readonly applications?: ReadonlyArray<
+    & Partial<Omit<CoolifyApp, "id">>
+    & { readonly name: string; readonly envs?: Readonly<Record<string, Partial<CoolifyEnv>>> }
+  >
+}
+
+export const newUuid = () => randomBytes(12).toString("hex")
+
+/** An application before anything is said of it. Its webhook secrets are random from the start. */
+export const bareApp = (id: number): CoolifyApp => ({
+  id,
+  uuid: newUuid(),
+  name: "",
+  description: null,
+  fqdn: null,
+  build_pack: "nixpacks",
+  git_repository: "",
+  git_branch: "master",
+  base_directory: "/",
+  publish_directory: null,
+  ports_exposes: "3000",
+  docker_compose_location: "/docker-compose.yaml",
+  docker_compose_raw: null,
+  docker_compose_domains: null,
+  manual_webhook_secret_gitea: newUuid(),
+  manual_webhook_secret_github: newUuid(),
+  manual_webhook_secret_gitlab: newUuid(),
+  manual_webhook_secret_bitbucket: newUuid(),
+  status: "exited:unhealthy",
+  settings: { is_static: false }
+})
+
+/** Fields that a change says in another form than they are stored in. */
+const reworded = ["docker_compose_domains", "settings"]
+
+/** An application after a change. */
+export const changedApp = (app: CoolifyApp, changes: CoolifyChanges | CoolifyNew): CoolifyApp => {
+  const { docker_compose_domains: services, domains, is_static: isStatic } = changes
+  const given = Object.fromEntries(
+    Object.entries(changes).filter(([field, value]) => field in app && !reworded.includes(field) && value !== undefined)
+  )
+  return {
+    ...app,
+    ...given,
+    ...(domains === undefined ? {} : { fqdn: domains === "" ? null : domains }),
+    ...(isStatic === undefined ? {} : { settings: { is_static: isStatic } }),
+    ...(services === undefined
+      ? {}
+      : {
+        docker_compose_domains: JSON.stringify(
+          Object.fromEntries(services.map(({ domain, name }) => [name, { domain }]))
+        )
+      })
+  }
+}
+
+/** The two records of a variable. */
+export const envTwins = (id: number, key: string, value: string | null, given: Partial<CoolifyEnv> = {}) =>
+  [false, true].map((preview, index): CoolifyEnv => ({
+    id: id + index,
+    uuid: newUuid(),
+    key,
+    value,
+    is_preview: preview,
+    is_literal: false,
+    is_multiline: false,
+    is_shown_once: false,
+    ...given
+  }))
+
+/** A variable after a change: flags that are not said again are lost. */
+export const changedEnv = (
+  env: CoolifyEnv,
+  { is_literal, is_multiline, is_shown_once, value }: CoolifyEnvFields
+): CoolifyEnv => ({
+  ...env,
+  value: value ?? null,
+  is_literal: is_literal ?? false,
+  is_multiline: is_multiline ?? null,
+  is_shown_once: is_shown_once ?? null
+})
+
+const sensitive = [
+  "docker_compose_raw",
+  "manual_webhook_secret_gitea",
+  "manual_webhook_secret_github",
+  "manual_webhook_secret_gitlab",
+  "manual_webhook_secret_bitbucket"
+] as const
+
+/** An application as a token is shown it: in the list, and in full. */
+export const shownApp = (app: CoolifyApp, { full, mayRead }: { readonly full: boolean; readonly mayRead: boolean }) => {
+  const whole = full ? app : Struct.omit(app, "settings")
+  return mayRead ? whole : Struct.omit(whole, ...sensitive)
+}
+
+/** A variable as a token is shown it. */
+export const shownEnv = (env: CoolifyEnv, mayRead: boolean) =>
+  mayRead ? { ...env, real_value: env.value } : Struct.omit(env, "value")

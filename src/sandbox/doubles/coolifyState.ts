@@ -1,0 +1,198 @@
+import { Effect, SynchronizedRef } from "effect"
+import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
+import {
+  bareApp,
+  changedApp,
+  changedEnv,
+  type CoolifyApp,
+  type CoolifyEnv,
+  type CoolifySeed,
+  envTwins,
+  newUuid
+} from "./coolifyRecords.ts"
+import { defaultPlatform, type PlatformMachine } from "./platformRecords.ts"
+import { Refused } from "./Refused.ts"
+
+interface CoolifyDeployment {
+  readonly deployment_uuid: string
+  readonly resource_uuid: string
+  readonly status: "queued" | "finished"
+}
+
+interface Contents {
+  readonly apps: ReadonlyArray<CoolifyApp>
+  readonly envs: ReadonlyMap<string, ReadonlyArray<CoolifyEnv>>
+  readonly deployments: ReadonlyArray<CoolifyDeployment>
+  readonly counter: number
+}
+
+/** A Coolify in memory. */
+export interface CoolifyState {
+  readonly servers: ReadonlyArray<PlatformMachine>
+  readonly apps: Effect.Effect<ReadonlyArray<CoolifyApp>>
+  readonly app: (uuid: string) => Effect.Effect<CoolifyApp, Refused>
+  readonly create: (fields: CoolifyNew) => Effect.Effect<CoolifyApp, Refused>
+  readonly update: (uuid: string, changes: CoolifyChanges) => Effect.Effect<CoolifyApp, Refused>
+  readonly remove: (uuid: string) => Effect.Effect<void, Refused>
+  readonly envs: (uuid: string) => Effect.Effect<ReadonlyArray<CoolifyEnv>, Refused>
+  readonly createEnv: (uuid: string, fields: CoolifyEnvFields) => Effect.Effect<CoolifyEnv, Refused>
+  readonly updateEnv: (uuid: string, fields: CoolifyEnvFields) => Effect.Effect<CoolifyEnv, Refused>
+  readonly removeEnv: (uuid: string, envUuid: string) => Effect.Effect<void, Refused>
+  /** Queues a deployment; nothing when one of the application is still queued. */
+  readonly deploy: (uuid: string) => Effect.Effect<CoolifyDeployment | undefined, Refused>
+  readonly deployment: (uuid: string) => Effect.Effect<CoolifyDeployment, Refused>
+  /** Whether deployments stay queued instead of finishing at once. */
+  readonly holdDeployments: (hold: boolean) => Effect.Effect<void>
+}
+
+const seeded = ({ applications = [] }: CoolifySeed): Contents => {
+  let counter = 0
+  const apps = applications.map((given): CoolifyApp => {
+    const { envs: _, ...fields } = given
+    return { ...bareApp(++counter), ...fields }
+  })
+  const envs = apps.map(({ uuid }, index) => {
+    const given = Object.entries(applications[index]?.envs ?? {})
+    const all = given.flatMap(([key, { value = null, ...flags }]) => envTwins(counter += 2, key, value, flags))
+    return [uuid, all] as const
+  })
+  return { apps, envs: new Map(envs), deployments: [], counter }
+}
+
+const refusedField = (field: string, why = "This field is not allowed.") =>
+  Refused.invalid("Application", { [field]: [why] })
+
+/** What Coolify checks beyond the form of the fields. */
+const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void, Refused> => {
+  if (buildPack === "dockercompose" && changes.domains !== undefined) return Effect.fail(refusedField("domains"))
+  if (buildPack !== "dockercompose" && changes.docker_compose_domains !== undefined) {
+    return Effect.fail(refusedField("docker_compose_domains"))
+  }
+  return Effect.void
+}
+
+export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyState> =>
+  Effect.gen(function*() {
+    const { privateKeys, projects, servers } = { ...defaultPlatform, ...seed }
+    const contents = yield* SynchronizedRef.make(seeded(seed))
+    const held = yield* SynchronizedRef.make(false)
+
+    const find = ({ apps }: Contents, uuid: string) => {
+      const app = apps.find((one) => one.uuid === uuid)
+      return app === undefined ? Effect.fail(Refused.missing("Application")) : Effect.succeed(app)
+    }
+    const transact = <A>(change: (now: Contents) => Effect.Effect<readonly [A, Contents], Refused>) =>
+      SynchronizedRef.modifyEffect(contents, change)
+    const transactEnvs = <A>(
+      uuid: string,
+      change: (
+        envs: ReadonlyArray<CoolifyEnv>,
+        id: number
+      ) => Effect.Effect<readonly [A, ReadonlyArray<CoolifyEnv>], Refused>
+    ) =>
+      transact((now) =>
+        Effect.gen(function*() {
+          yield* find(now, uuid)
+          const counter = now.counter + 2
+          const [result, envs] = yield* change(now.envs.get(uuid) ?? [], counter)
+          return [result, { ...now, counter, envs: new Map([...now.envs, [uuid, envs]]) }] as const
+        })
+      )
+    const known = (field: string, all: ReadonlyArray<string>, uuid: string) =>
+      all.includes(uuid) ? Effect.void : Effect.fail(Refused.missing(field))
+
+    return {
+      servers,
+      apps: Effect.map(contents, ({ apps }) => apps),
+      app: (uuid) => Effect.flatMap(contents, (now) => find(now, uuid)),
+      create: (fields) =>
+        transact((now) =>
+          Effect.gen(function*() {
+            yield* known("Project", projects, fields.project_uuid)
+            yield* known("Server", servers.map(({ uuid }) => uuid), fields.server_uuid)
+            yield* known("Private Key", privateKeys, fields.private_key_uuid)
+            if (fields.environment_name === undefined && fields.environment_uuid === undefined) {
+              return yield* refusedField("environment_name", "Give environment_name or environment_uuid.")
+            }
+            yield* checked(fields.build_pack, fields)
+            const counter = now.counter + 1
+            const bare = bareApp(counter)
+            const address = fields.autogenerate_domain === false ? null : `http://${bare.uuid}.127.0.0.1.sslip.io`
+            const app = changedApp({ ...bare, name: `app-${bare.uuid}`, fqdn: address }, fields)
+            const own = app.build_pack === "nixpacks" ? envTwins(counter * 1_000, "NIXPACKS_NODE_VERSION", "22") : []
+            return [app, {
+              ...now,
+              counter,
+              apps: [...now.apps, app],
+              envs: new Map([...now.envs, [app.uuid, own]])
+            }] as const
+          })
+        ),
+      update: (uuid, changes) =>
+        transact((now) =>
+          Effect.gen(function*() {
+            const app = yield* find(now, uuid)
+            yield* checked(changes.build_pack ?? app.build_pack, changes)
+            const next = changedApp(app, changes)
+            return [next, { ...now, apps: now.apps.map((one) => (one === app ? next : one)) }] as const
+          })
+        ),
+      remove: (uuid) =>
+        transact((now) =>
+          Effect.map(find(now, uuid), (app) =>
+            [undefined, { ...now, apps: now.apps.filter((one) => one !== app) }] as const)
+        ),
+      envs: (uuid) =>
+        transactEnvs(uuid, (envs) => Effect.succeed([envs, envs] as const)),
+      createEnv: (uuid, fields) =>
+        transactEnvs(uuid, (envs, id) => {
+          const preview = fields.is_preview ?? false
+          if (envs.some((env) => env.key === fields.key && env.is_preview === preview)) {
+            return Effect.fail(Refused.taken("Environment variable"))
+          }
+          const twins = envTwins(id, fields.key, null).map((env) => changedEnv(env, fields))
+          const missing = twins.filter((twin) =>
+            !envs.some((env) => env.key === twin.key && env.is_preview === twin.is_preview)
+          )
+          const [made] = missing.filter((twin) => twin.is_preview === preview)
+          return made === undefined
+            ? Effect.fail(Refused.taken("Environment variable"))
+            : Effect.succeed([made, [...envs, ...missing]] as const)
+        }),
+      updateEnv: (uuid, fields) =>
+        transactEnvs(uuid, (envs) => {
+          const env = envs.find(({ is_preview, key }) =>
+            key === fields.key && is_preview === (fields.is_preview ?? false)
+          )
+          if (env === undefined) return Effect.fail(Refused.missing("Environment variable"))
+          const next = changedEnv(env, fields)
+          return Effect.succeed([next, envs.map((one) => (one === env ? next : one))] as const)
+        }),
+      removeEnv: (uuid, envUuid) =>
+        transactEnvs(uuid, (envs) =>
+          envs.some((env) => env.uuid === envUuid)
+            ? Effect.succeed([undefined, envs.filter((env) => env.uuid !== envUuid)] as const)
+            : Effect.fail(Refused.missing("Environment variable"))),
+      deploy: (uuid) =>
+        Effect.flatMap(held, (hold) =>
+          transact((now) =>
+            Effect.map(find(now, uuid), () => {
+              if (now.deployments.some(({ resource_uuid, status }) => resource_uuid === uuid && status === "queued")) {
+                return [undefined, now] as const
+              }
+              const deployment: CoolifyDeployment = {
+                deployment_uuid: newUuid(),
+                resource_uuid: uuid,
+                status: hold ? "queued" : "finished"
+              }
+              return [deployment, { ...now, deployments: [...now.deployments, deployment] }] as const
+            })
+          )),
+      deployment: (uuid) =>
+        Effect.flatMap(contents, ({ deployments }) => {
+          const found = deployments.find(({ deployment_uuid }) => deployment_uuid === uuid)
+          return found === undefined ? Effect.fail(Refused.missing("Deployment")) : Effect.succeed(found)
+        }),
+      holdDeployments: (hold) => SynchronizedRef.set(held, hold)
+    }
+  })

@@ -1,0 +1,59 @@
+import { Schema } from "effect"
+import { Filled, said } from "./requestFields.ts"
+
+const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
+
+const BuildPack = Schema.Literal("composestack", "autopack", "imagefile", "static").annotations(
+  said("The selected build pack is invalid.")
+)
+const Location = Schema.String.pipe(Schema.pattern(/^\/[\w.\-/]*$/, said("Must be a path that starts with a slash.")))
+const Publish = Schema.String.pipe(Schema.pattern(/^[\w.\-/~@+]*$/, said("The format is invalid.")))
+const Ports = Schema.String.pipe(Schema.pattern(/^\d+(,\d+)*$/, said("The format is invalid.")))
+const Addresses = Schema.String.pipe(
+  Schema.filter(
+    (text) => text === "" || text.split(",").every((url) => /^https?:\/\/[^\s/]+/.test(url)),
+    said("Invalid URL.")
+  )
+)
+
+/** What an application may be changed by. */
+export const ApplicationChanges = Schema.Struct({
+  name: Schema.optional(Filled),
+  description: nullable(Schema.String),
+  build_pack: Schema.optional(BuildPack),
+  git_repository: Schema.optional(Filled),
+  git_branch: Schema.optional(Filled),
+  base_directory: Schema.optional(Location),
+  compose_location: Schema.optional(Location),
+  is_static: Schema.optional(Schema.Boolean),
+  publish_directory: nullable(Publish),
+  ports_exposes: Schema.optional(Ports),
+  fqdn: nullable(Addresses),
+  domains: nullable(Addresses),
+  manual_webhook_secret_githost: nullable(Schema.String)
+})
+export interface ApplicationChanges extends Schema.Schema.Type<typeof ApplicationChanges> {}
+
+/** What an application is created from. */
+export const NewApplication = Schema.Struct({
+  ...ApplicationChanges.fields,
+  name: Filled,
+  build_pack: BuildPack,
+  git_repository: Filled,
+  git_branch: Filled,
+  ports_exposes: Ports,
+  project_uuid: Filled,
+  server_uuid: Filled,
+  private_key_uuid: Filled,
+  environment_name: Filled,
+  instant_deploy: Schema.optional(Schema.Boolean)
+})
+export interface NewApplication extends Schema.Schema.Type<typeof NewApplication> {}
+
+/** What an environment variable is written with. */
+export const EnvFields = Schema.Struct({
+  key: Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.-]*$/, said("The format is invalid."))),
+  value: nullable(Schema.String),
+  is_preview: Schema.optional(Schema.Boolean)
+})
+export interface EnvFields extends Schema.Schema.Type<typeof EnvFields> {}

@@ -1,0 +1,24 @@
+import { Effect, ParseResult, Schema } from "effect"
+import { Refused } from "./Refused.ts"
+
+/** An annotation: what is said of a value that does not fit. */
+export const said = (message: string) => ({ message: () => message })
+
+/** A text that must not be empty. */
+export const Filled = Schema.NonEmptyString.annotations(said("The field is required."))
+
+/** Reads the body of a request; every field that is wrong, missing or unknown is named. */
+export const fieldsOf = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
+  const decode = Schema.decodeUnknown(schema, { errors: "all", onExcessProperty: "error" })
+  return (body: unknown): Effect.Effect<A, Refused> =>
+    Effect.mapError(decode(body), (error) => {
+      const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
+      const fields: Record<string, ReadonlyArray<string>> = {}
+      for (const { _tag, message, path } of issues) {
+        const field = path.map(String).join(".") || "body"
+        const reason = _tag === "Unexpected" ? "This field is not allowed." : message
+        fields[field] = [...fields[field] ?? [], reason]
+      }
+      return Refused.invalid(what, fields)
+    })
+}

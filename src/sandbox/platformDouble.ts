@@ -1,0 +1,101 @@
+import { Effect, Redacted, Struct } from "effect"
+import type { Scope } from "effect"
+import { makeHttpDouble } from "./doubles/httpDouble.ts"
+import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
+import type { DoubleReply } from "./doubles/httpFault.ts"
+import { ApplicationChanges, EnvFields, NewApplication } from "./doubles/platformFields.ts"
+import type { Application, PlatformSeed } from "./doubles/platformRecords.ts"
+import { makePlatformState } from "./doubles/platformState.ts"
+import type { PlatformState } from "./doubles/platformState.ts"
+import { Refused } from "./doubles/Refused.ts"
+import { fieldsOf } from "./doubles/requestFields.ts"
+import type { SandboxFailed } from "./SandboxFailed.ts"
+
+/** A platform that answers in the specification's neutral words. */
+export interface PlatformDouble extends HttpDouble {
+  readonly token: Redacted.Redacted
+  readonly state: PlatformState
+}
+
+const ok = (body: unknown): DoubleReply => ({ status: 200, body })
+const created = (body: unknown): DoubleReply => ({ status: 201, body })
+
+const refused = ({ fields, what, why }: Refused): DoubleReply => {
+  switch (why) {
+    case "missing":
+      return { status: 404, body: { message: `${what} not found.` } }
+    case "taken":
+      return { status: 409, body: { message: `${what} already exists. Use PATCH request to update it.` } }
+    case "invalid":
+      return { status: 422, body: { message: "Validation failed.", errors: fields } }
+  }
+}
+
+/** The list leaves out what only the full record shows. */
+const listed = (application: Application) => Struct.omit(application, "manual_webhook_secret_githost")
+
+const newApplication = fieldsOf("Application", NewApplication)
+const applicationChanges = fieldsOf("Application", ApplicationChanges)
+const envFields = fieldsOf("Environment variable", EnvFields)
+
+const answer = (state: PlatformState, { body, method, query, segments }: DoubleRequest) => {
+  const [collection = "", uuid = "", part, id = "", ...more] = segments
+  const shape = `${method} ${[collection, uuid && "{uuid}", part, id && "{id}", ...more].filter(Boolean).join("/")}`
+  switch (shape) {
+    case "GET applications":
+      return Effect.map(state.applications, (all) => ok(all.map(listed)))
+    case "GET applications/{uuid}":
+      return Effect.map(state.application(uuid), ok)
+    case "POST applications/{uuid}":
+      return uuid === "private-deploy-key"
+        ? newApplication(body).pipe(Effect.flatMap(state.create), Effect.map(created))
+        : Effect.fail(Refused.missing("Resource"))
+    case "PATCH applications/{uuid}":
+      return applicationChanges(body).pipe(
+        Effect.flatMap((changes) => state.update(uuid, changes)),
+        Effect.map(ok)
+      )
+    case "DELETE applications/{uuid}":
+      return Effect.as(state.remove(uuid), ok({ message: "Application deletion request queued." }))
+    case "GET applications/{uuid}/envs":
+      return Effect.map(state.envs(uuid), ok)
+    case "POST applications/{uuid}/envs":
+      return envFields(body).pipe(Effect.flatMap((fields) => state.createEnv(uuid, fields)), Effect.map(created))
+    case "PATCH applications/{uuid}/envs/{id}":
+      return envFields(body).pipe(
+        Effect.flatMap((fields) => state.updateEnv(uuid, Number(id), fields)),
+        Effect.map(ok)
+      )
+    case "DELETE applications/{uuid}/envs/{id}":
+      return Effect.as(state.removeEnv(uuid, Number(id)), ok({ message: "Environment variable deleted." }))
+    case "GET deploy":
+      return Effect.map(
+        state.deploy(query["uuid"] ?? "", query["force"] === "true"),
+        ({ deployment_uuid, resource_uuid }) =>
+          ok({ deployments: [{ message: "Deployment request queued.", resource_uuid, deployment_uuid }] })
+      )
+    case "GET servers":
+      return Effect.succeed(ok(state.servers))
+    default:
+      return Effect.fail(Refused.missing("Resource"))
+  }
+}
+
+/**
+ * Starts a platform on a free loopback port that wants `Authorization: Bearer <token>`. A server, a project and a
+ * private key are there from the start (`defaultPlatform`) unless the seed names others.
+ */
+export const makePlatformDouble = (options: {
+  readonly token: Redacted.Redacted
+  readonly seed?: PlatformSeed
+}): Effect.Effect<PlatformDouble, SandboxFailed, Scope.Scope> =>
+  Effect.gen(function*() {
+    const state = yield* makePlatformState(options.seed)
+    const double = yield* makeHttpDouble({
+      part: "platform",
+      authorization: Redacted.make(`Bearer ${Redacted.value(options.token)}`),
+      unauthorized: { status: 401, body: { message: "Unauthenticated." } },
+      handle: (request) => Effect.catchAll(answer(state, request), (why) => Effect.succeed(refused(why)))
+    })
+    return { ...double, token: options.token, state }
+  })

@@ -1,0 +1,68 @@
+import { stringify } from "yaml"
+import { buildScript } from "../pipelines/init/deploymentFiles.ts"
+import { imageArchive } from "./imageArchive.ts"
+
+/** A directory tree: the contents of files by their paths, which have "/" between names. */
+export type FileTree = Readonly<Record<string, string | Uint8Array>>
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
+const dockerfile = (name: string) => `FROM scratch\nCOPY ${name} /${name}\nEXPOSE 8080\nCMD ["/${name}"]\n`
+
+const stack = (name: string) => ({
+  services: {
+    [name]: {
+      image: `${name}:latest`,
+      container_name: name,
+      restart: "unless-stopped",
+      env_file: [".env"],
+      ports: ["${HOST_PORT}:8080"],
+      healthcheck: { test: ["CMD", `/${name}`, "--check"], interval: "1s" }
+    }
+  }
+})
+
+/** `hello`: everything that a deploy, a comparison and an upsert need is there. */
+export const helloProject = (serverId: string): FileTree => ({
+  "Dockerfile": dockerfile("hello"),
+  "compose.yml": stringify(stack("hello")),
+  ".env": "HOST_PORT=2008\nGREETING=\"Hello from the sandbox\"\n",
+  "container.json": json({ serverId, remotePath: "~/containers/hello", files: [] }),
+  "platform.json": json({
+    name: "hello",
+    buildpack: "composestack",
+    port: 2008,
+    domain: "hello.sandbox.test",
+    server: "lan",
+    composeLocation: "/compose.yml"
+  }),
+  "build-image-tar.ps1": buildScript({ name: "hello", imageFile: "Dockerfile", containerPort: 8080, hostPort: 2008 }),
+  "hello.tar": imageArchive({ name: "hello:latest", layers: [{ hello: "#!/bin/sh\necho hello\n" }] })
+})
+
+/** `notes`: nothing but what its image is built from. */
+export const notesProject: FileTree = { "Dockerfile": dockerfile("notes"), "notes": "#!/bin/sh\necho notes\n" }
+
+/** `greeter`: what is on the server already. */
+export const greeterDeployment: FileTree = {
+  "compose.yml": stringify(stack("greeter")),
+  ".env": "HOST_PORT=2007\n",
+  "greeter.tar": imageArchive({ name: "greeter:latest", layers: [{ greeter: "#!/bin/sh\necho greetings\n" }] }),
+  "data/visits.txt": "42\n"
+}
+
+/** The proxy's dynamic configuration: one route, and the middleware that routes use. */
+export const proxyFile = (targetIp: string): string =>
+  stringify({
+    http: {
+      routers: {
+        greeter: {
+          rule: "Host(`greeter.sandbox.test`)",
+          entryPoints: ["https"],
+          service: "greeter",
+          tls: { certResolver: "letsencrypt" }
+        }
+      },
+      middlewares: { "redirect-to-https": { redirectScheme: { scheme: "https" } } },
+      services: { greeter: { loadBalancer: { servers: [{ url: `http://${targetIp}:2007` }] } } }
+    }
+  })

@@ -1,0 +1,47 @@
+import { Predicate } from "effect"
+import { constants } from "node:fs"
+import type { Stats } from "node:fs"
+import ssh2 from "ssh2"
+import type { Attributes, FileEntry } from "ssh2"
+import { remotePathOf } from "./remotePath.ts"
+
+const { OPEN_MODE } = ssh2.utils.sftp
+
+/** Whether an attribute came with the request. */
+export const isSet = Predicate.isNumber
+/** The permission bits of a mode, or these when there is none. */
+export const permissions = (mode: unknown, otherwise: number) => isSet(mode) ? mode & 0o7777 : otherwise
+
+/** Attributes as SFTP carries them; times are in seconds. */
+export const attributesOf = ({ atimeMs, gid, mode, mtimeMs, size, uid }: Stats): Attributes => ({
+  mode,
+  uid,
+  gid,
+  size,
+  atime: Math.floor(atimeMs / 1000),
+  mtime: Math.floor(mtimeMs / 1000)
+})
+
+/** An entry of a directory. */
+export const entryOf = (filename: string, stats: Stats): FileEntry => {
+  const type = stats.isDirectory() ? "d" : stats.isSymbolicLink() ? "l" : "-"
+  const mode = (stats.mode & 0o777).toString(8).padStart(3, "0")
+  return { filename, longname: `${type}${mode} ${stats.size} ${filename}`, attrs: attributesOf(stats) }
+}
+
+/** A path as an answer that carries nothing but the path. */
+export const nameOnly = (path: string): FileEntry => {
+  const filename = remotePathOf(path)
+  return { filename, longname: filename, attrs: { mode: 0, uid: 0, gid: 0, size: 0, atime: 0, mtime: 0 } }
+}
+
+/** SFTP's open flags as the system's. */
+export const openFlags = (flags: number): number => {
+  const when = (asked: number, flag: number) => (flags & asked) === 0 ? 0 : flag
+  const write = (flags & OPEN_MODE.WRITE) !== 0
+  const access = write
+    ? (flags & OPEN_MODE.READ) === 0 ? constants.O_WRONLY : constants.O_RDWR
+    : constants.O_RDONLY
+  return access | when(OPEN_MODE.APPEND, constants.O_APPEND) | when(OPEN_MODE.CREAT, constants.O_CREAT) |
+    when(OPEN_MODE.TRUNC, constants.O_TRUNC) | when(OPEN_MODE.EXCL, constants.O_EXCL)
+}
