@@ -1,0 +1,38 @@
+// Compares every project under the projects root with the platform. Exit status: 0 when nothing differs, 2 when
+// something does, 1 when it could not be found out.
+//
+//   BERTH_CONFIG=berth.yaml npx tsx examples/driftAll.ts
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Layer, Option } from "effect"
+import { drift } from "../src/pipelines/drift.ts"
+import { readPlatformFile } from "../src/pipelines/platformFile.ts"
+import { listProjects } from "../src/pipelines/projects/listProjects.ts"
+import { servicesLive } from "../src/services/ServicesLive.ts"
+import { settingsFile } from "../src/services/settings/settingsFile.ts"
+
+const differs = (projectPath: string, appName: string) =>
+  Effect.gen(function*() {
+    const { diffs, exists } = yield* drift({ projectPath, appName })
+    if (!exists) yield* Console.log(`${appName}: not on the platform`)
+    for (const { label, local, remote } of diffs) {
+      yield* Console.log(`${appName}: ${label} is ${String(remote)}, declared is ${String(local)}`)
+    }
+    return !exists || diffs.length > 0
+  })
+
+const program = Effect.gen(function*() {
+  const declared = yield* Effect.forEach(yield* listProjects(), ({ path }) =>
+    Effect.map(
+      readPlatformFile(path),
+      Option.match({ onNone: () => [], onSome: (apps) => apps.map(({ entry }) => ({ path, name: entry.name })) })
+    ))
+  const drifts = yield* Effect.forEach(declared.flat(), ({ name, path }) => differs(path, name), { concurrency: 4 })
+  return drifts.includes(true) ? 2 : 0
+})
+
+program.pipe(
+  Effect.provide(Layer.unwrapEffect(Effect.map(settingsFile, servicesLive))),
+  Effect.provide(NodeContext.layer),
+  Effect.tap((status) => Effect.sync(() => process.exitCode = status)),
+  NodeRuntime.runMain
+)
