@@ -1,0 +1,50 @@
+/** The middle of some numbers. */
+export const median = (numbers: ReadonlyArray<number>): number => {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+export const seconds = (millis: number): string => `${(millis / 1000).toFixed(millis < 10_000 ? 2 : 1)} s`
+export const millis = (value: number): string => value < 1_000 ? `${Math.round(value)} ms` : seconds(value)
+export const ratio = (value: number): string => value.toFixed(value < 0.1 ? 3 : 2)
+export const megabytes = (bytes: number): string =>
+  bytes < 100_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`
+
+/** A number of the environment, such as `BENCH_ROUNDS=7`. */
+export const setting = (name: string, otherwise: number): number => {
+  const value = Number(process.env[name] ?? otherwise)
+  if (!Number.isFinite(value) || value < 0) throw new Error(`${name} has to be a number`)
+  return value
+}
+
+/** One part of the report: a heading, a table, and what there is to say about it. */
+export interface Section {
+  readonly title: string
+  readonly columns: ReadonlyArray<string>
+  readonly rows: ReadonlyArray<ReadonlyArray<string>>
+  readonly notes?: ReadonlyArray<string>
+}
+
+/** A line of the comparison with the goals. */
+export interface Goal {
+  readonly work: string
+  readonly goal: string
+  readonly measured: string
+  readonly met: boolean
+}
+
+const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
+
+export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [row(columns), row(columns.map(() => "---")), ...rows.map(row)].join("\n")
+
+export const sectionText = ({ columns, notes = [], rows, title }: Section): string =>
+  [`## ${title}`, table(columns, rows), ...notes].join("\n\n")
+
+export const goalsTable = (goals: ReadonlyArray<Goal>): string =>
+  table(
+    ["work", "goal", "measured", ""],
+    goals.map(({ goal, measured, met, work }) => [work, goal, measured, met ? "met" : "**missed**"])
+  )

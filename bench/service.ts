@@ -1,0 +1,82 @@
+import { Effect, Schedule } from "effect"
+import type { Scope } from "effect"
+import { spawn } from "node:child_process"
+import { readFile, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { stringify } from "yaml"
+
+/** The built service as a process of its own, as `npm start` runs it. */
+export interface Service {
+  readonly url: string
+  /** How long it took from its start to its first answer, in milliseconds. */
+  readonly startMillis: number
+  /** Its resident memory now and at its highest, in bytes. */
+  readonly memory: () => Promise<{ readonly now: number; readonly peak: number }>
+  readonly get: (path: string) => Promise<unknown>
+  readonly post: (path: string, body: unknown) => Promise<unknown>
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+const reply = async (response: Response): Promise<unknown> => {
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${response.url} answered ${response.status}: ${text}`)
+  return JSON.parse(text)
+}
+
+const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
+
+/** Starts the service with these settings and waits for its first answer; it ends with the scope. */
+export const startService = (directory: string, settings: object): Effect.Effect<Service, Error, Scope.Scope> =>
+  Effect.gen(function*() {
+    const port = yield* Effect.promise(freePort)
+    const file = join(directory, `berth-${port}.yaml`)
+    yield* Effect.promise(() => writeFile(file, stringify(settings), { mode: 0o600 }))
+    const began = performance.now()
+    const child = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        spawn(process.execPath, ["--enable-source-maps", main], {
+          stdio: ["ignore", "ignore", "inherit"],
+          env: { ...process.env, BERTH_CONFIG: file, BERTH_PORT: String(port), BERTH_HOST: "127.0.0.1" }
+        })
+      ),
+      (child) =>
+        Effect.promise(async () => {
+          const ended = new Promise((resolve) => child.once("exit", resolve))
+          child.kill("SIGTERM")
+          await ended
+        })
+    )
+    const url = `http://127.0.0.1:${port}`
+    yield* Effect.tryPromise(async () => reply(await fetch(`${url}/api/health`))).pipe(
+      Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 4000 })
+    )
+    return {
+      url,
+      startMillis: performance.now() - began,
+      memory: async () => {
+        const status = await readFile(`/proc/${child.pid}/status`, "utf8")
+        const kilobytes = (name: string) =>
+          Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? Number.NaN)
+        return { now: kilobytes("VmRSS") * 1024, peak: kilobytes("VmHWM") * 1024 }
+      },
+      get: async (path) => reply(await fetch(`${url}${path}`)),
+      post: async (path, body) =>
+        reply(
+          await fetch(`${url}${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify(body),
+            signal: AbortSignal.timeout(1_800_000)
+          })
+        )
+    }
+  })
