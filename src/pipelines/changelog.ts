@@ -1,11 +1,14 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
-import { type ChangelogEntry, changelogFileName } from "../schema/Changelog.ts"
+import { Change, type ChangelogEntry, changelogFileName } from "../schema/Changelog.ts"
 import { LocalFileFailed, LocalFiles } from "../services/local/LocalFiles.ts"
 import { changelogLock } from "../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../services/locks/Locks.ts"
 
 const entriesIn = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Schema.Unknown)))
+const recordedIn = Schema.decodeUnknownOption(
+  Schema.Struct({ appName: Schema.String, changes: Schema.Array(Change) })
+)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 const corruptNames = ["", ...Array.range(2, 100).map((number) => `-${number}`)]
@@ -42,4 +45,21 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
     const entries = [...Option.getOrElse(before, () => []), entry]
     yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
   }).pipe(locks.withLock(changelogLock(file)))
+})
+
+/** Every change that a project's changelog tells of an application, oldest first; what cannot be read tells nothing. */
+export const recordedChanges = Effect.fn("recordedChanges")(function*(
+  directory: string,
+  appName: string
+): Effect.fn.Return<ReadonlyArray<Change>, never, LocalFiles | Path.Path> {
+  const files = yield* LocalFiles
+  const file = (yield* Path.Path).join(directory, changelogFileName)
+  const content = yield* Effect.orElseSucceed(files.read(file), () => new Uint8Array())
+  const entries = Option.getOrElse(entriesIn(textOf(content)), () => [])
+  return entries.flatMap((entry) =>
+    Option.match(recordedIn(entry), {
+      onNone: () => [],
+      onSome: (recorded) => recorded.appName === appName ? recorded.changes : []
+    })
+  )
 })

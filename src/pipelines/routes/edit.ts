@@ -152,16 +152,30 @@ export const removeRoute = (text: string, routeName: string): Outcome =>
     return RouteEdit.Edited({ change: "removed", text: edited, warnings })
   })
 
+/** What tells an application's own route from another one of the same name. */
+export interface RouteOwner {
+  /** The `host:port`s that the application has been routed to before. */
+  readonly formerTargets: ReadonlyArray<string>
+  /** Other applications whose routes go by the same name. */
+  readonly namesakes: ReadonlyArray<string>
+}
+
 /**
  * Makes a domain lead to a target. A domain that some router asks for already is left alone, with a warning where it
  * leads elsewhere; the route's own entries under another domain are replaced; else the route is added. A route of
- * this name whose port is neither the route's nor one of `ownPorts` is another application's, and refused.
+ * this name is the application's own when it leads to where that is or was, and no other application goes by the name:
+ * a port that one has given up may be the other's by now. Any other route is refused.
  */
-export const ensureRoute = (text: string, route: Route, ownPorts: ReadonlyArray<number> = []): Outcome =>
+export const ensureRoute = (
+  text: string,
+  route: Route,
+  { formerTargets, namesakes }: RouteOwner = { formerTargets: [], namesakes: [] }
+): Outcome =>
   Either.gen(function*() {
     yield* wholeRoute(route)
     const proxy = yield* readProxy(text)
-    const { domain, port, routeName } = route
+    const { domain, routeName } = route
+    const own = [targetOf(route), ...formerTargets].map((target) => target.toLowerCase())
     if (hasHostRule(proxy, domain)) {
       const targets = targetsFor(proxy, domain)
       const warnings = targets.includes(targetOf(route).toLowerCase())
@@ -171,9 +185,14 @@ export const ensureRoute = (text: string, route: Route, ownPorts: ReadonlyArray<
     }
     if (!isPlaced(proxy, routeName)) return yield* addRoute(text, route)
     const targets = targetsOf(proxy, routeName)
-    const isOwn = (target: string) => [port, ...ownPorts].some((own) => target.endsWith(`:${own}`))
-    if (targets.length === 0 || !targets.every(isOwn)) {
-      return yield* taken(routeName, `it ${pointsTo(targets)}. If it is this application's, remove it and run again`)
+    if (namesakes.length > 0 || targets.length === 0 || !targets.every((target) => own.includes(target))) {
+      const shared = namesakes.length === 0
+        ? ""
+        : `, and may belong to ${quoted(namesakes)}, whose route has that name too`
+      return yield* taken(
+        routeName,
+        `it ${pointsTo(targets)}${shared}. If it is this application's, remove it and run again`
+      )
     }
     return yield* insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
   })

@@ -1,18 +1,26 @@
-import { Effect, Option } from "effect"
+import { Array, Effect, type Option } from "effect"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { findApplication } from "../applications.ts"
 import type { AppPlan } from "../appPlan.ts"
 import { updateFields } from "./changes.ts"
+import { namesakesOf } from "./routeHistory.ts"
 
-/** Upsert step 3: the full record of the application as it is; nothing when it has to be created. */
+/** What is on the platform before an upsert changes anything. */
+export interface Live {
+  /** The application's full record; nothing when it has to be created. */
+  readonly app: Option.Option<PlatformRecord>
+  /** Other applications whose routes go by the same name. */
+  readonly namesakes: ReadonlyArray<string>
+}
+
+/** Upsert step 3: looks the application up. */
 export const findLive = Effect.fn("findLive")(function*(
   plan: AppPlan
-): Effect.fn.Return<Option.Option<PlatformRecord>, PlatformFailure | SettingsError, Platform> {
+): Effect.fn.Return<Live, PlatformFailure | SettingsError, Platform> {
   const platform = yield* Platform
-  const found = yield* findApplication(plan.name)
-  return Option.isNone(found)
-    ? Option.none()
-    : Option.some(yield* platform.application(found.value.uuid, updateFields(plan)))
+  const apps = yield* platform.applications
+  const found = Array.findFirst(apps, ({ name }) => name === plan.name)
+  const app = yield* Effect.transposeMapOption(found, ({ uuid }) => platform.application(uuid, updateFields(plan)))
+  return { app, namesakes: namesakesOf(plan.name, apps) }
 })

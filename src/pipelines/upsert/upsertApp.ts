@@ -21,7 +21,7 @@ import { changesOf } from "./changes.ts"
 import { findLive } from "./findLive.ts"
 import { findTarget } from "./findTarget.ts"
 import { readPlan } from "./readPlan.ts"
-import { type Routed, routeDomain } from "./routeDomain.ts"
+import { type DomainRoute, type Routed, routeDomain } from "./routeDomain.ts"
 import { setHostPort } from "./setHostPort.ts"
 import { setUpWebhook } from "./setUpWebhook.ts"
 import { sync } from "./sync.ts"
@@ -54,10 +54,10 @@ const counted = (changes: ReadonlyArray<Change>) =>
     ? "no changes"
     : `${changes.length} change${changes.length === 1 ? "" : "s"}: ${changes.map(({ label }) => label).join(", ")}`
 
-const route = (plan: AppPlan, target: Target, uuid: string, portChange: Option.Option<Change>) =>
-  Option.match(plan.domain, {
+const route = (wanted: Omit<DomainRoute, "domain">) =>
+  Option.match(wanted.plan.domain, {
     onNone: () => Effect.as(skip("route", "no domain"), { detail: "", change: Option.none() } satisfies Routed),
-    onSome: (domain) => stage("route", routeDomain(plan, domain, target, uuid, portChange), ({ detail }) => detail)
+    onSome: (domain) => stage("route", routeDomain({ ...wanted, domain }), ({ detail }) => detail)
   })
 
 /**
@@ -77,10 +77,10 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
 
   const plan = yield* stage("config", readPlan(request), planned)
   const target = yield* stage("server", findTarget(plan), located)
-  const live = yield* stage(
+  const { app: live, namesakes } = yield* stage(
     "check",
     findLive(plan),
-    (app) => Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
+    ({ app }) => Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
   )
   const isNew = Option.isNone(live)
   const updates = yield* stage(
@@ -90,7 +90,14 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   )
   const uuid = yield* stage("sync", sync(plan, target, live), (id) => `${isNew ? "created" : "updated"} ${id}`)
   const port = yield* stage("env", setHostPort(plan, uuid), ({ detail }) => detail)
-  const routed = yield* route(plan, target, uuid, port.change)
+  const routed = yield* route({
+    plan,
+    target,
+    uuid,
+    portChange: port.change,
+    namesakes,
+    projectPath: request.projectPath
+  })
 
   // A platform may show a repository's address with a token in it.
   const secrets = yield* secretsInUse

@@ -417,7 +417,22 @@ describe("ensureRoute", () => {
     expect(outcome).toMatchObject(Either.right({ change: "replaced", warnings: [] }))
     expect(textOf(outcome)).toBe(textOf(addRoute(plainFile, moved)))
     const renumbered = { ...moved, port: 2099, targetIp: "10.0.0.6" }
-    expect(textOf(ensureRoute(mine, renumbered, [2007]))).toBe(textOf(addRoute(plainFile, renumbered)))
+    const owner = { formerTargets: ["10.0.0.5:2007"], namesakes: [] }
+    expect(textOf(ensureRoute(mine, renumbered, owner))).toBe(textOf(addRoute(plainFile, renumbered)))
+  })
+
+  it("knows its own route by an address in any case", () => {
+    const lettered = { ...app, targetIp: "FD00::a" }
+    const moved = { ...lettered, domain: "new.example.com" }
+    expect(textOf(ensureRoute(textOf(added(plainFile, lettered)), moved))).toBe(textOf(addRoute(plainFile, moved)))
+  })
+
+  it("says which other application the route may belong to", () => {
+    const owner = { formerTargets: [], namesakes: ["a.pp"] }
+    expect(refusalOf(ensureRoute(mine, { ...app, domain: "new.example.com" }, owner))).toMatchObject({
+      _tag: "Taken",
+      reason: expect.stringContaining("it points to 10.0.0.5:2007, and may belong to \"a.pp\"")
+    })
   })
 
   it("replaces a route that is the only one", () => {
@@ -434,6 +449,7 @@ describe("ensureRoute", () => {
 
   it.each([
     ["another application's", mine, { port: 2099 }],
+    ["at its port of another address", mine, { targetIp: "10.0.0.6" }],
     ["no server's", skeleton("  routers:\n    app: { service: api@internal }\n", "  services:\n"), {}]
   ])("refuses to replace a route that is %s", (_, text, route) => {
     expect(refusalOf(ensureRoute(text, { ...app, ...route, domain: "new.example.com" }))).toMatchObject({
