@@ -117,7 +117,7 @@ services:
   early:
     image: ${image}
     container_name: ${name}-early
-    command: ["/bin/busybox", "sh", "-c", "echo e1; /bin/busybox sleep 1; echo e2 >&2; /bin/busybox sleep 2; echo e3; /bin/busybox sleep 600"]
+    command: ["/bin/busybox", "sh", "-c", "echo e1; /bin/busybox sleep 1; echo e2 >&2; /bin/busybox sleep 4; echo e3; /bin/busybox sleep 600"]
     stop_grace_period: 0s
   late:
     image: ${image}
@@ -180,10 +180,10 @@ describe.skipIf(!realSsh.available || !realDocker.available).each(ways)(
         yield* Effect.acquireRelease(Effect.orDie(compose("up", "-d")), () => Effect.ignore(compose("down", "-t", "0")))
         yield* Effect.gen(function*() {
           const asked = { remotePath: "~/containers/my app" }
-          const all = yield* logs("server", asked).pipe(
-            Effect.repeat({ until: (text) => text.includes("e3") && text.includes("l1") })
-          )
           const texts = (text: string) => text.trimEnd().split("\n").map((line) => line.replace(/^[^|]*\| ?/, ""))
+          const all = yield* logs("server", asked).pipe(
+            Effect.repeat({ until: (text) => texts(text).includes("e3") && texts(text).includes("l1") })
+          )
           expect(texts(all)).toEqual(["e1", "e2", "l1", "e3"])
           expect(texts(yield* logs("server", { ...asked, lines: "2" }))).toEqual(["l1", "e3"])
           const error = yield* Effect.flip(logs("server", { remotePath: "~/containers/none" }))
