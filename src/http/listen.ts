@@ -51,11 +51,20 @@ const refuseUnreadable = (error: Error, socket: Duplex) => {
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
     "X-Content-Type-Options: nosniff",
-    "Cache-Control: no-store"
+    "Cache-Control: no-store",
+    "Cross-Origin-Resource-Policy: same-origin"
   ]
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   // A caller that is cut off while it still sends does not get to see why.
   setTimeout(() => socket.destroy(), 1_000).unref()
+}
+
+/** A server that leaves the judgement of every request to the interface that it runs. */
+const makeServer = () => {
+  // By itself Node would turn down a request without a Host, or with an Expect that it does not know.
+  const server = createServer({ ...timeouts, requireHostHeader: false })
+  server.on("checkExpectation", (request, response) => void server.emit("request", request, response))
+  return server.on("clientError", refuseUnreadable)
 }
 
 /** What an HTTP interface gets from the server that it runs on. */
@@ -90,10 +99,7 @@ export const listen = <E, R, E2>(
   { host, port }: ListenAddress
 ): Layer.Layer<ServerContext, E | E2 | CannotListen> =>
   Layer.unwrapScoped(Effect.gen(function*() {
-    const server = yield* Effect.acquireRelease(
-      Effect.sync(() => createServer(timeouts).on("clientError", refuseUnreadable)),
-      lastAnswers
-    )
+    const server = yield* Effect.acquireRelease(Effect.sync(makeServer), lastAnswers)
     const stopListening = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => server.close())))
     const address = NodeHttpServer.layer(() => server, { host, port }).pipe(
       Layer.catchAll(({ cause }) => Layer.fail(new CannotListen({ host, port, reason: reasonOf(cause) })))
