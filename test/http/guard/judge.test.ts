@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { type GuardPolicy, judge, maxBodyBytes, type RequestHead } from "../../../src/http/guard/judge.ts"
 
 const open: GuardPolicy = { token: Option.none(), hosts: [], origins: [] }
-const listed: GuardPolicy = { ...open, hosts: ["berth.lan"], origins: ["http://ui.lan:5173"] }
+const listed: GuardPolicy = { ...open, hosts: ["Berth.LAN"], origins: ["http://ui.lan:5173"] }
 const locked: GuardPolicy = { ...listed, token: Option.some(Redacted.make("s3cret")) }
 
 const verdict = (
@@ -36,6 +36,11 @@ describe("judge", () => {
       ["a same-origin fetch", [host, ["Sec-Fetch-Site", "same-origin"]], 200],
       ["an address typed by hand", [host, ["Sec-Fetch-Site", "none"]], 200],
       ["a cross-site fetch", [host, ["Sec-Fetch-Site", "cross-site"]], 403],
+      [
+        "a cross-site fetch that gives its origin as the service's",
+        [host, ["Origin", "http://localhost:3100"], ["Sec-Fetch-Site", "cross-site"]],
+        403
+      ],
       ["a same-site fetch", [host, ["Sec-Fetch-Site", "same-site"]], 403],
       ["a JSON body", [host, ["Content-Length", "2"], ["Content-Type", "application/json; charset=utf-8"]], 200],
       ["an empty body", [host, ["Content-Length", "0"]], 200],
@@ -48,6 +53,11 @@ describe("judge", () => {
       ["a form", [host, ["Content-Length", "2"], ["Content-Type", "application/x-www-form-urlencoded"]], 415],
       ["a simple request's text", [host, ["Content-Length", "2"], ["Content-Type", "text/plain"]], 415],
       ["a body without a type", [host, ["Content-Length", "2"]], 415],
+      [
+        "a type that only ends well",
+        [host, ["Content-Length", "2"], ["Content-Type", "text/plain;application/json"]],
+        415
+      ],
       ["a type that only begins well", [host, ["Content-Length", "2"], ["Content-Type", "application/json5"]], 415],
       ["a chunked body without a type", [host, ["Transfer-Encoding", "chunked"]], 415],
       [
@@ -67,6 +77,7 @@ describe("judge", () => {
 
   it("lets in the hosts and origins that the settings list, and those alone", () => {
     expect(verdict([["Host", "berth.lan:3100"]], listed)).toBe(200)
+    expect(verdict([["Host", "BERTH.lan"]], listed)).toBe(200)
     const fromUi = [host, ["Origin", "http://ui.lan:5173"], ["Sec-Fetch-Site", "cross-site"]] as const
     expect(verdict(fromUi, listed)).toBe(200)
     expect(verdict([host, ["Origin", "http://ui.lan"], ["Sec-Fetch-Site", "cross-site"]], listed)).toBe(403)

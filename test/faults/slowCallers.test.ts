@@ -1,0 +1,33 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { exchange } from "../fixtures/exchange.ts"
+import { settingsFileWith, startService } from "../fixtures/service.ts"
+
+describe.concurrent("a caller who stops in the middle of", () => {
+  it.scopedLive.each<[what: string, sent: (port: number) => string]>([
+    ["the request line", () => "GET /api/health"],
+    ["the headers", (port) => `GET /api/health HTTP/1.1\r\nHost: localhost:${port}\r\nX-Slow: `],
+    [
+      "the body",
+      (port) =>
+        `POST /api/servers HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n` +
+        "Content-Length: 100\r\n\r\n{\"name\":"
+    ],
+    [
+      "a body whose length is not told",
+      (port) =>
+        `POST /api/servers HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n` +
+        "Transfer-Encoding: chunked\r\n\r\n8\r\n{\"name\":\r\n"
+    ]
+  ])("%s is told so and cut off, and nothing happens", ([, sent]) =>
+    Effect.gen(function*() {
+      const { port, request } = yield* startService(yield* settingsFileWith(""))
+      // Node's own patience is five minutes.
+      const answer = yield* exchange(port, sent(port)).pipe(
+        Effect.timeoutFail({ duration: "50 seconds", onTimeout: () => new Error("it is waited for") })
+      )
+      expect(answer.status).toBe(408)
+      expect(JSON.parse(answer.body)).toEqual({ error: "The request did not arrive in time" })
+      expect((yield* request("GET", "/api/servers")).body).toEqual([])
+    }))
+})
