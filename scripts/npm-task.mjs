@@ -37,9 +37,9 @@ const newest = (path) => {
 }
 
 const stamp = "dist/.built"
+const files = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"]
 /** What was built is named in the stamp, so that a checkout of another commit with older dates counts as stale too. */
-const sources = () =>
-  String(Math.max(newest("src"), ...["tsconfig.json", "tsconfig.build.json", "package-lock.json"].map(newest)))
+const sources = () => String(Math.max(...["src", "scripts", ...files].map(newest)))
 const isBuilt = () => existsSync(stamp) && readFileSync(stamp, "utf8") === sources()
 
 const build = () => {
@@ -47,6 +47,7 @@ const build = () => {
   console.error("Building ...")
   const before = sources()
   node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
+  node(["scripts/bundle.mjs"])
   writeFileSync(stamp, before)
 }
 
@@ -59,15 +60,22 @@ const become = (args) => {
   child.on("exit", (code, signal) => stop(signal === null ? code : 1))
 }
 
+// What is soon forgotten may fill 4 MB, and not 16, before it is cleared away.
+const smallHeap = ["--max-semi-space-size=4"]
+
 const [task, ...rest] = process.argv.slice(2)
 const tasks = {
   start: () => {
     build()
-    become(["--enable-source-maps", "dist/main.js", ...rest])
+    become([...smallHeap, "dist/service/berth.js", ...rest])
   },
   sandbox: () => {
     build()
     become(["--enable-source-maps", "dist/sandbox/main.js", ...rest])
+  },
+  bench: () => {
+    build()
+    become(["--import", "tsx", "bench/main.ts", ...rest])
   },
   build,
   test: () => become([bin("vitest/vitest.mjs"), "run", ...rest]),

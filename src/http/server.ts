@@ -1,4 +1,4 @@
-import { HttpApiBuilder, HttpApiScalar } from "@effect/platform"
+import { HttpApiBuilder } from "@effect/platform"
 import { Layer } from "effect"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
@@ -11,6 +11,7 @@ import { ProjectsHandlers } from "./handlers/projects.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
 import { SystemHandlers } from "./handlers/system.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
+import { Reference } from "./reference.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide([
@@ -27,7 +28,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
 
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
 export const Http = HttpApiBuilder.serve(guard).pipe(
-  Layer.provide(HttpApiScalar.layer({ path: "/reference", scalar: { withDefaultFonts: false } })),
+  Layer.provide(Reference),
   Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
   Layer.provide(ErrorsLive),
   Layer.provide(ApiLive)
