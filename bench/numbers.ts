@@ -18,33 +18,3 @@ export const setting = (name: string, otherwise: number): number => {
   if (!Number.isFinite(value) || value < 0) throw new Error(`${name} has to be a number`)
   return value
 }
-
-/** One part of the report: a heading, a table, and what there is to say about it. */
-export interface Section {
-  readonly title: string
-  readonly columns: ReadonlyArray<string>
-  readonly rows: ReadonlyArray<ReadonlyArray<string>>
-  readonly notes?: ReadonlyArray<string>
-}
-
-/** A line of the comparison with the goals. */
-export interface Goal {
-  readonly work: string
-  readonly goal: string
-  readonly measured: string
-  readonly met: boolean
-}
-
-const row = (cells: ReadonlyArray<string>) => `| ${cells.join(" | ")} |`
-
-export const table = (columns: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  [row(columns), row(columns.map(() => "---")), ...rows.map(row)].join("\n")
-
-export const sectionText = ({ columns, notes = [], rows, title }: Section): string =>
-  [`## ${title}`, table(columns, rows), ...notes].join("\n\n")
-
-export const goalsTable = (goals: ReadonlyArray<Goal>): string =>
-  table(
-    ["work", "goal", "measured", ""],
-    goals.map(({ goal, measured, met, work }) => [work, goal, measured, met ? "met" : "**missed**"])
-  )

@@ -80,3 +80,22 @@ export const copyWithScp = ({ images, remote }: Stage, port: number) =>
 scp -q $options -P "$port" "$4" "$user@127.0.0.1:${places.rival}/copy.tar"`,
     [String(port), remote.key, remote.user, images.first.path]
   )
+
+/** An ssh connection that stays open, over which commands of a shell run. */
+export interface Master {
+  readonly run: (command: string) => Promise<unknown>
+  readonly close: () => Promise<unknown>
+}
+
+/** Opens a master connection over a port; what runs over it starts a client of its own, as on a command line. */
+export const master = async ({ directory, remote }: Stage, port: number): Promise<Master> => {
+  const socket = `${directory}/master-${port}`
+  const arguments_ = [String(port), remote.key, remote.user, socket]
+  await shell(`${prologue}\nssh $options -M -S "$4" -f -N -p "$port" "$user@127.0.0.1"`, arguments_)
+  const over = (line: string) => (...more: ReadonlyArray<string>) =>
+    shell(`${prologue}\nssh $options -S "$4" ${line}`, [...arguments_, ...more])
+  return {
+    run: over("-p \"$port\" \"$user@127.0.0.1\" \"$5\""),
+    close: over("-O exit \"$user@127.0.0.1\" 2>/dev/null")
+  }
+}

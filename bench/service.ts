@@ -1,4 +1,4 @@
-import { Effect, Schedule } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import type { Scope } from "effect"
 import { spawn } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
@@ -6,6 +6,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { stringify } from "yaml"
+import { type DeployRequest, DeployResult } from "../src/schema/Deploy.ts"
 
 /** The built service as a process of its own, as `npm start` runs it. */
 export interface Service {
@@ -15,7 +16,8 @@ export interface Service {
   /** Its resident memory now and at its highest, in bytes. */
   readonly memory: () => Promise<{ readonly now: number; readonly peak: number }>
   readonly get: (path: string) => Promise<unknown>
-  readonly post: (path: string, body: unknown) => Promise<unknown>
+  /** Deploys, and fails unless the stack came up healthy. */
+  readonly deploy: (request: DeployRequest) => Promise<DeployResult>
 }
 
 const freePort = () =>
@@ -32,7 +34,7 @@ const reply = async (response: Response): Promise<unknown> => {
   return JSON.parse(text)
 }
 
-const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
+const main = fileURLToPath(new URL("../dist/service/berth.js", import.meta.url))
 
 /** Starts the service with these settings and waits for its first answer; it ends with the scope. */
 export const startService = (directory: string, settings: object): Effect.Effect<Service, Error, Scope.Scope> =>
@@ -43,7 +45,7 @@ export const startService = (directory: string, settings: object): Effect.Effect
     const began = performance.now()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, ["--enable-source-maps", main], {
+        spawn(process.execPath, ["--max-semi-space-size=4", main], {
           stdio: ["ignore", "ignore", "inherit"],
           env: { ...process.env, BERTH_CONFIG: file, BERTH_PORT: String(port), BERTH_HOST: "127.0.0.1" }
         })
@@ -69,14 +71,16 @@ export const startService = (directory: string, settings: object): Effect.Effect
         return { now: kilobytes("VmRSS") * 1024, peak: kilobytes("VmHWM") * 1024 }
       },
       get: async (path) => reply(await fetch(`${url}${path}`)),
-      post: async (path, body) =>
-        reply(
-          await fetch(`${url}${path}`, {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify(body),
-            signal: AbortSignal.timeout(1_800_000)
-          })
-        )
+      deploy: async (request) => {
+        const response = await fetch(`${url}/api/container/deploy`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(request),
+          signal: AbortSignal.timeout(1_800_000)
+        })
+        const result = Schema.decodeUnknownSync(DeployResult)(await reply(response))
+        if (!result.healthy) throw new Error(result.message)
+        return result
+      }
     }
   })

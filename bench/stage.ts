@@ -60,15 +60,13 @@ export const compose =
 /** Where Berth and the others deploy to on the server. */
 export const places = { berth: "containers/app", rival: "rival" }
 
+/** Leaves no container on the server. */
+export const stopAll = ({ env }: Remote) => shell("docker rm -f $(docker ps -aq) >/dev/null 2>&1 || :", [], { env })
+
 /** Makes the server as if nothing had ever been deployed to it. */
 export const emptied = async ({ remote }: Stage): Promise<void> => {
-  await shell(
-    "docker rm -f $(docker ps -aq) >/dev/null 2>&1 || :; docker image rm -f $(docker image ls -aq) >/dev/null 2>&1 || :",
-    [],
-    {
-      env: remote.env
-    }
-  )
+  await stopAll(remote)
+  await shell("docker image rm -f $(docker image ls -aq) >/dev/null 2>&1 || :", [], { env: remote.env })
   await shell(
     "rm -rf \"$1/containers\" \"$1/rival\"; mkdir -p \"$1/rival\"; chown \"$2\": \"$1/rival\"; sync",
     [remote.home, remote.user]

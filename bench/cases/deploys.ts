@@ -1,6 +1,5 @@
-import { Effect } from "effect"
-import type { Section } from "../numbers.ts"
 import { median, megabytes, ratio, seconds } from "../numbers.ts"
+import type { Section } from "../report.ts"
 import { copyWithScp, deployAs, type Rival, rivals, type Took } from "../rivals.ts"
 import type { Service } from "../service.ts"
 import { shell } from "../shell.ts"
@@ -22,9 +21,8 @@ const remotePath = `~/${places.berth}`
 
 const deployBerth = async (stage: Stage, service: Service, version: "first" | "second", serverId: string) => {
   const began = performance.now()
-  await service.post("/api/container/deploy", { projectPath: stage.projects[version], serverId, remotePath })
-  const all = performance.now() - began
-  return { loaded: Number.NaN, all }
+  const { message } = await service.deploy({ projectPath: stage.projects[version], serverId, remotePath })
+  return { loaded: Number.NaN, all: performance.now() - began, message }
 }
 
 interface Work {
@@ -112,39 +110,35 @@ export const redeploy = (stage: Stage, service: Service, line: "near" | "far", r
 export const unchanged = async (stage: Stage, service: Service, rounds: number) => {
   const berth: Array<number> = []
   const own: Array<number> = []
-  let result: unknown
+  let message = ""
   await atFirstVersion(stage, places.berth)
   await deployBerth(stage, service, "second", "near")
   for (let round = 0; round < rounds; round++) {
-    const began = performance.now()
-    result = await service.post("/api/container/deploy", {
-      projectPath: stage.projects.second,
-      serverId: "near",
-      remotePath
-    })
-    berth.push(performance.now() - began)
+    const again = await deployBerth(stage, service, "second", "near")
+    berth.push(again.all)
+    message = again.message
     const { millis } = await shell(`compose() { ${compose}; }; cd "$1"; compose up -d >/dev/null 2>&1`, [
       `${stage.remote.home}/${places.berth}`
     ], { env: stage.remote.env })
     own.push(millis)
   }
-  return { berth: median(berth), own: median(own), result }
+  return { berth: median(berth), own: median(own), message }
 }
 
 /** An upload alone, through the deploy's own program, beside scp. */
 export const upload = async (
   stage: Stage,
   rounds: number,
-  send: Effect.Effect<unknown, unknown>
+  send: () => Promise<unknown>
 ): Promise<{ readonly berth: number; readonly scp: number }> => {
   await emptied(stage)
   const berth: Array<number> = []
   const scp: Array<number> = []
-  await Effect.runPromise(send)
+  await send()
   for (let round = 0; round < rounds; round++) {
     await shell("rm -rf \"$1/containers/app/.berth/incoming\"", [stage.remote.home])
     const began = performance.now()
-    await Effect.runPromise(send)
+    await send()
     berth.push(performance.now() - began)
     await shell("rm -f \"$1/rival/copy.tar\"", [stage.remote.home])
     scp.push((await copyWithScp(stage, stage.remote.port)).millis)

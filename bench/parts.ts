@@ -1,0 +1,139 @@
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { applications } from "./cases/applications.ts"
+import { scans, warmContainers } from "./cases/calls.ts"
+import { type Contest, firstDeploy, redeploy, unchanged } from "./cases/deploys.ts"
+import { memory, startUp } from "./cases/endurance.ts"
+import { profile, uploadAlone } from "./cases/profile.ts"
+import { growingArchives } from "./cases/sizes.ts"
+import { megabytes, millis, ratio, seconds } from "./numbers.ts"
+import type { Goal, Section } from "./report.ts"
+import { rivals } from "./rivals.ts"
+import type { Service } from "./service.ts"
+import { slowLine, type Stage } from "./stage.ts"
+
+/** What every part of the benchmark works with. */
+export interface Bench {
+  readonly stage: Stage
+  readonly service: Service
+  readonly rounds: number
+  readonly deploys: number
+}
+
+/** What a part found out. */
+export interface Findings {
+  readonly sections: ReadonlyArray<Section>
+  readonly goals: ReadonlyArray<Goal>
+}
+
+type Part = (bench: Bench) => Effect.Effect<Findings, unknown, Scope.Scope>
+
+const atMost = (work: string, measured: number, most: number, show: (value: number) => string): Goal => ({
+  work,
+  goal: `≤ ${show(most)}`,
+  measured: show(measured),
+  met: measured <= most
+})
+
+const scp = rivals[0]?.name ?? ""
+const besideScp = ({ all }: Contest) => (all.get("Berth") ?? Number.NaN) / (all.get(scp) ?? Number.NaN)
+
+const deploys: Part = ({ rounds, service, stage }) =>
+  Effect.promise(async () => {
+    const first = await firstDeploy(stage, service, rounds)
+    const near = await redeploy(stage, service, "near", rounds)
+    const far = await redeploy(stage, service, "far", Math.max(1, Math.floor(rounds / 2)))
+    const changed = 1_048_576 + stage.images.second.bytes / 100
+    return {
+      sections: [first.section, near.section, far.section],
+      goals: [
+        atMost("first deploy, beside scp + load + up", besideScp(first), 0.9, ratio),
+        atMost("redeploy, 1 MiB changed, time", besideScp(near), 0.25, ratio),
+        atMost("redeploy, 1 MiB changed, bytes", far.bytes.get("Berth") ?? Number.NaN, changed, megabytes),
+        atMost("the same at 20 ms and 100 Mbit/s, time", besideScp(far), 0.05, ratio)
+      ]
+    }
+  })
+
+const nothingNew: Part = ({ rounds, service, stage }) =>
+  Effect.promise(async () => {
+    const { berth, message, own } = await unchanged(stage, service, rounds)
+    return {
+      sections: [{
+        title: "Redeploy where nothing changed, loopback",
+        columns: ["Berth", "`compose up -d` alone"],
+        rows: [[seconds(berth), seconds(own)]],
+        notes: [`Berth: ${message}`]
+      }],
+      goals: [atMost("redeploy where nothing changed, beyond compose's own time", berth - own, 1_000, millis)]
+    }
+  })
+
+const uploads: Part = ({ rounds, stage }) =>
+  Effect.promise(async () => {
+    const { berth, scp } = await uploadAlone(stage, rounds)
+    return {
+      sections: [{
+        title: `Upload of ${megabytes(stage.images.first.bytes)} alone, checked by its sha256, loopback`,
+        columns: ["Berth", "scp", "Berth / it"],
+        rows: [[seconds(berth), seconds(scp), ratio(berth / scp)]]
+      }],
+      goals: [atMost("upload alone, beside scp", berth / scp, 0.9, ratio)]
+    }
+  })
+
+const calls: Part = ({ rounds, service, stage }) =>
+  Effect.promise(async () => {
+    const containers = await warmContainers(stage, service)
+    const scan = await scans(stage, service, rounds)
+    return {
+      sections: [containers.section, scan.section],
+      goals: [
+        atMost("warm `containers` call at 20 ms", containers.far, 2 * slowLine.roundTripMillis + 40, millis),
+        atMost("scan of 200 directories, beside one ssh script", scan.of200, 1.2, ratio)
+      ]
+    }
+  })
+
+const platform: Part = ({ rounds, stage }) =>
+  Effect.map(applications(stage.directory, rounds), ({ of300, section }) => ({
+    sections: [section],
+    goals: [atMost("300 applications behind a 20 ms platform", of300, 25 * 20, millis)]
+  }))
+
+const start: Part = ({ stage }) =>
+  Effect.map(startUp(stage.directory), ({ first, section }) => ({
+    sections: [section],
+    goals: [atMost("first answer after the start", first, 1_500, millis)]
+  }))
+
+const endurance: Part = ({ deploys, stage }) =>
+  Effect.map(memory(stage, deploys), ({ last, section }) => ({
+    sections: [section],
+    goals: [atMost(`resident memory after ${deploys} whole deploys`, last, 150_000_000, megabytes)]
+  }))
+
+const sizes: Part = ({ rounds, stage }) =>
+  Effect.map(growingArchives(stage.directory, stage.remote, Math.max(1, Math.floor(rounds / 2))), (section) => ({
+    sections: [section],
+    goals: []
+  }))
+
+const profiled: Part = ({ rounds, stage }) =>
+  Effect.map(
+    Effect.promise(() => profile(stage, Math.max(1, Math.floor(rounds / 2)))),
+    (section) => ({ sections: [section], goals: [] })
+  )
+
+/** The parts of the benchmark, in the order of the report. */
+export const parts: Readonly<Record<string, Part>> = {
+  deploys,
+  profile: profiled,
+  unchanged: nothingNew,
+  upload: uploads,
+  calls,
+  platform,
+  start,
+  sizes,
+  memory: endurance
+}
