@@ -26,7 +26,7 @@ export const listApplications = Effect.fn("listApplications")(function*(): Effec
   return yield* Effect.forEach(yield* platform.applications, (app) =>
     Effect.map(
       Effect.orElseSucceed(platform.envs(app.uuid), () => []),
-      (envs): PlatformApp => ({ ...app, _host_port: hostPortText(envs), _envs: envs.map(({ record }) => record) })
+      (envs): PlatformApp => ({ ...app.raw, _host_port: hostPortText(envs), _envs: envs.map(({ record }) => record) })
     ), { concurrency: appsAtOnce })
 })
 

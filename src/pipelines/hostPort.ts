@@ -6,4 +6,4 @@ export const hostPortKey = "HOST_PORT"
 
 /** The application's port among its environment variables; that of its previews is another matter. */
 export const hostPortOf = (envs: ReadonlyArray<AppEnv>): Option.Option<AppEnv> =>
-  Option.fromNullable(envs.find(({ record }) => record.key === hostPortKey && record["is_preview"] !== true))
+  Option.fromNullable(envs.find(({ key, record }) => key === hostPortKey && record["is_preview"] !== true))

@@ -2,62 +2,80 @@ import { Schema } from "effect"
 import type { Disclosed } from "./Disclosed.ts"
 import type { PathSegmentRefused } from "./Upstream.ts"
 
-const text = Schema.optional(Schema.NullOr(Schema.String))
+/** A record as the platform gave it: it is handed on untouched, whatever is in it. */
+export interface Raw {
+  readonly [field: string]: unknown
+}
+
+/** A field of the platform's own: said what it is, and never judged, so that one odd record spoils no list. */
+const usually = (description: string) =>
+  Schema.optional(Schema.Unknown.annotations({ jsonSchema: { description: `Usually ${description}.` } }))
 const anything = { key: Schema.String, value: Schema.Unknown }
 const passesThrough = { parseOptions: { propertyOrder: "original" } } as const
 
-/** An application's environment variable; fields that Berth does not use pass through. */
-export const EnvVar = Schema.Struct(
-  {
-    id: Schema.optional(Schema.NullOr(Schema.Union(Schema.Number, Schema.String))),
-    key: Schema.String,
-    value: Schema.optional(Schema.NullOr(Schema.Union(Schema.String, Schema.Number, Schema.Boolean)))
-  },
+/** An application's environment variable as it is listed. */
+export const EnvVarBody = Schema.Struct(
+  { id: usually("a number or a text"), key: usually("a text"), value: usually("a text or null") },
   anything
 ).annotations({ identifier: "EnvVar", ...passesThrough })
-export interface EnvVar extends Schema.Schema.Type<typeof EnvVar> {}
 
 /** An environment variable together with its value, as far as Berth's token may read it. */
 export interface AppEnv {
-  readonly record: EnvVar
+  readonly key: string
   readonly value: Disclosed<string>
+  readonly record: Raw
 }
 
 const recordFields = {
-  uuid: Schema.String,
-  name: Schema.String,
-  build_pack: text,
-  git_repository: text,
-  git_branch: text,
-  status: text,
-  fqdn: text,
-  base_directory: text,
-  compose_location: text,
-  is_static: Schema.optional(Schema.NullOr(Schema.Boolean)),
-  publish_directory: text,
-  manual_webhook_secret_githost: text
+  uuid: usually("a text"),
+  name: usually("a text"),
+  build_pack: usually("composestack, autopack or imagefile"),
+  git_repository: usually("a text"),
+  git_branch: usually("a text"),
+  status: usually("a text"),
+  fqdn: usually("the address with https://, or null"),
+  base_directory: usually("a text"),
+  compose_location: usually("a text or null"),
+  is_static: usually("true or false"),
+  publish_directory: usually("a text or null"),
+  manual_webhook_secret_githost: usually("a text or null")
 }
 
-/** The platform's record of an application, in neutral words; fields that Berth does not use pass through. */
-export const PlatformRecord = Schema.Struct(recordFields, anything).annotations({
+/** An application's record as it is handed on, in neutral words. */
+export const PlatformRecordBody = Schema.Struct(recordFields, anything).annotations({
   identifier: "PlatformRecord",
   ...passesThrough
 })
-export interface PlatformRecord extends Schema.Schema.Type<typeof PlatformRecord> {}
+
+/** What Berth understands of an application's record. Empty texts and absent fields are what the platform did not say. */
+export interface PlatformRecord {
+  readonly uuid: string
+  readonly name: string
+  readonly build_pack?: string | null | undefined
+  readonly git_repository?: string | null | undefined
+  readonly git_branch?: string | null | undefined
+  readonly fqdn?: string | null | undefined
+  readonly base_directory?: string | null | undefined
+  readonly compose_location?: string | null | undefined
+  readonly is_static?: boolean | null | undefined
+  readonly publish_directory?: string | null | undefined
+  readonly manual_webhook_secret_githost?: string | null | undefined
+  readonly raw: Raw
+}
 
 /** An application with its port and its environment variables; null and empty when they cannot be read. */
 export const PlatformApp = Schema.Struct(
-  { ...recordFields, _host_port: Schema.NullOr(Schema.String), _envs: Schema.Array(EnvVar) },
+  { ...recordFields, _host_port: Schema.NullOr(Schema.String), _envs: Schema.Array(EnvVarBody) },
   anything
 ).annotations({ identifier: "PlatformApp", ...passesThrough })
 export interface PlatformApp extends Schema.Schema.Type<typeof PlatformApp> {}
 
 /** A server that the platform deploys to. */
-export const PlatformServer = Schema.Struct(
-  { uuid: Schema.String, name: Schema.String, ip: text },
-  anything
-).annotations({ identifier: "PlatformServer", ...passesThrough })
-export interface PlatformServer extends Schema.Schema.Type<typeof PlatformServer> {}
+export interface PlatformServer {
+  readonly uuid: string
+  readonly name: string
+  readonly ip?: string | null | undefined
+}
 
 /** The platform turned a call down. `words` is its own explanation with the fields it refused. */
 export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("PlatformRefused", {

@@ -171,6 +171,32 @@ describe("platform applications", () => {
       ])
     }))
 
+  it.scopedLive.each<unknown>([
+    [null, { z: [{ a: 1 }], a: 2 }, { uuid: 17, ip: [], "1": { z: 0, a: 0 } }],
+    { data: [] },
+    "soon",
+    null
+  ])("hand on what the platform answers, even %j", (body) =>
+    Effect.gen(function*() {
+      const { platform, request } = yield* service()
+      yield* platform.fail({}, answering(200, body), { times: 2 })
+      for (const path of ["/api/platform/servers", "/api/platform/apps/a1/envs"]) {
+        const { status, text } = yield* request("GET", path)
+        expect([status, text]).toEqual([200, JSON.stringify(body)])
+      }
+    }))
+
+  it.scopedLive("are handed on with fields of any kind, in the order they have", () =>
+    Effect.gen(function*() {
+      const { platform, request } = yield* service()
+      const odd = { status: [], fqdn: 17, uuid: "a3", is_static: 1, z: { deep: [null] } }
+      yield* platform.fail({ path: "/applications" }, answering(200, [odd, { ...odd, name: "odd" }]), { times: 2 })
+      expect((yield* request("GET", "/api/platform/apps/find/odd")).text).toBe(JSON.stringify({ ...odd, name: "odd" }))
+      const { status, text } = yield* request("GET", "/api/platform/apps")
+      const added = { _host_port: null, _envs: [] }
+      expect([status, text]).toEqual([200, JSON.stringify([{ ...odd, ...added }, { ...odd, name: "odd", ...added }])])
+    }))
+
   it.scopedLive.each<[string, string]>([
     ["..%2F..%2Fx", "/applications/..%2F..%2Fx"],
     ["a1%3Fforce=1", "/applications/a1%3Fforce%3D1"],
@@ -222,7 +248,7 @@ describe("a platform that fails", () => {
     Effect.gen(function*() {
       const { platform, request } = yield* service()
       yield* platform.fail({}, fault, { times })
-      const reply = yield* request("GET", "/api/platform/servers")
+      const reply = yield* request("GET", "/api/platform/apps")
       expect([reply.status, reply.body]).toEqual([status, { error: expect.stringContaining(words) }])
       expect(reply.text).not.toContain("platform-token")
       expect(reply.text.length).toBeLessThan(1_000)

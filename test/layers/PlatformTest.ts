@@ -5,8 +5,9 @@ import { makePlatformState } from "../../src/sandbox/doubles/platformState.ts"
 import type { Refused } from "../../src/sandbox/doubles/Refused.ts"
 import { fieldsOf } from "../../src/sandbox/doubles/requestFields.ts"
 import { Disclosed } from "../../src/schema/Disclosed.ts"
-import { type AppEnv, type EnvVar, PlatformRefused } from "../../src/schema/PlatformApp.ts"
+import { type AppEnv, PlatformRefused, type Raw } from "../../src/schema/PlatformApp.ts"
 import { Platform, type PlatformCall } from "../../src/services/platform/Platform.ts"
+import { keyOf, recordOf, valueText } from "../../src/services/platform/records.ts"
 
 /** The name of an operation and what it was called with, secrets in the clear. */
 export type PlatformAsked = readonly [operation: keyof Platform["Type"], ...given: ReadonlyArray<unknown>]
@@ -34,7 +35,7 @@ const refused = ({ fields, what, why }: Refused) => {
 const asChanges = fieldsOf("Application", ApplicationChanges)
 const asNew = fieldsOf("Application", NewApplication)
 const asEnv = fieldsOf("Environment variable", EnvFields)
-const idOf = ({ record }: AppEnv) => Number(record.id)
+const idOf = ({ record }: AppEnv) => Number(record["id"])
 
 /** A platform in memory that keeps what it is told. */
 export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Platform | PlatformCalls> =>
@@ -52,18 +53,23 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
       })
     const update = (uuid: string, fields: unknown) =>
       Effect.flatMap(asChanges(fields), (changes) => state.update(uuid, changes))
-    const envOf = (record: EnvVar): AppEnv => ({
+    const envOf = (record: Raw): AppEnv => ({
+      key: keyOf(record),
       record,
-      value: hidden.includes(record.key)
+      value: hidden.includes(keyOf(record))
         ? Disclosed.Hidden({ reason: "the token lacks an ability" })
-        : record.value === null || record.value === undefined
+        : record["value"] === null || record["value"] === undefined
         ? Disclosed.Absent()
-        : Disclosed.Known({ value: String(record.value) })
+        : Disclosed.Known({ value: valueText(record["value"]) })
     })
 
     const platform = Platform.of({
-      applications: call(["applications"], Effect.map(state.applications, (all) => all.map((app) => ({ ...app })))),
-      application: (uuid) => call(["application", uuid], Effect.map(state.application(uuid), (app) => ({ ...app }))),
+      applications: call(
+        ["applications"],
+        Effect.map(state.applications, (all) => all.map((app) => recordOf({ ...app })))
+      ),
+      application: (uuid) =>
+        call(["application", uuid], Effect.map(state.application(uuid), (app) => recordOf({ ...app }))),
       declared: (app) => Effect.succeed(app),
       createApplication: (fields) =>
         call(["createApplication", fields], Effect.flatMap(asNew(fields), (app) => state.create(app))),
@@ -77,6 +83,7 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
       clearDomains: (uuid) => call(["clearDomains", uuid], update(uuid, { domains: "" })),
       envs: (uuid) =>
         call(["envs", uuid], Effect.map(state.envs(uuid), (envs) => envs.map((env) => envOf({ ...env })))),
+      envsBody: (uuid) => call(["envsBody", uuid], state.envs(uuid)),
       createEnv: (uuid, key, value) =>
         call(
           ["createEnv", uuid, key, value],
@@ -84,16 +91,17 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
         ),
       updateEnv: (uuid, env, value) =>
         call(
-          ["updateEnv", uuid, env.record.key, value],
-          state.updateEnv(uuid, idOf(env), { key: env.record.key, value, is_preview: false })
+          ["updateEnv", uuid, env.key, value],
+          state.updateEnv(uuid, idOf(env), { key: env.key, value, is_preview: false })
         ),
-      deleteEnv: (uuid, env) => call(["deleteEnv", uuid, env.record.key], state.removeEnv(uuid, idOf(env))),
+      deleteEnv: (uuid, env) => call(["deleteEnv", uuid, env.key], state.removeEnv(uuid, idOf(env))),
       deploy: (uuid) =>
         call(
           ["deploy", uuid],
           Effect.map(state.deploy(uuid, true), (body) => ({ body, notQueued: Option.fromNullable(options.notQueued) }))
         ),
       servers: call(["servers"], Effect.succeed(state.servers.map((server) => ({ ...server })))),
+      serversBody: call(["serversBody"], Effect.succeed(state.servers)),
       setWebhookSecret: (uuid, secret) =>
         call(
           ["setWebhookSecret", uuid, Redacted.value(secret)],

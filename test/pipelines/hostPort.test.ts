@@ -4,7 +4,8 @@ import { hostPortOf } from "../../src/pipelines/hostPort.ts"
 import { Disclosed } from "../../src/schema/Disclosed.ts"
 
 const env = (id: number, key: string, isPreview: boolean) => ({
-  record: { id, key, is_preview: isPreview },
+  key,
+  record: { id, is_preview: isPreview },
   value: Disclosed.Known({ value: "3000" })
 })
 

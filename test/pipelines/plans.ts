@@ -32,11 +32,13 @@ export const record = (given: Partial<PlatformRecord> = {}): PlatformRecord => (
   base_directory: "/",
   is_static: false,
   publish_directory: "/",
+  raw: {},
   ...given
 })
 
 /** A variable with a value, without one, or with one that is kept secret. */
 export const env = (key: string, value: string | null | { readonly hidden: string }, id = 7): AppEnv => ({
+  key,
   record: { id, key, ...(value === null || typeof value === "string" ? { value } : {}) },
   value: value === null
     ? Disclosed.Absent()

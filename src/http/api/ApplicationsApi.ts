@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
-import { EnvVar, PlatformApp, PlatformRecord, PlatformServer } from "../../schema/PlatformApp.ts"
+import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
 
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -26,7 +26,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   .add(
     HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name")
       .setPath(Schema.Struct({ name: Schema.String }))
-      .addSuccess(Schema.NullOr(PlatformRecord))
+      .addSuccess(Schema.NullOr(PlatformRecordBody))
       .annotateContext(help("Find an application", "The application with exactly this name, or null."))
   )
   .add(
@@ -45,8 +45,10 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   .add(
     HttpApiEndpoint.get("listEnvs", "/api/platform/apps/:uuid/envs")
       .setPath(UuidPath)
-      .addSuccess(Schema.Array(EnvVar))
-      .annotateContext(help("List environment variables", "An application's environment variables."))
+      .addSuccess(Relayed)
+      .annotateContext(
+        help("List environment variables", "The application's environment variables: an array of id, key and value.")
+      )
   )
   .add(
     HttpApiEndpoint.post("createEnv", "/api/platform/apps/:uuid/envs")
@@ -65,8 +67,10 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("listPlatformServers", "/api/platform/servers")
-      .addSuccess(Schema.Array(PlatformServer))
-      .annotateContext(help("List platform servers", "The servers that the platform deploys to."))
+      .addSuccess(Relayed)
+      .annotateContext(
+        help("List platform servers", "The servers that the platform deploys to: an array of uuid, name and ip.")
+      )
   )
   .annotate(OpenApi.Title, "Platform applications")
 {}

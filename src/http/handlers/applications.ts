@@ -14,13 +14,13 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
       return handlers
         .handle("listApplications", () => orApiError(listApplications()))
         .handle("createApplication", ({ payload }) => orApiError(createApplication(payload)))
-        .handle("findApplication", ({ path }) => orApiError(Effect.map(findApplication(path.name), Option.getOrNull)))
+        .handle("findApplication", ({ path }) =>
+          orApiError(
+            Effect.map(findApplication(path.name), Option.match({ onNone: () => null, onSome: ({ raw }) => raw }))
+          ))
         .handle("updateApplication", ({ path, payload }) => orApiError(platform.updateApplication(path.uuid, payload)))
         .handle("deleteApplication", ({ path }) => orApiError(platform.deleteApplication(path.uuid)))
-        .handle(
-          "listEnvs",
-          ({ path }) => orApiError(Effect.map(platform.envs(path.uuid), (envs) => envs.map(({ record }) => record)))
-        )
+        .handle("listEnvs", ({ path }) => orApiError(platform.envsBody(path.uuid)))
         .handle(
           "createEnv",
           ({ path, payload }) => orApiError(platform.createEnv(path.uuid, payload.key, payload.value))
@@ -29,6 +29,6 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
           "deployApplication",
           ({ path }) => orApiError(Effect.map(platform.deploy(path.uuid), ({ body }) => body))
         )
-        .handle("listPlatformServers", () => orApiError(platform.servers))
+        .handle("listPlatformServers", () => orApiError(platform.serversBody))
     })
 )

@@ -42,23 +42,24 @@ export const followUpFields = (plan: AppPlan): Option.Option<AppFields> => {
 }
 
 interface Compared {
-  readonly field: string
+  readonly field: Exclude<keyof PlatformRecord, "raw">
   readonly label: string
   /** What an absent value on the platform means. */
   readonly absent?: unknown
 }
 
-const compared = (plan: AppPlan): ReadonlyArray<Compared> => [
+const composeFields: ReadonlyArray<Compared> = [{ field: "compose_location", label: "Compose file" }]
+const siteFields = (isStatic: boolean): ReadonlyArray<Compared> => [
+  { field: "is_static", label: "Static site", absent: false },
+  { field: "publish_directory", label: "Publish directory", ...(isStatic ? {} : { absent: "/" }) }
+]
+
+const compared = ({ buildPack, isStatic }: AppPlan): ReadonlyArray<Compared> => [
   { field: "build_pack", label: "Buildpack" },
   { field: "git_repository", label: "Git repository" },
   { field: "git_branch", label: "Branch" },
   { field: "base_directory", label: "Base directory" },
-  ...(plan.buildPack === "composestack"
-    ? [{ field: "compose_location", label: "Compose file" }]
-    : [
-      { field: "is_static", label: "Static site", absent: false },
-      { field: "publish_directory", label: "Publish directory", ...(plan.isStatic ? {} : { absent: "/" }) }
-    ])
+  ...(buildPack === "composestack" ? composeFields : siteFields(isStatic))
 ]
 
 const isUnset = (value: unknown) => value === undefined || value === null || value === ""

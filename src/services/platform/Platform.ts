@@ -45,12 +45,16 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
   readonly clearDomains: (uuid: string) => PlatformCall<void>
   /** An application's environment variables; those of previews are left out. */
   readonly envs: (uuid: string) => PlatformCall<ReadonlyArray<AppEnv>>
+  /** The list of an application's environment variables as the platform answers it. */
+  readonly envsBody: (uuid: string) => PlatformCall<unknown>
   readonly createEnv: (uuid: string, key: string, value: string) => PlatformCall<unknown>
   readonly updateEnv: (uuid: string, env: AppEnv, value: string) => PlatformCall<unknown>
   readonly deleteEnv: (uuid: string, env: AppEnv) => PlatformCall<unknown>
   /** Asks for a deployment, even of what is deployed already. */
   readonly deploy: (uuid: string) => PlatformCall<DeployAnswer>
   readonly servers: PlatformCall<ReadonlyArray<PlatformServer>>
+  /** The list of servers as the platform answers it. */
+  readonly serversBody: PlatformCall<unknown>
   /** Sets the secret that push events to an application are signed with; an empty one clears it. */
   readonly setWebhookSecret: (uuid: string, secret: Redacted.Redacted) => PlatformCall<void>
   /** Whether an application would accept push events that are signed with the configured secret. */

@@ -1,6 +1,6 @@
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
 import { Disclosed } from "../../schema/Disclosed.ts"
-import { type AppEnv, EnvVar, PlatformRecord, PlatformRefused, PlatformServer } from "../../schema/PlatformApp.ts"
+import { type AppEnv, type PlatformRecord, PlatformRefused, type Raw } from "../../schema/PlatformApp.ts"
 import { checkCoolify } from "./coolifyCheck.ts"
 import {
   composeServices,
@@ -12,33 +12,31 @@ import {
   wordsInNeutral
 } from "./coolifyWords.ts"
 import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
-import { type PlatformProfile, type PlatformRequest, understood } from "./profile.ts"
-
-const asApps = understood("GET /applications", Schema.Array(PlatformRecord))
-const asApp = understood("GET /applications/{uuid}", PlatformRecord)
-const asEnvs = understood("GET /applications/{uuid}/envs", Schema.Array(EnvVar))
-const asServers = understood("GET /servers", Schema.Array(PlatformServer))
+import type { PlatformProfile, PlatformRequest } from "./profile.ts"
+import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
   "under Keys & Tokens"
 
 const each = (change: (one: unknown) => unknown) => (body: unknown) => (Array.isArray(body) ? body.map(change) : body)
+const isPreview = (env: unknown) => Predicate.isRecord(env) && env["is_preview"] === true
 
 /** A variable goes by its uuid. */
 const neutralEnv = (env: unknown): unknown =>
   Predicate.isRecord(env) && Predicate.isString(env["uuid"]) ? { ...env, id: env["uuid"] } : env
 
 /** A token that may not read a value is shown a record without it. */
-const disclosed = (record: EnvVar): AppEnv => {
+const disclosed = (record: Raw): AppEnv => {
   const values = ["value", "real_value"].flatMap((field) => (field in record ? [record[field]] : []))
   const value = values.find(Predicate.isNotNullable)
   return {
+    key: keyOf(record),
     record,
     value: values.length === 0
       ? Disclosed.Hidden({ reason: abilityLacking })
       : value === undefined
       ? Disclosed.Absent()
-      : Disclosed.Known({ value: String(value) })
+      : Disclosed.Known({ value: valueText(value) })
   }
 }
 
@@ -83,15 +81,19 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
         ? new PlatformRefused({ upstream: error.upstream, words: wordsInNeutral(error.words) })
         : error)
 
-  const application = (uuid: string) =>
-    send({ method: "GET", path: ["applications", uuid] }).pipe(Effect.map(toNeutral), Effect.flatMap(asApp))
+  const application = (uuid: string, wanted: AppFields = {}) =>
+    send({ method: "GET", path: ["applications", uuid] }).pipe(
+      Effect.map(toNeutral),
+      Effect.map((body) => Predicate.isRecord(body) ? inWordsOf(body, wanted) : body),
+      Effect.flatMap(asApp(uuid))
+    )
   const patch = (uuid: string, body: AppFields, secrets: ReadonlyArray<Redacted.Redacted> = []) =>
     Effect.map(send({ method: "PATCH", path: ["applications", uuid], body, secrets }), toNeutral)
 
   /** The compose service that an address is for: the one that is named, or the only one. */
   const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
     if (service !== undefined) return Effect.succeed(service)
-    const compose = app["docker_compose_raw"]
+    const compose = app.raw["docker_compose_raw"]
     const services = Predicate.isString(compose) ? composeServices(compose) : []
     const [only] = services
     if (only !== undefined && services.length === 1) return Effect.succeed(only)
@@ -107,7 +109,7 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
   const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
     Predicate.isString(url) && url !== ""
       ? Effect.map(serviceOf(app, service), (name) => ({
-        docker_compose_domains: withServiceDomain(serviceDomains(app["docker_compose_domains"]), name, url)
+        docker_compose_domains: withServiceDomain(serviceDomains(app.raw["docker_compose_domains"]), name, url)
       }))
       : Effect.succeed({})
 
@@ -125,18 +127,19 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
     Effect.map(each(toNeutral)),
     Effect.flatMap(asApps)
   )
-  const envs = (uuid: string) =>
+  const envsBody = (uuid: string) =>
     send({ method: "GET", path: ["applications", uuid, "envs"] }).pipe(
       Effect.map(each(neutralEnv)),
-      Effect.flatMap(asEnvs),
       // Each variable comes a second time, for previews.
-      Effect.map((all) => all.filter((env) => env["is_preview"] !== true).map(disclosed))
+      Effect.map((body) => Array.isArray(body) ? body.filter((env) => !isPreview(env)) : body)
     )
+  const envs = (uuid: string) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((all) => all.map(disclosed)))
+  const serversBody = send({ method: "GET", path: ["servers"] })
 
   return Platform.of({
     applications,
-    application: (uuid, wanted = {}) => Effect.map(application(uuid), (app) => inWordsOf(app, wanted)),
-    declared: ({ uuid }, wanted) => Effect.map(application(uuid), (app) => inWordsOf(app, wanted)),
+    application,
+    declared: ({ uuid }, wanted) => application(uuid, wanted),
     createApplication: (fields) =>
       Effect.map(
         send({
@@ -159,6 +162,7 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
         : Effect.asVoid(patch(uuid, { domains: url })),
     clearDomains: (uuid) => Effect.asVoid(patch(uuid, { domains: "" })),
     envs,
+    envsBody,
     createEnv: (uuid, key, value) =>
       Effect.map(
         send({
@@ -173,24 +177,25 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
         send({
           method: "PATCH",
           path: ["applications", uuid, "envs"],
-          body: { key: env.record.key, value, is_preview: false, ...keptFlags(env) }
+          body: { key: env.key, value, is_preview: false, ...keptFlags(env) }
         }),
         neutralEnv
       ),
     deleteEnv: (uuid, { record }) =>
-      send({ method: "DELETE", path: ["applications", uuid, "envs", String(record.id ?? "")] }),
+      send({ method: "DELETE", path: ["applications", uuid, "envs", String(record["id"] ?? "")] }),
     deploy: (uuid) =>
       Effect.map(
         send({ method: "POST", path: ["deploy"], query: { uuid, force: "true" } }),
         (body) => ({ body, notQueued: notQueued(body) })
       ),
-    servers: Effect.flatMap(send({ method: "GET", path: ["servers"] }), asServers),
+    servers: Effect.flatMap(serversBody, asServers),
+    serversBody,
     setWebhookSecret: (uuid, secret) =>
       Effect.asVoid(patch(uuid, { manual_webhook_secret_gitea: Redacted.value(secret) }, [secret])),
     webhookSecretSet: (uuid) =>
       Effect.gen(function*() {
         const app = yield* application(uuid)
-        if (!("manual_webhook_secret_githost" in app)) return Disclosed.Hidden({ reason: abilityLacking })
+        if (!("manual_webhook_secret_githost" in app.raw)) return Disclosed.Hidden({ reason: abilityLacking })
         // A new application has a secret of Coolify's own making.
         const configured = Redacted.value(yield* webhookSecret)
         return Disclosed.Known({ value: configured !== "" && app.manual_webhook_secret_githost === configured })

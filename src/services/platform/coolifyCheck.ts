@@ -68,6 +68,7 @@ export const checkCoolify = <E, R, E2, R2, E3, R3>(
   Effect.gen(function*() {
     const [text, apps] = yield* Effect.all([version, applications], { concurrency: 2 })
     // The first few tell as much as all of them.
-    const variables = yield* Effect.forEach(apps.slice(0, 5), ({ uuid }) => envs(uuid), { concurrency: 5 })
+    const few = apps.filter(({ uuid }) => uuid !== "").slice(0, 5)
+    const variables = yield* Effect.forEach(few, ({ uuid }) => envs(uuid), { concurrency: 5 })
     return [versionFinding(text), tokenFinding(apps, variables.flat())]
   })

@@ -1,35 +1,35 @@
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Predicate, Redacted } from "effect"
 import { Disclosed } from "../../schema/Disclosed.ts"
-import { type AppEnv, EnvVar, PlatformRecord, PlatformServer, PlatformUnavailable } from "../../schema/PlatformApp.ts"
+import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/PlatformApp.ts"
 import { Platform } from "./Platform.ts"
-import { type PlatformProfile, understood } from "./profile.ts"
+import type { PlatformProfile } from "./profile.ts"
+import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
 
-const asApps = understood("GET /applications", Schema.Array(PlatformRecord))
-const asApp = understood("GET /applications/{uuid}", PlatformRecord)
-const asEnvs = understood("GET /applications/{uuid}/envs", Schema.Array(EnvVar))
-const asServers = understood("GET /servers", Schema.Array(PlatformServer))
-
-const disclosed = (record: EnvVar): AppEnv => ({
+const disclosed = (record: Raw): AppEnv => ({
+  key: keyOf(record),
   record,
-  value: record.value === undefined || record.value === null
+  value: record["value"] === undefined || record["value"] === null
     ? Disclosed.Absent()
-    : Disclosed.Known({ value: String(record.value) })
+    : Disclosed.Known({ value: valueText(record["value"]) })
 })
 
-const idOf = ({ record }: AppEnv) =>
-  record.id === undefined || record.id === null
-    ? new PlatformUnavailable({ call: "GET /applications/{uuid}/envs", reason: `${record.key} came without an id` })
-    : Effect.succeed(String(record.id))
+const idOf = ({ key, record: { id } }: AppEnv) =>
+  Predicate.isString(id) || Predicate.isNumber(id)
+    ? Effect.succeed(String(id))
+    : new PlatformUnavailable({ call: "GET /applications/{uuid}/envs", reason: `${key} came without an id` })
 
 const written = (key: string, value: string) => ({ key, value, is_preview: false })
 
 /** A platform that speaks Berth's own words: nothing is translated. */
 export const neutral: PlatformProfile = ({ send, webhookBase }) => {
-  const application = (uuid: string) => Effect.flatMap(send({ method: "GET", path: ["applications", uuid] }), asApp)
+  const application = (uuid: string) =>
+    Effect.flatMap(send({ method: "GET", path: ["applications", uuid] }), asApp(uuid))
   const updateApplication: Platform["Type"]["updateApplication"] = (uuid, fields) =>
     send({ method: "PATCH", path: ["applications", uuid], body: fields })
 
   const applications = Effect.flatMap(send({ method: "GET", path: ["applications"] }), asApps)
+  const envsBody = (uuid: string) => send({ method: "GET", path: ["applications", uuid, "envs"] })
+  const serversBody = send({ method: "GET", path: ["servers"] })
 
   return Platform.of({
     applications,
@@ -40,18 +40,14 @@ export const neutral: PlatformProfile = ({ send, webhookBase }) => {
     deleteApplication: (uuid) => send({ method: "DELETE", path: ["applications", uuid] }),
     setDomain: ({ uuid }, url) => Effect.asVoid(updateApplication(uuid, { fqdn: url })),
     clearDomains: (uuid) => Effect.asVoid(updateApplication(uuid, { domains: "" })),
-    envs: (uuid) =>
-      send({ method: "GET", path: ["applications", uuid, "envs"] }).pipe(
-        Effect.flatMap(asEnvs),
-        Effect.map((envs) => envs.map(disclosed))
-      ),
+    envs: (uuid) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((envs) => envs.map(disclosed))),
+    envsBody,
     createEnv: (uuid, key, value) =>
       send({ method: "POST", path: ["applications", uuid, "envs"], body: written(key, value) }),
     updateEnv: (uuid, env, value) =>
       Effect.flatMap(
         idOf(env),
-        (id) =>
-          send({ method: "PATCH", path: ["applications", uuid, "envs", id], body: written(env.record.key, value) })
+        (id) => send({ method: "PATCH", path: ["applications", uuid, "envs", id], body: written(env.key, value) })
       ),
     deleteEnv: (uuid, env) =>
       Effect.flatMap(idOf(env), (id) => send({ method: "DELETE", path: ["applications", uuid, "envs", id] })),
@@ -60,7 +56,8 @@ export const neutral: PlatformProfile = ({ send, webhookBase }) => {
         send({ method: "GET", path: ["deploy"], query: { uuid, force: "true" }, changes: true }),
         (body) => ({ body, notQueued: Option.none() })
       ),
-    servers: Effect.flatMap(send({ method: "GET", path: ["servers"] }), asServers),
+    servers: Effect.flatMap(serversBody, asServers),
+    serversBody,
     setWebhookSecret: (uuid, secret) =>
       Effect.asVoid(
         send({

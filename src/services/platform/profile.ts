@@ -1,8 +1,5 @@
-import { Effect, Schema } from "effect"
-import type { Redacted } from "effect"
-import { PlatformUnavailable } from "../../schema/PlatformApp.ts"
+import type { Effect, Redacted } from "effect"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { unexpected } from "../upstream/unexpected.ts"
 import type { UpstreamCall } from "../upstream/Upstream.ts"
 import type { Platform, PlatformCall } from "./Platform.ts"
 
@@ -27,10 +24,3 @@ export interface PlatformConnection {
 
 /** A vendor: the port's operations in its words. */
 export type PlatformProfile = (connection: PlatformConnection) => Platform["Type"]
-
-/** Reads a body that Berth has to understand; `call` names it in an error: `GET /servers`. */
-export const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
-  const decode = Schema.decodeUnknown(schema, { propertyOrder: "original" })
-  return (body: unknown): Effect.Effect<A, PlatformUnavailable> =>
-    Effect.mapError(decode(body), (error) => new PlatformUnavailable({ call, reason: unexpected(error) }))
-}

@@ -4,13 +4,13 @@ import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { init } from "../../../src/pipelines/init/init.ts"
-import { Disclosed } from "../../../src/schema/Disclosed.ts"
 import { PlatformUnavailable } from "../../../src/schema/PlatformApp.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { SshTest } from "../../layers/SshTest.ts"
 import { plant, type Planted, temporaryDirectory } from "../../layers/temporary.ts"
+import { env, record } from "../plans.ts"
 
 const local = Layer.mergeAll(
   Layer.provideMerge(LocalFilesLive, NodeContext.layer),
@@ -52,9 +52,8 @@ describe("init", () => {
     Effect.gen(function*() {
       const directory = yield* project("app", {})
       const platform = Layer.mock(Platform, {
-        applications: Effect.succeed([{ uuid: "u", name: "other" }]),
-        envs: () =>
-          Effect.succeed([{ record: { key: "HOST_PORT", value: "2041" }, value: Disclosed.Known({ value: "2041" }) }])
+        applications: Effect.succeed([record()]),
+        envs: () => Effect.succeed([env("HOST_PORT", "2041")])
       })
       yield* init({ projectPath: directory }).pipe(Effect.provide(platform))
       expect(yield* textAt(directory, ".env")).toBe("HOST_PORT=2042\n")
@@ -64,9 +63,8 @@ describe("init", () => {
     Effect.gen(function*() {
       const directory = yield* project("app", { Dockerfile: "FROM scratch\n" })
       const platform = Layer.mock(Platform, {
-        applications: Effect.succeed([{ uuid: "u", name: "other" }]),
-        envs: () =>
-          Effect.succeed([{ record: { key: "HOST_PORT" }, value: Disclosed.Hidden({ reason: "the token may not" }) }])
+        applications: Effect.succeed([record()]),
+        envs: () => Effect.succeed([env("HOST_PORT", { hidden: "the token may not" })])
       })
       const failed = yield* init({ projectPath: directory }).pipe(Effect.provide(platform), Effect.flip)
       expect(failed).toMatchObject({ status: 409, message: expect.stringContaining("the token may not") })

@@ -22,8 +22,8 @@ describe("versionFinding", () => {
 })
 
 describe("tokenFinding", () => {
-  const app = { uuid: "a", name: "shop" }
-  const env = (value: Disclosed<string>) => ({ record: { id: "1", key: "HOST_PORT" }, value })
+  const app = { uuid: "a", name: "shop", raw: {} }
+  const env = (value: Disclosed<string>) => ({ key: "HOST_PORT", record: { id: "1" }, value })
 
   it("names the ability that hidden values need", () => {
     const hidden = [env(Disclosed.Known({ value: "1" })), env(Disclosed.Hidden({ reason: "why" }))]

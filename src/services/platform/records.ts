@@ -1,0 +1,71 @@
+import { Effect, Predicate } from "effect"
+import { type PlatformRecord, type PlatformServer, PlatformUnavailable, type Raw } from "../../schema/PlatformApp.ts"
+
+/** What counts as a text; anything else counts as absent. */
+const textOf = (value: unknown): string | undefined =>
+  Predicate.isString(value)
+    ? value
+    : Predicate.isNumber(value) || Predicate.isBoolean(value)
+    ? String(value)
+    : undefined
+
+/** Platforms say a flag in several ways. */
+const flagOf = (value: unknown): boolean | undefined =>
+  [true, 1, "1", "true"].some((yes) => yes === value)
+    ? true
+    : [false, 0, "0", "false"].some((no) => no === value)
+    ? false
+    : undefined
+
+/** What Berth understands of a record; a field that does not fit is one that is not there, and spoils no other. */
+export const recordOf = (raw: Raw): PlatformRecord => ({
+  uuid: textOf(raw["uuid"]) ?? "",
+  name: textOf(raw["name"]) ?? "",
+  build_pack: textOf(raw["build_pack"]),
+  git_repository: textOf(raw["git_repository"]),
+  git_branch: textOf(raw["git_branch"]),
+  fqdn: textOf(raw["fqdn"]),
+  base_directory: textOf(raw["base_directory"]),
+  compose_location: textOf(raw["compose_location"]),
+  is_static: flagOf(raw["is_static"]),
+  publish_directory: textOf(raw["publish_directory"]),
+  manual_webhook_secret_githost: textOf(raw["manual_webhook_secret_githost"]),
+  raw
+})
+
+const serverOf = (raw: Raw): PlatformServer => ({
+  uuid: textOf(raw["uuid"]) ?? "",
+  name: textOf(raw["name"]) ?? "",
+  ip: textOf(raw["ip"])
+})
+
+/** A list's records; what is no record in it is left out. */
+const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, PlatformUnavailable> =>
+  Array.isArray(body)
+    ? Effect.succeed(body.filter(Predicate.isReadonlyRecord))
+    : new PlatformUnavailable({ call, reason: "answered something unexpected, not a list" })
+
+/** Reads the list of applications. */
+export const asApps = (body: unknown) =>
+  Effect.map(listed("GET /applications", body), (records) => records.map(recordOf))
+
+/** Reads the full record of an application, whose uuid is the one that was asked for. */
+export const asApp = (uuid: string) => (body: unknown): Effect.Effect<PlatformRecord, PlatformUnavailable> =>
+  Predicate.isReadonlyRecord(body)
+    ? Effect.succeed({ ...recordOf(body), uuid })
+    : new PlatformUnavailable({
+      call: "GET /applications/{uuid}",
+      reason: "answered something unexpected, not an application"
+    })
+
+/** Reads a list of environment variables. */
+export const asEnvs = (body: unknown) => listed("GET /applications/{uuid}/envs", body)
+
+/** The text of a variable's value. */
+export const valueText = (value: unknown): string => textOf(value) ?? JSON.stringify(value)
+
+/** The key of a variable. */
+export const keyOf = (raw: Raw): string => textOf(raw["key"]) ?? ""
+
+/** Reads the list of servers. */
+export const asServers = (body: unknown) => Effect.map(listed("GET /servers", body), (records) => records.map(serverOf))
