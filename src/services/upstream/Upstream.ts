@@ -7,6 +7,7 @@ import { scrubbed } from "../secrets/scrubbed.ts"
 import { excerpt } from "./excerpt.ts"
 import { retryAfterMillis, retrying } from "./retry.ts"
 import { pathOf } from "./segment.ts"
+import { shareReads } from "./sharedReads.ts"
 
 /** A call to an upstream's JSON API. */
 export interface UpstreamCall {
@@ -38,7 +39,10 @@ export interface UpstreamAnswer {
 
 /** Calls to the platform and to the git host. */
 export class Upstream extends Context.Tag("berth/Upstream")<Upstream, {
-  /** Sends a call and reads its JSON. Redirects are errors: the token goes to no other address. */
+  /**
+   * Sends a call and reads its JSON. Redirects are errors: the token goes to no other address. Reads that ask the same
+   * at the same time are one call.
+   */
   readonly send: (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
 }>() {}
 
@@ -127,8 +131,8 @@ const make = Effect.gen(function*() {
     HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }))
   )
 
-  return Upstream.of({
-    send: Effect.fn("Upstream.send")(function*(call) {
+  const send = yield* shareReads(
+    Effect.fn("Upstream.send")(function*(call) {
       const url = `${addressOf(call.base)}${yield* pathOf(call.path)}`
       const name = `${call.method} ${url}`
       const request = yield* Effect.mapError(requestOf(url, call), unsent(name))
@@ -145,8 +149,9 @@ const make = Effect.gen(function*() {
       )
       return yield* (call.repeatable ? retrying(attempt) : attempt)
     })
-  })
+  )
+  return Upstream.of({ send })
 })
 
 /** Calls through an HTTP client that follows no redirects: undici's, or fetch's. */
-export const UpstreamLive: Layer.Layer<Upstream, never, HttpClient.HttpClient> = Layer.effect(Upstream, make)
+export const UpstreamLive: Layer.Layer<Upstream, never, HttpClient.HttpClient> = Layer.scoped(Upstream, make)

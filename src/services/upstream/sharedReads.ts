@@ -1,0 +1,48 @@
+import { Duration, Effect, Equal, Hash, RcMap, Ref } from "effect"
+import type { Scope } from "effect"
+import type { UpstreamFailure } from "../../schema/Upstream.ts"
+import type { UpstreamAnswer, UpstreamCall } from "./Upstream.ts"
+
+type Send = (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
+
+/** A read, equal to every other that asks the same with the same token and no write in between. */
+class Read implements Equal.Equal {
+  readonly #asked: string
+
+  constructor(readonly call: UpstreamCall, writes: number) {
+    const { authorization, base, headers, path, plain, query, timeout } = call
+    this.#asked = JSON.stringify([
+      writes,
+      base,
+      path,
+      query,
+      headers,
+      authorization.scheme,
+      plain,
+      Duration.toMillis(timeout)
+    ])
+  }
+
+  [Equal.symbol](that: Equal.Equal): boolean {
+    return that instanceof Read && that.#asked === this.#asked &&
+      Equal.equals(that.call.authorization.token, this.call.authorization.token)
+  }
+
+  [Hash.symbol](): number {
+    return Hash.string(this.#asked)
+  }
+}
+
+/**
+ * Lets reads that ask the same at the same time share one call. A read that begins after a write has ended shares
+ * nothing with one that began before: whoever wrote sees what was written. A call goes on while anybody waits for it.
+ */
+export const shareReads = (send: Send): Effect.Effect<Send, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const writes = yield* Ref.make(0)
+    const reads = yield* RcMap.make({ lookup: ({ call }: Read) => send(call) })
+    return (call) =>
+      call.method === "GET" && call.repeatable
+        ? Effect.scoped(Effect.flatMap(Ref.get(writes), (count) => RcMap.get(reads, new Read(call, count))))
+        : Effect.ensuring(send(call), Ref.update(writes, (count) => count + 1))
+  })
