@@ -3,7 +3,7 @@ import { Effect, Either, Option, Ref, Stream } from "effect"
 import type { EditorDiffRequest, EditorDiffResult } from "../schema/EditorDiff.ts"
 import { LocalPathInvalid } from "../schema/LocalPath.ts"
 import { PullRefused } from "../schema/Pull.ts"
-import { normalRemotePath } from "../schema/RemotePath.ts"
+import { remotePathIn, type RemotePathInvalid } from "../schema/RemotePath.ts"
 import type { ServerNotFound } from "../schema/Server.ts"
 import type { SettingsError } from "../schema/Settings.ts"
 import type { RemoteFileFailed, SshError } from "../schema/Ssh.ts"
@@ -50,6 +50,7 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
   | PullRefused
   | ProgramNotFound
   | RemoteFileFailed
+  | RemotePathInvalid
   | ServerNotFound
   | SettingsError
   | SshError,
@@ -59,9 +60,9 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
   const files = yield* LocalFiles
   const path = yield* Path.Path
   const server = yield* settings.server(serverId)
+  const remote = yield* remotePathIn("remoteFilePath", remoteFilePath)
   const local = yield* localFile(localPath)
   const [program, ...options] = yield* settings.get("editor.command")
-  const remote = normalRemotePath(remoteFilePath)
   const refuse = (reason: string) => new PullRefused({ path: remote, reason })
   const name = yield* Either.mapLeft(localName(remote.split("/").at(-1) ?? "", path.sep), refuse)
 

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { RemotePath } from "./RemotePath.ts"
+import { RemotePathText } from "./RemotePath.ts"
 
 /** Which local project to compare with which deployed copy. */
 export const CompareRequest = Schema.Struct({
   projectPath: Schema.String,
   serverId: Schema.String,
-  remotePath: RemotePath
+  remotePath: RemotePathText
 }).annotations({ identifier: "CompareRequest" })
 export interface CompareRequest extends Schema.Schema.Type<typeof CompareRequest> {}
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { RemotePath } from "./RemotePath.ts"
+import { RemotePathText } from "./RemotePath.ts"
 
 /** What a stack is doing, in one word. */
 export const StackStatus = Schema.Literal("healthy", "starting", "unhealthy", "exited", "missing")
@@ -19,7 +19,7 @@ export interface DeployResult extends Schema.Schema.Type<typeof DeployResult> {}
 export const DeployRequest = Schema.Struct({
   projectPath: Schema.String,
   serverId: Schema.String,
-  remotePath: RemotePath
+  remotePath: RemotePathText
 }).annotations({ identifier: "DeployRequest" })
 export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
 

@@ -1,11 +1,11 @@
 import { Schema } from "effect"
-import { RemotePath } from "./RemotePath.ts"
+import { RemotePathText } from "./RemotePath.ts"
 
 /** Which local file to show beside which file of a server. */
 export const EditorDiffRequest = Schema.Struct({
   serverId: Schema.String,
   localPath: Schema.String.annotations({ description: "An absolute path on this machine." }),
-  remoteFilePath: RemotePath
+  remoteFilePath: RemotePathText
 }).annotations({ identifier: "EditorDiffRequest" })
 export interface EditorDiffRequest extends Schema.Schema.Type<typeof EditorDiffRequest> {}
 

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
-import { RemotePath } from "./RemotePath.ts"
+import { RemotePathText } from "./RemotePath.ts"
 
 /** One thing to bring over: a file to `localPath`, or the content of a directory into it. */
 export const PullItem = Schema.Struct({
   name: Schema.String,
-  remotePath: RemotePath,
+  remotePath: RemotePathText,
   localPath: Schema.String.annotations({ description: "An absolute path on this machine." }),
   type: Schema.Literal("file", "directory")
 }).annotations({ identifier: "PullItem" })

@@ -143,6 +143,10 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
       const diff = { serverId: "sandbox", localPath: join(root, "none"), remoteFilePath: "~/x" }
       const cases = [
         ["/api/projects/compare", { ...good, serverId: "none", projectPath: "x" }, 404, /Server not found/],
+        ["/api/projects/compare", { ...good, serverId: "none", remotePath: "x" }, 404, /Server not found/],
+        ["/api/projects/compare", { ...good, serverId: "none", remotePath: 7 }, 400, /^remotePath/],
+        ["/api/container/deploy", { ...good, serverId: "none", remotePath: "~/../x" }, 404, /Server not found/],
+        ["/api/container/deploy", { ...good, remotePath: "~/../x" }, 400, /^remotePath: must not hold/],
         ["/api/projects/compare", { ...good, projectPath: "x" }, 400, /^projectPath "x" is not absolute/],
         ["/api/projects/compare", { ...good, remotePath: "x" }, 400, /^remotePath/],
         ["/api/projects/compare", { projectPath: root }, 400, /serverId/],
@@ -150,6 +154,13 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
         ["/api/projects/init", {}, 400, /^projectPath/],
         ["/api/container/build", { projectPath: join(root, "pwsh") }, 400, /is no directory/],
         ["/api/container/pull", { serverId: "none", files: [{ ...item, localPath: "x" }] }, 404, /Server not found/],
+        ["/api/container/pull", { serverId: "none", files: [{ ...item, remotePath: "x" }] }, 404, /Server not found/],
+        [
+          "/api/container/pull",
+          { serverId: "sandbox", files: [item, { ...item, remotePath: "x" }] },
+          400,
+          /^files\.1\.remotePath: must be absolute/
+        ],
         [
           "/api/container/pull",
           { serverId: "sandbox", files: [{ ...item, localPath: "x" }] },
@@ -159,6 +170,8 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
         ["/api/container/pull", { serverId: "sandbox", files: [{ ...item, type: "link" }] }, 400, /^files\.0\.type/],
         ["/api/container/pull", { serverId: "sandbox" }, 400, /^files/],
         ["/api/container/editor-diff", { ...diff, serverId: "none" }, 404, /Server not found/],
+        ["/api/container/editor-diff", { ...diff, serverId: "none", remoteFilePath: "" }, 404, /Server not found/],
+        ["/api/container/editor-diff", { ...diff, remoteFilePath: "" }, 400, /^remoteFilePath: must be absolute/],
         ["/api/container/editor-diff", diff, 400, /^localPath/]
       ] as const
       for (const [path, body, status, words] of cases) {

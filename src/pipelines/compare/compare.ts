@@ -7,7 +7,7 @@ import {
   ProjectFileInvalid,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
-import { normalRemotePath } from "../../schema/RemotePath.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
@@ -151,14 +151,15 @@ export const compare = Effect.fn("compare")(function*(
   | ProjectFileInvalid
   | LocalFileFailed
   | RemoteCommandFailed
+  | RemotePathInvalid
   | ServerNotFound
   | SettingsError
   | SshError,
   Settings | Ssh | LocalFiles | Path.Path
 > {
   const server = yield* (yield* Settings).server(serverId)
+  const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
-  const path = normalRemotePath(remotePath)
   const names = yield* namesOf(directory)
   const [here, there] = yield* Effect.all([
     localInventory(directory, names.all),

@@ -3,7 +3,7 @@ import { Duration, Effect, Option } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
 import type { ProjectPathInvalid } from "../../schema/Project.ts"
-import { normalRemotePath } from "../../schema/RemotePath.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { Gunzip } from "../../services/bytes/Gunzip.ts"
@@ -167,13 +167,20 @@ export const deploy = Effect.fn("deploy")(function*(
   { projectPath, remotePath, serverId }: DeployRequest
 ): Effect.fn.Return<
   DeployResult,
-  DeployFailed | DeployLocked | ServerNotFound | ProjectPathInvalid | SettingsError | LocalFileFailed | FileLocked,
+  | DeployFailed
+  | DeployLocked
+  | ServerNotFound
+  | ProjectPathInvalid
+  | RemotePathInvalid
+  | SettingsError
+  | LocalFileFailed
+  | FileLocked,
   Settings | Ssh | LocalFiles | Gunzip | Sha256 | Path.Path | Runs | Instance | Locks
 > {
   const locks = yield* Locks
   const server = yield* (yield* Settings).server(serverId)
+  const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
-  const path = normalRemotePath(remotePath)
   const program = locks.withLock(deployLock(server))(deployTo(server, directory, path))
   return yield* (yield* Runs).run("deploy", remotePathLock(server, path), program)
 })

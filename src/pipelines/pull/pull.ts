@@ -2,6 +2,7 @@ import { Path } from "@effect/platform"
 import { Array, Effect } from "effect"
 import { LocalPathInvalid } from "../../schema/LocalPath.ts"
 import type { PullRequest, PullResult } from "../../schema/Pull.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { SshError } from "../../schema/Ssh.ts"
@@ -31,12 +32,19 @@ export const pull = Effect.fn("pull")(function*(
   { files, serverId }: PullRequest
 ): Effect.fn.Return<
   PullResult,
-  LocalPathInvalid | ServerNotFound | SettingsError | SshError | FileLocked,
+  LocalPathInvalid | RemotePathInvalid | ServerNotFound | SettingsError | SshError | FileLocked,
   Settings | Sftp | LocalFiles | Path.Path | Runs
 > {
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* Path.Path
-  yield* Effect.forEach(files, ({ localPath }, index) => absolute(path)(localPath, index), { discard: true })
+  yield* Effect.forEach(
+    files,
+    ({ localPath, remotePath }, index) =>
+      Effect.zipRight(remotePathIn(`files.${index}.remotePath`, remotePath), absolute(path)(localPath, index)),
+    {
+      discard: true
+    }
+  )
   const program = Effect.gen(function*() {
     const session = yield* (yield* Sftp).session(server)
     const outcomes = yield* Effect.forEach(files, (item) =>
