@@ -2,13 +2,13 @@ import { Effect, ParseResult, Schema } from "effect"
 import { ContainerName, LogLines, LogsFailed, LogsQueryInvalid, LogsTargetMissing } from "../schema/Container.ts"
 import { normalRemotePath, RemotePath } from "../schema/RemotePath.ts"
 import type { ServerNotFound } from "../schema/Server.ts"
-import type { SettingsError } from "../schema/Settings.ts"
 import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import type { Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 import { dockerHelp } from "./dockerHelp.ts"
 import { execute } from "./remote/execute.ts"
 import { containerLogsCommand, logLimit, stackLogsCommand } from "./remote/logs.ts"
+import { serverOr } from "./serverOr.ts"
 
 /** Whose logs, and how many of their last lines, as the caller wrote it. An empty text counts as absent. */
 export interface LogsQuery {
@@ -39,12 +39,14 @@ const invalid = (error: ParseResult.ParseError) => {
   })
 }
 
+const failed = (reason: string) => new LogsFailed({ reason })
+
 /** The last lines, 100 when none are asked for, of a stack's log where `remotePath` is given, else of a container's. */
 export const logs = Effect.fn("logs")(function*(
   serverId: string,
   query: LogsQuery
-): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerNotFound | SettingsError, Settings | Ssh> {
-  const server = yield* (yield* Settings).server(serverId)
+): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerNotFound, Settings | Ssh> {
+  const server = yield* serverOr(serverId, failed)
   const { containerName, lines, remotePath } = yield* decodeQuery({
     containerName: given(query.remotePath) === undefined ? given(query.containerName) : undefined,
     remotePath: given(query.remotePath),
@@ -54,10 +56,10 @@ export const logs = Effect.fn("logs")(function*(
     ? stackLogsCommand(normalRemotePath(remotePath), lines, server.useSudo)
     : containerName !== undefined
     ? containerLogsCommand(containerName, lines, server.useSudo)
-    : yield* new LogsFailed({ reason: new LogsTargetMissing().message })
+    : yield* failed(new LogsTargetMissing().message)
   const { stdout } = yield* Effect.mapError(
     execute(server, command, { maxOutput: logLimit }),
-    ({ message }) => new LogsFailed({ reason: dockerHelp(message, server) })
+    ({ message }) => failed(dockerHelp(message, server))
   )
   return yield* withoutSecrets(stdout)
 })

@@ -220,6 +220,25 @@ describe("the settings file", () => {
       expect((yield* request("GET", "/api/health")).status).toBe(200)
     }))
 
+  it.scopedLive.each([
+    ["scan", "Scan failed: "],
+    ["containers", "Failed to get containers: "],
+    ["logs?containerName=a", "Failed to get logs: "]
+  ])("that fails %s is told as the failure of that", ([path, prefix]) =>
+    Effect.gen(function*() {
+      const unresolved = oneServer.replace("hunter2-secret", "${env:BERTH_TEST_NO_SUCH_VARIABLE}")
+      const { request, settingsFile } = yield* startService(yield* settingsFileWith(unresolved))
+      const error = () =>
+        Effect.map(request("GET", `/api/servers/1/${path}`), ({ body, status }) => {
+          expect(status).toBe(500)
+          return body
+        })
+      const said = (words: string) => ({ error: expect.stringMatching(new RegExp(`^${prefix}.*${words}`)) })
+      expect(yield* error()).toEqual(said("BERTH_TEST_NO_SUCH_VARIABLE"))
+      yield* Effect.promise(() => writeFile(settingsFile, "servers: [\n"))
+      expect(yield* error()).toEqual(said("berth\\.yaml:\\d+"))
+    }))
+
   it.scopedLive("takes a server and gives it back without its credentials", () =>
     Effect.gen(function*() {
       const { request, settingsFile } = yield* startService(yield* settingsFileWith("# mine\n"))
