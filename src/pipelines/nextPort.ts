@@ -3,6 +3,7 @@ import { Disclosed } from "../schema/Disclosed.ts"
 import type { PlatformRecord } from "../schema/PlatformApp.ts"
 import { HostPortHidden, type NextPort, NoPortLeft } from "../schema/Route.ts"
 import { Platform } from "../services/platform/Platform.ts"
+import { warnWithoutSecrets } from "../services/secrets/secretsInUse.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { Ssh } from "../services/ssh/Ssh.ts"
 import { hostPortOf } from "./hostPort.ts"
@@ -27,7 +28,7 @@ const portOfApp = (app: PlatformRecord) =>
   Effect.gen(function*() {
     const platform = yield* Platform
     const envs = yield* platform.envs(app.uuid).pipe(
-      Effect.tapError((error) => Effect.logWarning(`The port of "${app.name}" is unknown: ${error.message}`)),
+      Effect.tapError((error) => warnWithoutSecrets(`The port of "${app.name}" is unknown: ${error.message}`)),
       Effect.orElseSucceed(() => [])
     )
     return yield* Option.match(hostPortOf(envs), {
@@ -44,7 +45,7 @@ const portOfApp = (app: PlatformRecord) =>
 const applicationPorts = Effect.gen(function*() {
   const platform = yield* Platform
   const apps = yield* platform.applications.pipe(
-    Effect.tapError((error) => Effect.logWarning(`The applications' ports are unknown: ${error.message}`)),
+    Effect.tapError((error) => warnWithoutSecrets(`The applications' ports are unknown: ${error.message}`)),
     Effect.orElseSucceed(() => [])
   )
   const ports = yield* Effect.forEach(apps, portOfApp, { concurrency: 16 })
@@ -57,7 +58,7 @@ const proxyPorts = Effect.gen(function*() {
   const text = yield* readProxyText(yield* proxyHome)
   return usedPorts(text, Option.getOrUndefined(subnet))
 }).pipe(
-  Effect.tapError((error) => Effect.logWarning(`The proxy's ports are unknown: ${error.message}`)),
+  Effect.tapError((error) => warnWithoutSecrets(`The proxy's ports are unknown: ${error.message}`)),
   Effect.orElseSucceed(() => none)
 )
 

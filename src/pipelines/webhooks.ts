@@ -14,6 +14,7 @@ import type {
 import type { GitHost } from "../services/githost/GitHost.ts"
 import type { Locks } from "../services/locks/Locks.ts"
 import { Platform } from "../services/platform/Platform.ts"
+import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { ensureHook, hookActive, removeHooks } from "./pushHook.ts"
 import { repositoryNameOf } from "./repositoryName.ts"
@@ -23,10 +24,9 @@ const repositoriesAtOnce = 8
 type Failure = PlatformFailure | SettingsError
 type Services = Platform | GitHost | Settings | Locks
 
-const failed = (error: { readonly message: string }) => `error: ${error.message}`
 /** What an effect has to say; a failure is said too, and stops nothing. */
 const told = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
-  Effect.catchAll(effect, (error) => Effect.succeed(failed(error)))
+  Effect.catchAll(effect, ({ message }) => withoutSecrets(`error: ${message}`))
 
 /** The repository of an application, under the configured owner. */
 const repositoryOf = (name: string): Effect.Effect<Repository, SettingsError, Settings> =>

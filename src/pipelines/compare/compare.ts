@@ -12,6 +12,7 @@ import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/composeFile.ts"
@@ -193,6 +194,6 @@ export const compare = Effect.fn("compare")(function*(
       "local-only": count("local-only"),
       "remote-only": count("remote-only")
     },
-    warnings: warnings.slice(0, mostWarnings)
+    warnings: yield* Effect.forEach(warnings.slice(0, mostWarnings), withoutSecrets)
   }
 })

@@ -14,6 +14,7 @@ import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step, type Steps } from "../../services/runs/Steps.ts"
+import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
@@ -32,7 +33,7 @@ const stage = <A, E extends { readonly message: string }, R>(
   name: string,
   effect: Effect.Effect<A, E, R>,
   detail: (result: A) => string
-): Effect.Effect<A, DeployFailed | DeployLocked, R | Steps> =>
+): Effect.Effect<A, DeployFailed | DeployLocked, R | Settings | Steps> =>
   step(
     name,
     Effect.mapError(effect, (error) =>
@@ -118,7 +119,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
     /** What the server did not take in part it gets whole. */
     const loadWhole = (partial: Transfer, reason: string) =>
       Effect.gen(function*() {
-        yield* Effect.logWarning(`The server did not take a part of the archive, so all of it is sent: ${reason}`)
+        yield* warnWithoutSecrets(`The server did not take a part of the archive, so all of it is sent: ${reason}`)
         const whole = yield* load({ kind: "whole" })
         return {
           activation: whole.activation,

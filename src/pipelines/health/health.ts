@@ -3,6 +3,7 @@ import type { Finding } from "../../schema/Health.ts"
 import type { Server, ServerAccess } from "../../schema/Server.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { composeObstacle } from "../deploy/preflight.ts"
@@ -40,7 +41,7 @@ const helpOf = ({ _tag }: Failure): { readonly help?: string } => {
 const finding = <R>(
   name: string,
   check: Effect.Effect<ReadonlyArray<Finding> | Finding, Failure, R>
-): Effect.Effect<ReadonlyArray<Finding>, never, R> =>
+): Effect.Effect<ReadonlyArray<Finding>, never, R | Settings> =>
   check.pipe(
     Effect.catchAll((failure) => Effect.succeed({ name, ok: false, detail: failure.message, ...helpOf(failure) })),
     Effect.timeoutTo({
@@ -49,9 +50,10 @@ const finding = <R>(
       onTimeout: () => ({ name, ok: false, detail: `no answer within ${Duration.toSeconds(patience)} s` })
     }),
     Effect.timed,
-    Effect.map(([took, found]) => {
+    Effect.flatMap(([took, found]) => {
       const latencyMs = Math.round(Duration.toMillis(took))
-      return (Array.isArray(found) ? found : [found]).map((each: Finding) => ({ ...each, latencyMs }))
+      return Effect.forEach(Array.isArray(found) ? found : [found], (each: Finding) =>
+        Effect.map(withoutSecrets(each.detail), (detail) => ({ ...each, detail, latencyMs })))
     })
   )
 

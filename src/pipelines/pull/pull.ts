@@ -11,6 +11,7 @@ import { pullLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { pullItem } from "./pullItem.ts"
@@ -49,7 +50,9 @@ export const pull = Effect.fn("pull")(function*(
     const session = yield* (yield* Sftp).session(server)
     const outcomes = yield* Effect.forEach(files, (item) =>
       pullItem(session, item).pipe(
-        Effect.mapError(({ message }) => ({ name: item.name, error: message })),
+        Effect.catchAll(({ message }) =>
+          Effect.flatMap(withoutSecrets(message), (error) => Effect.fail({ name: item.name, error }))
+        ),
         Effect.either
       ), { concurrency: itemsAtOnce })
     const [errors, pulled] = Array.separate(outcomes)

@@ -32,7 +32,7 @@ const stage = <A, E extends { readonly message: string }, R>(
   name: string,
   effect: Effect.Effect<A, E, R>,
   outcome: (result: A) => string | StepOutcome
-): Effect.Effect<A, UpsertFailed, R | Steps> =>
+): Effect.Effect<A, UpsertFailed, R | Settings | Steps> =>
   Effect.mapError(step(name, effect, outcome), ({ message }) => new UpsertFailed({ step: name, reason: message }))
 
 const planned = ({ buildPack, name, port }: AppPlan) =>

@@ -1,6 +1,8 @@
 import { Context, Effect, Layer, type Stream, SubscriptionRef } from "effect"
 import { recorded } from "../../schema/Step.ts"
 import type { Step, StepStatus } from "../../schema/Step.ts"
+import { withoutSecrets } from "../secrets/secretsInUse.ts"
+import type { Settings } from "../settings/Settings.ts"
 
 /** The steps of the run that is under way. */
 export class Steps extends Context.Tag("berth/Steps")<Steps, {
@@ -36,21 +38,21 @@ const outcomeOf = (outcome: string | StepOutcome): StepOutcome =>
 
 /**
  * Runs one step of a pipeline: records it as `running`, then as what `outcome` says of its result (`done` when that is
- * only a detail). A step that fails is recorded as `error`; its error passes on unchanged.
+ * only a detail). A step that fails is recorded as `error`; its error passes on unchanged. Details are shown without
+ * the secrets in use, since what an upstream or a server said may be part of them.
  */
 export const step = <A, E extends { readonly message: string }, R>(
   name: string,
   effect: Effect.Effect<A, E, R>,
   outcome: (result: A) => string | StepOutcome
-): Effect.Effect<A, E, R | Steps> =>
+): Effect.Effect<A, E, R | Steps | Settings> =>
   Effect.gen(function*() {
     const steps = yield* Steps
+    const ended = ({ detail, status }: StepOutcome) =>
+      Effect.flatMap(withoutSecrets(detail), (words) => steps.record({ step: name, status, detail: words }))
     yield* steps.record({ step: name, status: "running", detail: "" })
-    const result = yield* Effect.tapError(
-      effect,
-      (error) => steps.record({ step: name, status: "error", detail: error.message })
-    )
-    yield* steps.record({ step: name, ...outcomeOf(outcome(result)) })
+    const result = yield* Effect.tapError(effect, ({ message }) => ended({ status: "error", detail: message }))
+    yield* ended(outcomeOf(outcome(result)))
     return result
   }).pipe(Effect.withSpan(`step.${name}`))
 

@@ -27,3 +27,7 @@ export const secretsInUse: Effect.Effect<ReadonlyArray<Redacted.Redacted>, never
 /** Text that may come from outside, without the secrets in use. */
 export const withoutSecrets = (text: string): Effect.Effect<string, never, Settings> =>
   Effect.map(secretsInUse, (secrets) => scrubbed(text, secrets))
+
+/** Warns in the log in words that may come from outside. */
+export const warnWithoutSecrets = (text: string): Effect.Effect<void, never, Settings> =>
+  Effect.flatMap(withoutSecrets(text), (words) => Effect.logWarning(words))

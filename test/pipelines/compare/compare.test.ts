@@ -1,14 +1,16 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { compare } from "../../../src/pipelines/compare/compare.ts"
+import { inventoryCommand } from "../../../src/pipelines/remote/compare.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import type { RemoteCommand } from "../../../src/services/ssh/RemoteCommand.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { remoteHere, shells } from "../../layers/RemoteHere.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
+import { SshTest } from "../../layers/SshTest.ts"
 import { plant, type Planted, temporaryDirectory } from "../../layers/temporary.ts"
 
 const server: ServerAccess = {
@@ -166,3 +168,18 @@ describe("compare", () => {
       Effect.provide([local, settingsTest({}, [server]), Layer.mock(Ssh, {})])
     ))
 })
+
+it.scoped("a comparison shows no password that a warning of the server repeats", () =>
+  Effect.gen(function*() {
+    const projectPath = yield* temporaryDirectory
+    const stderr = "find: 'data/pass-word': Permission denied\n"
+    const stdout = "berth-files\0"
+    const { warnings } = yield* compare({ projectPath, serverId: "1", remotePath: "~/containers/app" }).pipe(
+      Effect.provide([
+        local,
+        settingsTest({}, [{ ...server, credentials: { password: Redacted.make("pass-word") } }]),
+        SshTest({ [inventoryCommand("~/containers/app", [], false).what]: { stderr, stdout } })
+      ])
+    )
+    expect(warnings).toEqual(["find: 'data/***': Permission denied"])
+  }))

@@ -1,6 +1,6 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { pull } from "../../../src/pipelines/pull/pull.ts"
@@ -194,6 +194,17 @@ describe("pull", () => {
           expect(yield* treeOf(join(root, ".."))).toEqual([])
         })
     )
+
+    it.scoped("shows no password that it names", () =>
+      Effect.gen(function*() {
+        const root = yield* temporaryDirectory
+        const known = settingsTest({}, [{ ...server, credentials: { password: Redacted.make("pass-word") } }])
+        const { errors } = yield* pull({ serverId: "1", files: [item(join(root, "data"), "/srv")] }).pipe(
+          Effect.provide(session([{ name: "../pass-word", kind: "file", size: 1 }], Stream.empty)),
+          Effect.provide(Layer.merge(local, known))
+        )
+        expect(errors).toEqual([{ name: "item /srv", error: expect.stringContaining("../***") }])
+      }))
 
     it.scoped("leaves no part of a file that breaks off, and the file that was there before", () =>
       Effect.gen(function*() {

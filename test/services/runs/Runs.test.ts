@@ -3,10 +3,11 @@ import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Ref, Scope, Test
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { Runs, runsLayer, RunsLive } from "../../../src/services/runs/Runs.ts"
 import { step, Steps } from "../../../src/services/runs/Steps.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
 
 const key = { rank: 1, name: "key" }
 const other = { rank: 1, name: "other" }
-const live = Layer.provide(RunsLive, LocksLive)
+const live = Layer.merge(Layer.provide(RunsLive, LocksLive), settingsTest())
 
 /** Lets every fiber go on as far as it can. */
 const settle = Effect.repeatN(Effect.yieldNow(), 20)

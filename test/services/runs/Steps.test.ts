@@ -1,8 +1,9 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Chunk, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { skip, step, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
 
-const fresh = Layer.fresh(StepsLive)
+const fresh = Layer.merge(Layer.fresh(StepsLive), settingsTest({ "platform.token": Redacted.make("platform-token") }))
 const all = Effect.flatMap(Steps, (steps) => steps.all)
 
 describe("steps", () => {
@@ -33,6 +34,16 @@ describe("steps", () => {
         const failing = Effect.fail({ _tag: "Refused", message: "refused" })
         expect(yield* Effect.flip(step("sync", failing, () => ""))).toMatchObject({ _tag: "Refused" })
         expect(yield* all).toEqual([{ step: "sync", status: "error", detail: "refused" }])
+      }).pipe(Effect.provide(fresh)))
+
+    test.effect("show no secret in use, whatever form it came back in", () =>
+      Effect.gen(function*() {
+        const said = `platform-token, ${encodeURIComponent("platform-token")}, ${btoa("u:platform-token")}`
+        yield* step("env", Effect.void, () => said)
+        yield* step("webhook", Effect.void, () => ({ status: "warn", detail: said }))
+        yield* Effect.ignore(step("sync", Effect.fail({ message: said }), () => ""))
+        for (const { detail } of yield* all) expect(detail).toMatch(/^\*{3}, \*{3}, \S*\*{3}\S*$/)
+        expect(JSON.stringify(yield* all)).not.toMatch(/platform|cGxhdGZvcm0/)
       }).pipe(Effect.provide(fresh)))
 
     test.effect("keep the place of their first appearance", () =>
