@@ -36,8 +36,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(
         OpenApi.annotations({
           summary: "Prepare a project for deployment",
-          description: "Writes container.json, compose.yml, .env and build-image-tar.ps1 where they are missing; " +
-            "nothing that exists is changed."
+          description:
+            "Writes container.json, compose.yml, .env, build-image-tar.ps1 and .dockerignore where they are " +
+            "missing; nothing that exists is changed."
         })
       )
   )

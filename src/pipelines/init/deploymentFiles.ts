@@ -57,7 +57,7 @@ $archive = '${name}.tar'
 $platform = @()
 if ($env:BUILD_PLATFORM) { $platform = @('--platform', $env:BUILD_PLATFORM) }
 
-# An archive of an earlier build would become part of this one's build context.
+# Where .dockerignore does not keep it out, the archive of the last build would become part of this one's image.
 if (Test-Path -LiteralPath $archive) { Remove-Item -LiteralPath $archive -Force }
 
 docker build @platform --tag $image --file '${imageFile}' .

@@ -21,16 +21,11 @@ import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, projectFiles } from "../projects/projectFiles.ts"
 import { projectText } from "../projects/projectText.ts"
 import { buildScript, composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
+import { dockerIgnore } from "./dockerIgnore.ts"
 import { exposedPort } from "./exposedPort.ts"
 
 const usualContainerPort = 3000
 const usualHostPort = 2007
-
-const containerPortOf = (directory: string, imageFile: string) =>
-  Effect.map(
-    projectText(directory, imageFile),
-    (text) => Option.getOrElse(Option.flatMap(text, exposedPort), () => usualContainerPort)
-  )
 
 /**
  * The next free port, or the first one of all where nobody can tell in time. Ports that are known to be hidden are
@@ -63,7 +58,7 @@ const provide = (directory: string, present: ReadonlyArray<LocalEntry>) => ({ co
 
 /**
  * Writes the files that a project's deployment needs and the project does not have: `container.json`, `compose.yml`,
- * `.env` and `build-image-tar.ps1`. Nothing that exists is touched.
+ * `.env`, `build-image-tar.ps1` and `.dockerignore`. Nothing that exists is touched.
  */
 export const init = Effect.fn("init")(function*(
   { projectPath }: InitRequest
@@ -77,6 +72,7 @@ export const init = Effect.fn("init")(function*(
   const present = yield* projectFiles(directory)
   const base = path.basename(directory)
   const imageFile = Option.getOrElse(firstNamed(present, imageFileNames), () => imageFileNames[0])
+  const imageText = Option.getOrElse(yield* projectText(directory, imageFile), () => "")
   const env = yield* projectText(directory, ".env")
   // An .env that is kept and names no port leaves it to the compose file.
   const keptWithoutPort = Option.exists(env, (text) => parseEnv(text).every(({ key }) => key !== "HOST_PORT"))
@@ -84,7 +80,7 @@ export const init = Effect.fn("init")(function*(
   const deployment = {
     name: dockerName(base),
     imageFile,
-    containerPort: yield* containerPortOf(directory, imageFile),
+    containerPort: Option.getOrElse(exposedPort(imageText), () => usualContainerPort),
     hostPort: needsPort ? yield* hostPortOf : usualHostPort
   }
   const hostPort = keptWithoutPort ? `\${HOST_PORT:-${deployment.hostPort}}` : "${HOST_PORT}"
@@ -93,7 +89,8 @@ export const init = Effect.fn("init")(function*(
     { names: [containerConfigName], content: containerJson(remotePathOf({}, base)), mode: 0o644 },
     { names: composeFileNames, content: composeYaml(deployment, hostPort), mode: 0o644 },
     { names: [".env"], content: envFile(deployment), mode: 0o600 },
-    { names: [buildScriptName], content: buildScript(deployment), mode: 0o755 }
+    { names: [buildScriptName], content: buildScript(deployment), mode: 0o755 },
+    { names: [".dockerignore"], content: dockerIgnore(imageText), mode: 0o644 }
   ]
   const outcomes = yield* Effect.forEach(files, provide(directory, present))
   const [kept, created] = Array.partition(outcomes, (outcome) => outcome.created)

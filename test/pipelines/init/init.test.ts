@@ -26,7 +26,7 @@ const project = (name: string, files: { readonly [path: string]: Planted }) =>
     return directory
   })
 const textAt = (directory: string, name: string) => Effect.promise(() => readFile(join(directory, name), "utf8"))
-const all = ["container.json", "compose.yml", ".env", "build-image-tar.ps1"]
+const all = ["container.json", "compose.yml", ".env", "build-image-tar.ps1", ".dockerignore"]
 
 describe("init", () => {
   it.scoped("writes what a project with a Dockerfile needs", () =>
@@ -46,6 +46,7 @@ describe("init", () => {
       const { mode } = yield* Effect.promise(() => stat(join(directory, ".env")))
       if (process.platform !== "win32") expect(mode & 0o777).toBe(0o600)
       expect(yield* textAt(directory, "build-image-tar.ps1")).toContain("'my-app:latest'")
+      expect(yield* textAt(directory, ".dockerignore")).toContain("\n*.tar\n.env\ndata\n")
     }).pipe(Effect.provide(local)))
 
   it.scoped("takes the next free port where the platform answers", () =>
@@ -91,16 +92,17 @@ describe("init", () => {
         "docker-compose.yaml": "mine",
         ".env": "A=1\n",
         "container.json": "{}",
-        "build-image-tar.ps1": "exit 0"
+        "build-image-tar.ps1": "exit 0",
+        ".dockerignore": "*\n!src\n"
       }
       const directory = yield* project("app", mine)
       const result = yield* init({ projectPath: directory })
       expect(result).toMatchObject({
         created: [],
-        kept: ["container.json", "docker-compose.yaml", ".env", "build-image-tar.ps1"]
+        kept: ["container.json", "docker-compose.yaml", ".env", "build-image-tar.ps1", ".dockerignore"]
       })
       for (const [name, text] of Object.entries(mine)) expect(yield* textAt(directory, name)).toBe(text)
-      expect((yield* Effect.promise(() => readdir(directory))).length).toBe(4)
+      expect((yield* Effect.promise(() => readdir(directory))).length).toBe(5)
     }).pipe(Effect.provide(local)))
 
   it.scoped("names a port in the compose file where an .env that is kept does not", () =>

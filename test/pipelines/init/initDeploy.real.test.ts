@@ -73,7 +73,7 @@ describe.skipIf(!available)(realSsh.title("init, build and deploy on a real serv
       )
 
       expect((yield* request("POST", "/api/projects/init", { projectPath })).body).toMatchObject({
-        created: ["container.json", "compose.yml", "build-image-tar.ps1"],
+        created: ["container.json", "compose.yml", "build-image-tar.ps1", ".dockerignore"],
         kept: [".env"]
       })
       const configFile = join(projectPath, "container.json")

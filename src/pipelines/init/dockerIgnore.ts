@@ -1,0 +1,41 @@
+import { buildScriptName } from "../../schema/Build.ts"
+import { changelogFileName } from "../../schema/Changelog.ts"
+import { containerConfigName, platformFileName } from "../../schema/Project.ts"
+
+const archive = "*.tar"
+/** What no image is made of: earlier archives, what the server keeps to itself, and what only Berth reads. */
+const ignored = [
+  archive,
+  ".env",
+  "data",
+  containerConfigName,
+  platformFileName,
+  changelogFileName,
+  buildScriptName
+]
+
+const isIgnored = (path: string): boolean =>
+  ignored.some((name) => name === archive ? /^[^/]+\.tar$/.test(path) : path === name || path.startsWith(`${name}/`))
+
+const words = (text: string): ReadonlyArray<string> =>
+  text.startsWith("[") ? [...text.matchAll(/"([^"]*)"/g)].map(([, word = ""]) => word) : text.split(/\s+/)
+
+/** The files of the project that an image build file copies by their names. */
+const copied = (imageFile: string): ReadonlyArray<string> =>
+  imageFile.replace(/\\[ \t]*\r?\n/g, " ").split(/\r?\n/).flatMap((line) => {
+    const [, flags = "", rest = ""] = /^\s*(?:copy|add)\s+((?:--\S+\s+)*)(.+?)\s*$/i.exec(line) ?? []
+    return /(^|\s)--from=/.test(flags) ? [] : words(rest).slice(0, -1)
+  }).map((path) => path.replace(/^\.?\/+/, "").replace(/\/+$/, ""))
+
+/** `.dockerignore`: keeps out of the image what does not belong there, but for what its build file asks for. */
+export const dockerIgnore = (imageFile: string): string => {
+  const wanted = [...new Set(copied(imageFile).filter(isIgnored))]
+  return [
+    "# What no build of this project may pack into the image:",
+    ...ignored,
+    ...(wanted.length === 0
+      ? []
+      : ["# but for what the build file copies by name:", ...wanted.map((path) => `!${path}`)]),
+    ""
+  ].join("\n")
+}
