@@ -1,13 +1,21 @@
+import { HttpServer } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Logger, Redacted } from "effect"
+import { Context, Effect, Layer, Logger, Redacted } from "effect"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { baseUrl } from "../../src/http/announce.ts"
+import { listen } from "../../src/http/listen.ts"
+import { Http } from "../../src/http/server.ts"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
 import { makeGitHostDouble } from "../../src/sandbox/gitHostDouble.ts"
 import { imageArchive } from "../../src/sandbox/imageArchive.ts"
 import { makePlatformDouble } from "../../src/sandbox/platformDouble.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
+import { Platform } from "../../src/services/platform/Platform.ts"
+import { servicesLive } from "../../src/services/ServicesLive.ts"
 import { type Reply, settingsFileWith, startService } from "../fixtures/service.ts"
+import { platformTest } from "../layers/PlatformTest.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const secrets = { platform: "plat+form/token=1", gitHost: "git+host/token=1", hook: "hook secret/&=1" }
@@ -174,6 +182,33 @@ describe("a secret that an upstream repeats", () => {
         const warnings = lines.filter((line) => /^The (port of "shop" is|applications' ports are) unknown: /.test(line))
         expect(warnings).toEqual([expect.stringContaining("no: ***"), expect.stringContaining("no: ***")])
         expect(shownIn(lines.join("\n"))).toEqual([])
+      })
+    ))
+})
+
+describe("a secret that a bug puts into its words", () => {
+  it.scopedLive("is neither in the answer nor in the log", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const file = yield* settingsFileWith(JSON.stringify({ platform: { token: secrets.platform } }))
+        const buggy = Layer.effect(
+          Platform,
+          Effect.map(
+            Platform,
+            (platform) => Platform.of({ ...platform, applications: Effect.die(new Error(`no: ${echo}`)) })
+          )
+        )
+        const services = Layer.merge(
+          Layer.provide(servicesLive(file), NodeContext.layer),
+          Layer.provide(buggy, platformTest())
+        )
+        const context = yield* Layer.build(listen(Http, services, { host: "127.0.0.1", port: 0 }))
+        const { address } = Context.get(context, HttpServer.HttpServer)
+        const answer = yield* Effect.promise(() => fetch(`${baseUrl(address)}/api/platform/apps`))
+        expect(yield* Effect.promise(() => answer.json())).toEqual({ error: "Internal error: see the service's log" })
+        const told = lines.filter((line) => line.startsWith("A request failed in a way that was not foreseen: "))
+        expect(told).toEqual([expect.stringContaining("no: ***")])
+        expect(shownIn(lines.join("\n"), [secrets.platform])).toEqual([])
       })
     ))
 })
