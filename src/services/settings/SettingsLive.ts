@@ -10,4 +10,4 @@ import { settingsFrom } from "./settingsFrom.ts"
 export const SettingsLive = (
   file: string
 ): Layer.Layer<Settings, never, LocalFiles | Locks | FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(Settings, Effect.flatMap(fileSource(file), settingsFrom))
+  Layer.scoped(Settings, Effect.flatMap(fileSource(file), settingsFrom))

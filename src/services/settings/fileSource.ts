@@ -1,5 +1,5 @@
 import { FileSystem, Path } from "@effect/platform"
-import { Clock, Effect, Either, Option, Ref } from "effect"
+import { Clock, Effect, Either, Option, RcMap, Ref } from "effect"
 import { SettingsInvalid, SettingsUnavailable } from "../../schema/Settings.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { settingsLock } from "../locks/LockKey.ts"
@@ -9,7 +9,9 @@ import type { Edited, SettingsSource, Snapshot } from "./settingsSource.ts"
 
 type Bytes = Option.Option<Uint8Array>
 
-interface Read extends Snapshot {
+interface Read {
+  readonly bytes: Bytes
+  readonly snapshot: Snapshot
   /** What told this state of the file from others. */
   readonly stamp: string
   /** Whether a change after the reading would have changed the stamp: clocks of file systems are coarse. */
@@ -75,20 +77,31 @@ export const fileSource = (file: string) =>
           onNone: () => Infinity,
           onSome: (time) => time.getTime()
         })
-        const snapshot = snapshotOf(file, yield* bytesNow)
-        yield* Ref.set(last, Option.some({ ...snapshot, stamp, isSettled }))
+        const bytes = yield* bytesNow
+        const unchanged = Option.filter(yield* Ref.get(last), (read) => same(read.bytes, bytes))
+        const snapshot = Option.match(unchanged, {
+          onNone: () => snapshotOf(file, bytes),
+          onSome: (read) => read.snapshot
+        })
+        yield* Ref.set(last, Option.some({ bytes, snapshot, stamp, isSettled }))
         yield* warnOfReaders(stamp, info.mode)
         return snapshot
       })
 
-    const current = Effect.gen(function*() {
+    const look = Effect.gen(function*() {
       const info = yield* Effect.option(fs.stat(file))
       // What cannot be looked at is either not there or unreadable: reading tells which.
       if (Option.isNone(info)) return snapshotOf(file, yield* bytesNow)
       const stamp = stampOf(info.value)
       const known = Option.filter(yield* Ref.get(last), (read) => read.isSettled && read.stamp === stamp)
-      return yield* Option.match(known, { onNone: () => readAnew(info.value, stamp), onSome: Effect.succeed })
+      return yield* Option.match(known, {
+        onNone: () => readAnew(info.value, stamp),
+        onSome: ({ snapshot }) => Effect.succeed(snapshot)
+      })
     })
+    // Many calls at once ask for settings: those who come while somebody looks at the file see what is seen there.
+    const looks = yield* RcMap.make({ lookup: () => look })
+    const current = Effect.scoped(RcMap.get(looks, file))
 
     const change = <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
       Effect.gen(function*() {

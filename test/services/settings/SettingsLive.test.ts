@@ -6,8 +6,8 @@ import { homedir } from "node:os"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { Settings } from "../../../src/services/settings/Settings.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
+import { settingsIn } from "../../fixtures/settingsIn.ts"
 
 const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer), Layer.provideMerge(LocksLive))
 const windows = process.platform === "win32"
@@ -21,7 +21,7 @@ const workshop = (text?: string) =>
     const file = path.join(directory, "berth.yaml")
     const write = (content: string) => fs.writeFileString(file, content, { mode: 0o600 })
     if (text !== undefined) yield* write(text)
-    const settings = yield* Effect.provide(Settings, SettingsLive(file))
+    const settings = yield* settingsIn(SettingsLive(file))
     return { fs, directory, file, write, settings, at: (name: string) => path.join(directory, name) }
   })
 
@@ -117,9 +117,9 @@ describe("SettingsLive", () => {
       Effect.gen(function*() {
         const { directory, file, fs } = yield* workshop()
         yield* fs.writeFile(file, new Uint8Array([0x61, 0xff, 0x3a]))
-        const settings = yield* Effect.provide(Settings, SettingsLive(file))
+        const settings = yield* settingsIn(SettingsLive(file))
         expect(yield* messageOf(settings.servers)).toBe(`${file}: is no UTF-8 text`)
-        const folder = yield* Effect.provide(Settings, SettingsLive(directory))
+        const folder = yield* settingsIn(SettingsLive(directory))
         expect(yield* messageOf(folder.servers)).toBe(`${directory}: illegal operation on a directory`)
       }))
   })
@@ -134,13 +134,31 @@ describe("SettingsLive", () => {
           ...files,
           read: (path) => Effect.zipRight(Ref.update(reads, (n) => n + 1), files.read(path))
         })
-        const settings = yield* Effect.provide(Settings, Layer.provide(SettingsLive(file), counting))
+        const settings = yield* settingsIn(Layer.provide(SettingsLive(file), counting))
         const then = new Date(Date.now() - 60_000)
         yield* fs.utimes(file, then, then)
         for (const _ of Array.from({ length: 5 })) expect(yield* settings.get("gitHost.sshPort")).toBe(1)
         expect(yield* Ref.get(reads)).toBe(1)
         yield* fs.writeFileString(file, "gitHost: { sshPort: 22 }\n")
         expect(yield* settings.get("gitHost.sshPort")).toBe(22)
+      }))
+
+    it.scoped("is looked at once for many who ask at the same time", () =>
+      Effect.gen(function*() {
+        const { file, fs } = yield* workshop("gitHost: { sshPort: 1 }\n")
+        const looks = yield* Ref.make(0)
+        const counting = Layer.succeed(FileSystem.FileSystem, {
+          ...fs,
+          stat: (path) => Effect.zipRight(Ref.update(looks, (n) => n + 1), fs.stat(path))
+        })
+        const settings = yield* settingsIn(Layer.provide(SettingsLive(file), counting))
+        const asked = Effect.all(Array.from({ length: 50 }, () => settings.get("gitHost.sshPort")), {
+          concurrency: "unbounded"
+        })
+        expect(new Set(yield* asked)).toEqual(new Set([1]))
+        expect(yield* Ref.get(looks)).toBe(1)
+        yield* fs.writeFileString(file, "gitHost: { sshPort: 22 }\n")
+        expect(new Set(yield* asked)).toEqual(new Set([22]))
       }))
   })
 
@@ -266,7 +284,7 @@ describe("SettingsLive", () => {
     it.scoped("never fail", () =>
       Effect.gen(function*() {
         const { directory } = yield* workshop()
-        const settings = yield* Effect.provide(Settings, SettingsLive(directory))
+        const settings = yield* settingsIn(SettingsLive(directory))
         expect(yield* settings.guard).toEqual({ token: Option.none(), hosts: [], origins: [] })
       }))
   })

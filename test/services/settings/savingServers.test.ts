@@ -9,8 +9,8 @@ import type { ServerInput } from "../../../src/schema/Server.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { Settings } from "../../../src/services/settings/Settings.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
+import { settingsIn } from "../../fixtures/settingsIn.ts"
 
 const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer), Layer.provideMerge(LocksLive))
 const windows = process.platform === "win32"
@@ -23,7 +23,7 @@ const workshop = (text?: string) =>
     const file = path.join(directory, "berth.yaml")
     const write = (content: string) => fs.writeFileString(file, content, { mode: 0o600 })
     if (text !== undefined) yield* write(text)
-    const settings = yield* Effect.provide(Settings, SettingsLive(file))
+    const settings = yield* settingsIn(SettingsLive(file))
     return { fs, path, directory, file, write, settings, read: fs.readFileString(file) }
   })
 
@@ -65,7 +65,7 @@ describe("saving servers", () => {
       Effect.gen(function*() {
         const { directory, fs, path } = yield* workshop()
         const file = path.join(directory, "a", "b", "berth.yaml")
-        const settings = yield* Effect.provide(Settings, SettingsLive(file))
+        const settings = yield* settingsIn(SettingsLive(file))
         const server = yield* settings.saveServer(input({ id: "mine", password: secret("p: w"), sudoPassword: null }))
         expect(server).toEqual({ ...unmoved, id: server.id, name: "Main", port: 22, useSudo: false })
         expect(yield* fs.readFileString(file)).toBe(
@@ -210,7 +210,7 @@ describe("saving servers", () => {
         yield* settings.removeServer("none")
         expect((yield* fs.stat(file)).ino).toEqual(before.ino)
         const elsewhere = path.join(directory, "none", "berth.yaml")
-        const others = yield* Effect.provide(Settings, SettingsLive(elsewhere))
+        const others = yield* settingsIn(SettingsLive(elsewhere))
         yield* others.removeServer("none")
         expect(yield* fs.exists(path.dirname(elsewhere))).toBe(false)
       }))
@@ -226,7 +226,7 @@ describe("saving servers", () => {
         yield* fs.symlink(real, link)
         yield* fs.symlink(path.join("real", "new.yaml"), dangling)
         for (const file of [link, dangling]) {
-          const settings = yield* Effect.provide(Settings, SettingsLive(file))
+          const settings = yield* settingsIn(SettingsLive(file))
           yield* settings.saveServer(input())
           expect(yield* settings.servers).toHaveLength(1)
         }
@@ -274,7 +274,7 @@ describe("saving servers", () => {
               return bytes
             })
         })
-        const settings = yield* Effect.provide(Settings, Layer.provide(SettingsLive(file), busy))
+        const settings = yield* settingsIn(Layer.provide(SettingsLive(file), busy))
         yield* settings.saveServer(input())
         expect(yield* fs.readFileString(file)).toMatch(/^token: a3\nservers:\n {2}- id: /)
       }))
@@ -288,7 +288,7 @@ describe("saving servers", () => {
           ...files,
           read: () => Effect.map(Ref.updateAndGet(reads, (n) => n + 1), (n) => new TextEncoder().encode(`token: a${n}`))
         })
-        const settings = yield* Effect.provide(Settings, Layer.provide(SettingsLive(file), restless))
+        const settings = yield* settingsIn(Layer.provide(SettingsLive(file), restless))
         expect((yield* Effect.flip(settings.saveServer(input()))).message).toBe(`${file}: it keeps changing`)
       }))
   })
