@@ -1,5 +1,5 @@
 import { NodeContext } from "@effect/platform-node"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, ManagedRuntime, Stream } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
@@ -8,13 +8,23 @@ import type { DeployRequest, DeployResult } from "../src/schema/Deploy.ts"
 import { Runs } from "../src/services/runs/Runs.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 
-/** The service's own layers in this process, for looking at parts of a program. */
-export const services = (directory: string, settings: object) =>
+/** The service's own layers, in a process that wants to look at parts of a program. */
+const services = (directory: string, settings: object) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const file = join(directory, "in-process.yaml")
     yield* Effect.promise(() => writeFile(file, stringify(settings), { mode: 0o600 }))
     return servicesLive(file)
-  })).pipe(Layer.provideMerge(NodeContext.layer))
+  })).pipe(Layer.provideMerge(NodeContext.layer), Layer.orDie)
+
+/** The service's programs inside this process. */
+export type InProcess = Effect.Effect.Success<ReturnType<typeof inProcess>>
+
+/** Makes the service's programs ready to run with these settings; its connections close with the scope. */
+export const inProcess = (directory: string, settings: object) =>
+  Effect.acquireRelease(
+    Effect.sync(() => ManagedRuntime.make(services(directory, settings))),
+    (runtime) => Effect.promise(() => runtime.dispose())
+  )
 
 /** When each step of a deploy was done, in milliseconds from its beginning. */
 export interface Timeline {
@@ -22,8 +32,11 @@ export interface Timeline {
   readonly done: ReadonlyMap<string, number>
 }
 
-/** Deploys and takes down when each step was done. */
-export const timedDeploy = (request: DeployRequest) =>
+/** Deploys and takes down when each step was done; fails unless the stack came up healthy. */
+export const timedDeploy = (runtime: InProcess, request: DeployRequest): Promise<Timeline> =>
+  runtime.runPromise(timed(request))
+
+const timed = (request: DeployRequest) =>
   Effect.gen(function*() {
     const runs = yield* Runs
     const known = new Set((yield* runs.all).map(({ id }) => id))
@@ -46,5 +59,6 @@ export const timedDeploy = (request: DeployRequest) =>
     const result = yield* deploy(request)
     done.set("answer", performance.now() - began)
     yield* Effect.forkDaemon(watching.interruptAsFork(watching.id()))
+    if (!result.healthy) return yield* Effect.die(new Error(result.message))
     return { result, done } satisfies Timeline
   })

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { buildImages } from "./images.ts"
+import { inProcess } from "./inProcess.ts"
 import { machine } from "./machine.ts"
 import { setting } from "./numbers.ts"
 import { type Findings, parts } from "./parts.ts"
@@ -45,7 +46,8 @@ const program = Effect.gen(function*() {
   const remote = yield* startRemote
   const stage = yield* makeStage(directory, remote, images)
   const service = yield* startService(directory, settingsFor(stage))
-  const bench = { stage, service, rounds: setting("BENCH_ROUNDS", 5), deploys: setting("BENCH_DEPLOYS", 50) }
+  const berth = yield* inProcess(directory, settingsFor(stage))
+  const bench = { stage, service, berth, rounds: setting("BENCH_ROUNDS", 5), deploys: setting("BENCH_DEPLOYS", 50) }
 
   const found: Array<Findings> = []
   for (const [name, part] of Object.entries(parts)) {

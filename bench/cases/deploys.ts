@@ -1,13 +1,16 @@
+import { type InProcess, timedDeploy } from "../inProcess.ts"
 import { median, megabytes, ratio, seconds } from "../numbers.ts"
 import type { Section } from "../report.ts"
 import { copyWithScp, deployAs, type Rival, rivals, type Took } from "../rivals.ts"
-import type { Service } from "../service.ts"
 import { shell } from "../shell.ts"
 import { atFirstVersion, compose, emptied, places, type Stage } from "../stage.ts"
 
-/** How the contestants did at one kind of work, by their names; Berth's is "Berth". */
+/** How the contestants did at one kind of work, by their names, in milliseconds and bytes. */
 export interface Contest {
   readonly section: Section
+  /** Until the image was loaded. */
+  readonly loaded: ReadonlyMap<string, number>
+  /** Until the stack was started, and for Berth until it was seen to be healthy. */
   readonly all: ReadonlyMap<string, number>
   readonly bytes: ReadonlyMap<string, number>
 }
@@ -16,13 +19,19 @@ interface Sample extends Took {
   readonly bytes: number
 }
 
+const berthName = "Berth"
+
+/** What Berth's number is to another's. */
+export const besides = (numbers: ReadonlyMap<string, number>, name: string): number =>
+  (numbers.get(berthName) ?? Number.NaN) / (numbers.get(name) ?? Number.NaN)
+
 const present = async (rival: Rival) => shell("command -v \"$1\"", [rival.needs]).then(() => true, () => false)
 const remotePath = `~/${places.berth}`
 
-const deployBerth = async (stage: Stage, service: Service, version: "first" | "second", serverId: string) => {
-  const began = performance.now()
-  const { message } = await service.deploy({ projectPath: stage.projects[version], serverId, remotePath })
-  return { loaded: Number.NaN, all: performance.now() - began, message }
+const deployBerth = async (stage: Stage, berth: InProcess, version: "first" | "second", serverId: string) => {
+  const { done, result } = await timedDeploy(berth, { projectPath: stage.projects[version], serverId, remotePath })
+  const at = (step: string) => done.get(step) ?? Number.NaN
+  return { loaded: at("load"), all: at("answer"), message: result.message }
 }
 
 interface Work {
@@ -32,15 +41,14 @@ interface Work {
   readonly rounds: number
   /** Brings the server to where the work begins. */
   readonly reset: (place: string) => Promise<void>
-  readonly notes?: ReadonlyArray<string>
 }
 
 /** Has everybody do the same work in turn, several times. */
-const contest = async (stage: Stage, service: Service, work: Work): Promise<Contest> => {
+const contest = async (stage: Stage, berth: InProcess, work: Work): Promise<Contest> => {
   const { line, reset, rounds, title, version } = work
   const port = line === "near" ? stage.remote.port : stage.slow.port
   const contestants = new Map<string, (() => Promise<Took>) | undefined>([
-    ["Berth", () => deployBerth(stage, service, version, line)]
+    [berthName, () => deployBerth(stage, berth, version, line)]
   ])
   for (const rival of rivals) {
     contestants.set(rival.name, await present(rival) ? () => deployAs(rival, stage, version, port) : undefined)
@@ -49,44 +57,43 @@ const contest = async (stage: Stage, service: Service, work: Work): Promise<Cont
   for (let round = 0; round < rounds; round++) {
     for (const [name, run] of contestants) {
       if (run === undefined) continue
-      await reset(name === "Berth" ? places.berth : places.rival)
+      await reset(name === berthName ? places.berth : places.rival)
       stage.slow.passed()
       const took = await run()
       const { down, up } = stage.slow.passed()
       samples.set(name, [...samples.get(name) ?? [], { ...took, bytes: up + down }])
     }
   }
-  const all = new Map([...samples].map(([name, took]) => [name, median(took.map((sample) => sample.all))]))
-  const bytes = new Map([...samples].map(([name, took]) => [name, median(took.map((sample) => sample.bytes))]))
-  const berth = all.get("Berth") ?? Number.NaN
+  const medians = (of: (sample: Sample) => number) =>
+    new Map([...samples].map(([name, took]) => [name, median(took.map(of))]))
+  const results = {
+    loaded: medians(({ loaded }) => loaded),
+    all: medians(({ all }) => all),
+    bytes: medians(({ bytes }) => bytes)
+  }
   const rows = [...contestants.keys()].map((name) => {
-    const took = samples.get(name)
-    const whole = all.get(name)
-    if (took === undefined || whole === undefined) {
-      return [name, "not installed here", "", "", ...line === "far" ? [""] : []]
-    }
-    const loaded = median(took.map((sample) => sample.loaded))
-    return [
-      name,
-      seconds(whole),
-      Number.isNaN(loaded) ? "" : seconds(loaded),
-      name === "Berth" ? "" : ratio(berth / whole),
-      ...line === "far" ? [megabytes(bytes.get(name) ?? 0)] : []
+    if (!samples.has(name)) return [name, "not installed here"]
+    const time = (of: ReadonlyMap<string, number>) => [
+      seconds(of.get(name) ?? Number.NaN),
+      name === berthName ? "" : ratio(besides(of, name))
     ]
+    const wire = line === "far" ? [megabytes(results.bytes.get(name) ?? Number.NaN)] : []
+    return [name, ...time(results.loaded), ...time(results.all), ...wire]
   })
   const columns = [
     "who",
-    "all",
-    "until the image is loaded",
+    "image loaded",
     "Berth / it",
-    ...line === "far" ? ["bytes both ways"] : []
+    "stack started",
+    "Berth / it",
+    ...line === "far" ? ["bytes"] : []
   ]
-  return { section: { title, columns, rows, notes: work.notes ?? [] }, all, bytes }
+  return { section: { title, columns, rows }, ...results }
 }
 
 /** A first deploy to an empty server. */
-export const firstDeploy = (stage: Stage, service: Service, rounds: number): Promise<Contest> =>
-  contest(stage, service, {
+export const firstDeploy = (stage: Stage, berth: InProcess, rounds: number): Promise<Contest> =>
+  contest(stage, berth, {
     title: `First deploy of ${megabytes(stage.images.first.bytes)}, loopback`,
     version: "first",
     line: "near",
@@ -95,8 +102,8 @@ export const firstDeploy = (stage: Stage, service: Service, rounds: number): Pro
   })
 
 /** A deploy of the second version where the first one runs. */
-export const redeploy = (stage: Stage, service: Service, line: "near" | "far", rounds: number): Promise<Contest> =>
-  contest(stage, service, {
+export const redeploy = (stage: Stage, berth: InProcess, line: "near" | "far", rounds: number): Promise<Contest> =>
+  contest(stage, berth, {
     title: `Redeploy with 1 MiB of ${megabytes(stage.images.second.bytes)} changed, ${
       line === "near" ? "loopback" : "20 ms and 100 Mbit/s"
     }`,
@@ -107,22 +114,22 @@ export const redeploy = (stage: Stage, service: Service, line: "near" | "far", r
   })
 
 /** A deploy of what runs already, and how long compose itself takes to find that out. */
-export const unchanged = async (stage: Stage, service: Service, rounds: number) => {
-  const berth: Array<number> = []
+export const unchanged = async (stage: Stage, berth: InProcess, rounds: number) => {
+  const all: Array<number> = []
   const own: Array<number> = []
   let message = ""
   await atFirstVersion(stage, places.berth)
-  await deployBerth(stage, service, "second", "near")
+  await deployBerth(stage, berth, "second", "near")
   for (let round = 0; round < rounds; round++) {
-    const again = await deployBerth(stage, service, "second", "near")
-    berth.push(again.all)
+    const again = await deployBerth(stage, berth, "second", "near")
+    all.push(again.all)
     message = again.message
     const { millis } = await shell(`compose() { ${compose}; }; cd "$1"; compose up -d >/dev/null 2>&1`, [
       `${stage.remote.home}/${places.berth}`
     ], { env: stage.remote.env })
     own.push(millis)
   }
-  return { berth: median(berth), own: median(own), message }
+  return { all: median(all), own: median(own), message }
 }
 
 /** An upload alone, through the deploy's own program, beside scp. */
@@ -130,18 +137,18 @@ export const upload = async (
   stage: Stage,
   rounds: number,
   send: () => Promise<unknown>
-): Promise<{ readonly berth: number; readonly scp: number }> => {
+): Promise<{ readonly own: number; readonly scp: number }> => {
   await emptied(stage)
-  const berth: Array<number> = []
+  const own: Array<number> = []
   const scp: Array<number> = []
   await send()
   for (let round = 0; round < rounds; round++) {
     await shell("rm -rf \"$1/containers/app/.berth/incoming\"", [stage.remote.home])
     const began = performance.now()
     await send()
-    berth.push(performance.now() - began)
+    own.push(performance.now() - began)
     await shell("rm -f \"$1/rival/copy.tar\"", [stage.remote.home])
     scp.push((await copyWithScp(stage, stage.remote.port)).millis)
   }
-  return { berth: median(berth), scp: median(scp) }
+  return { own: median(own), scp: median(scp) }
 }
