@@ -1,8 +1,8 @@
-import { Deferred, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Layer, Predicate, Queue, Schedule, Stream } from "effect"
 import type { Scope } from "effect"
 // Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted.
 import spawn from "cross-spawn"
-import type { ChildProcess } from "node:child_process"
+import type { ChildProcess, SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
 import { lastBytes } from "../bytes/lastBytes.ts"
 import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
@@ -12,12 +12,36 @@ const grace = Duration.seconds(5)
 // A program that ended may leave others behind that keep its output open; what they still say is not waited for.
 const lastWordsMillis = 500
 
-const notFound = (program: string, cause: NodeJS.ErrnoException) =>
-  new ProgramNotFound({
-    program,
-    help: cause.code === "ENOENT"
-      ? "it is not installed, or not on the PATH of this service (or the directory to run it in is gone)"
-      : cause.message
+const hindrance = (program: string, cause: unknown): string => {
+  const isPath = /[/\\]/.test(program)
+  switch (Predicate.hasProperty(cause, "code") ? cause.code : undefined) {
+    case "ENOENT":
+      return (isPath ? "there is no such program" : "it is not installed, or not on the PATH of this service") +
+        " (or the directory to run it in is gone)"
+    case "EACCES":
+      // A search of the PATH ends with this, too, when it met a directory that it may not look into.
+      return (isPath ? "" : "it is not installed, or ") + "the user of this service may not run it" +
+        " (or not enter the directory to run it in)"
+    default:
+      return cause instanceof Error ? cause.message : String(cause)
+  }
+}
+
+const notFound = (program: string, cause: unknown) => new ProgramNotFound({ program, help: hindrance(program, cause) })
+
+/** Starts a program; one that says within so many milliseconds that it cannot be started counts as not started. */
+const spawned = (program: string, args: ReadonlyArray<string>, options: SpawnOptions, millis = 0) =>
+  Effect.async<ChildProcess, ProgramNotFound>((resume) => {
+    const failed = (cause: unknown) => resume(Effect.fail(notFound(program, cause)))
+    try {
+      const child = spawn(program, [...args], { ...options, windowsHide: true })
+      const started = () => resume(Effect.succeed(child))
+      child.once("error", failed)
+      child.once("spawn", () => millis === 0 ? started() : setTimeout(started, millis))
+    } catch (cause) {
+      // Some failures are thrown, and others come as events.
+      failed(cause)
+    }
   })
 
 /** Signals the whole process group; answers whether anything of it was still there. */
@@ -57,16 +81,11 @@ const endGroup = (child: ChildProcess) =>
 
 const start = ({ args, cwd, program }: LocalCommand): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.async<ChildProcess, ProgramNotFound>((resume) => {
-      const child = spawn(program, [...args], {
-        ...(cwd === undefined ? {} : { cwd }),
-        stdio: ["ignore", "pipe", "pipe"],
-        // A group of its own, so that all of it can be ended.
-        detached: !isWindows,
-        windowsHide: true
-      })
-      child.once("error", (cause) => resume(Effect.fail(notFound(program, cause))))
-      child.once("spawn", () => resume(Effect.succeed(child)))
+    spawned(program, args, {
+      ...(cwd === undefined ? {} : { cwd }),
+      stdio: ["ignore", "pipe", "pipe"],
+      // A group of its own, so that all of it can be ended.
+      detached: !isWindows
     }),
     endGroup
   )
@@ -118,14 +137,10 @@ const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<v
 const startingMillis = isWindows ? 500 : 0
 
 const launch = Effect.fn("LocalProcesses.launch")(({ args, program }: Pick<LocalCommand, "program" | "args">) =>
-  Effect.async<void, ProgramNotFound>((resume) => {
-    const child = spawn(program, [...args], { stdio: "ignore", detached: true, windowsHide: true })
-    child.once("error", (cause) => resume(Effect.fail(notFound(program, cause))))
-    child.once("spawn", () => {
-      child.unref()
-      setTimeout(() => resume(Effect.void), startingMillis)
-    })
-  })
+  Effect.map(
+    spawned(program, args, { stdio: "ignore", detached: true }, startingMillis),
+    (child) => child.unref()
+  )
 )
 
 /** Programs as child processes, each the leader of a group of its own. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Ref, Schedule } from "effect"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type LocalCommand, LocalProcesses } from "../../../src/services/local/LocalProcesses.ts"
 import { LocalProcessesLive } from "../../../src/services/local/LocalProcessesLive.ts"
 
@@ -121,6 +121,51 @@ describe("LocalProcessesLive", () => {
       expect(error.message).toMatch(/^Cannot run no-such-program-here: it is not installed/)
       expect((yield* Effect.flip(processes.launch(command)))._tag).toBe("ProgramNotFound")
     }).pipe(Effect.provide(LocalProcessesLive)))
+
+  const isPosix = process.platform !== "win32"
+  const isRoot = process.getuid?.() === 0
+  const refused = (program: string) =>
+    Effect.gen(function*() {
+      const processes = yield* LocalProcesses
+      const command = { program, args: [], timeout: "1 second", maxOutput: 10 } as const
+      const { message } = yield* Effect.flip(processes.run(command))
+      expect((yield* Effect.flip(processes.launch(command))).message).toBe(message)
+      return message
+    }).pipe(Effect.provide(LocalProcessesLive))
+  const withPath = (path: string) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const before = process.env["PATH"]
+        process.env["PATH"] = path
+        return before
+      }),
+      (before) => Effect.sync(() => (process.env["PATH"] = before))
+    )
+
+  it.scopedLive.skipIf(!isPosix)("says of a file that is no program what it may be", () =>
+    Effect.gen(function*() {
+      const file = yield* temporaryFile
+      yield* Effect.promise(() => writeFile(file, "no program", { mode: 0o644 }))
+      expect(yield* refused(file)).toMatch(/: the user of this service may not run it/)
+      expect(yield* refused(`${file}-none`)).toMatch(/: there is no such program/)
+      expect(yield* refused(`${file}/none/at/all`)).toMatch(/: spawn ENOTDIR$/)
+      yield* withPath(dirname(file))
+      expect(yield* refused("pids")).toMatch(/: it is not installed, or the user of this service may not run it/)
+    }))
+
+  it.scopedLive.skipIf(!isPosix || isRoot)(
+    "names a program that is not installed where the PATH is closed in part",
+    () =>
+      Effect.gen(function*() {
+        const closed = dirname(yield* temporaryFile)
+        yield* Effect.acquireRelease(
+          Effect.promise(() => chmod(closed, 0o000)),
+          () => Effect.promise(() => chmod(closed, 0o700))
+        )
+        yield* withPath(`${closed}:/usr/bin`)
+        expect(yield* refused("no-such-program-here")).toMatch(/^Cannot run no-such-program-here: it is not installed/)
+      })
+  )
 
   it.scopedLive("ends the whole group when the time is over, with KILL what ignores TERM", () =>
     Effect.gen(function*() {
