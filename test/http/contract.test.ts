@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
 import { BerthApi, version } from "../../src/http/api/BerthApi.ts"
+import { composeFileLimit } from "../../src/pipelines/remote/scan.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 
 const endpoints = [
@@ -59,6 +60,12 @@ describe("the description of the API", () => {
   it.each(operations)("documents $name with a sentence of help, its answer and its failures", ({ operation }) => {
     expect(operation.description).toMatch(/^[A-Z].{20,}\.$/s)
     expect(Object.keys(operation.responses).sort()).toEqual(["200", "4XX", "5XX"])
+  })
+
+  it("tells where a scan stops", () => {
+    const scan = operations.find(({ name }) => name === "GET /api/servers/{id}/scan")?.operation.description
+    expect(scan).toContain(`the first ${composeFileLimit / 1024} KiB of each compose file`)
+    expect(scan).toContain("a link")
   })
 
   it.scopedLive("is served, with a reference page that asks nothing of the network", () =>

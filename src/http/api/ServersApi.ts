@@ -55,7 +55,9 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       .annotateContext(
         OpenApi.annotations({
           summary: "Scan a server",
-          description: "What is deployed under ~/containers on the server; a directory that cannot be read is left out."
+          description:
+            "What is deployed under ~/containers on the server, with the first 256 KiB of each compose file; " +
+            "a directory that is a link, or that cannot be read, is left out."
         })
       )
   )
