@@ -27,12 +27,13 @@ export const passing = (error: Error) =>
 
 /** What an error of ssh2 or of the socket means. `greeted`: the server had begun to talk. */
 export const failureOf = (error: Error, greeted: boolean): Failure => ({
-  reason: error.message === "Keepalive timeout"
-    ? "it stopped answering"
-    : words[codeOf(error)] ?? (error.message || codeOf(error)),
+  reason: words[codeOf(error)] ?? (error.message || codeOf(error)),
   dropped: !greeted && (codeOf(error) === "ECONNRESET" || error.message.includes("before handshake")),
   turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
 })
+
+/** Nothing came from the server for too long. */
+export const fellSilent: Failure = { reason: "it stopped answering", dropped: false, turnedDown: false }
 
 /** The server ended the connection without a reason. */
 export const hungUp: Failure = { reason: "the server closed the connection", dropped: false, turnedDown: false }

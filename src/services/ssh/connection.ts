@@ -6,16 +6,15 @@ import ssh2 from "ssh2"
 import type { Client, ServerHostKeyAlgorithm } from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { AuthenticationFailed, ConnectionLost, HostKeyChanged, ServerUnreachable } from "../../schema/Ssh.ts"
-import { failureOf, hungUp, passing } from "./connectFailure.ts"
+import { failureOf, fellSilent, hungUp, passing } from "./connectFailure.ts"
 import type { Failure } from "./connectFailure.ts"
 import { hostKey, HostKeys } from "./HostKeys.ts"
 import { inTurn, logIn } from "./logIn.ts"
 import type { LogIn } from "./logIn.ts"
+import { keepAlive, onSilence } from "./silence.ts"
 
 /** How long it may take to reach a server and to log in, retries included. */
 const connectTime = Duration.seconds(15)
-/** A server that leaves this many keep-alive messages unanswered is gone. */
-const keepAlive = { keepaliveInterval: 5_000, keepaliveCountMax: 3 }
 /** sshd runs at most 10 sessions on a connection and frees one late. */
 export const channelsAtOnce = 4
 
@@ -95,17 +94,22 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>) =
         const client = new ssh2.Client()
         const socket = new Socket()
         let greeted = false
+        let stopWatching = () => {}
         let accepted: Buffer | undefined
         const end = (failure: Failure) => {
           Deferred.unsafeDone(presented, Effect.fail(failure))
           Deferred.unsafeDone(ready, Effect.fail(failure))
           Deferred.unsafeDone(lost, Effect.fail(failure.reason))
           broken = true
+          stopWatching()
           for (const tell of watchers) tell()
           watchers.clear()
           socket.destroy()
         }
-        client.on("ready", () => Deferred.unsafeDone(ready, Effect.void))
+        client.on("ready", () => {
+          stopWatching = onSilence(socket, () => end(fellSilent))
+          Deferred.unsafeDone(ready, Effect.void)
+        })
         client.on(
           "change password",
           () => end({ ...hungUp, reason: "the password expired and has to be changed first" })
