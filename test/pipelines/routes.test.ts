@@ -192,9 +192,19 @@ describe("an edit", () => {
       expect((yield* whats).includes(discarding)).toBe(discards)
     }).pipe(Effect.provide(scripted({ [`writing ${file}`]: { code, stderr: "tee: No space left on device\n" } }))))
 
-  it.effect("removes the staged copies when the connection breaks", () =>
+  it.effect("says of which file it is that the connection broke while it was read", () =>
     Effect.gen(function*() {
-      expect(yield* Effect.flip(addRoute(app))).toMatchObject({ _tag: "ConnectionLost" })
+      const failure = yield* Effect.flip(addRoute(app))
+      expect(failure).toMatchObject({ _tag: "ProxyFileUnreadable", status: 502 })
+      expect(failure.message).toContain(`${file} on`)
+      expect(failure.message).toContain("was lost: the server closed the connection")
+    }).pipe(Effect.provide(scripted({ [`reading ${file}`]: lost(server("1", "10.0.0.1")) }))))
+
+  it.effect("removes the staged copies when the connection breaks, and says what the file holds", () =>
+    Effect.gen(function*() {
+      const failure = yield* Effect.flip(addRoute(app))
+      expect(failure).toMatchObject({ _tag: "ProxyFileNotWritten", status: 502 })
+      expect(failure.message).toMatch(/was lost: .*\. It holds what it held before, or the whole new text$/)
       const [, writing, cleaning] = yield* Effect.flatten(SshAsked)
       expect(cleaning?.what).toBe(discarding)
       expect(cleaning?.args).toEqual(writing?.args.slice(1))

@@ -1,6 +1,6 @@
 import { Clock, Data, Effect, Fiber, Random } from "effect"
 import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/Route.ts"
-import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/Ssh.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 import {
@@ -28,12 +28,21 @@ const wordsOf = ({ code, stderr }: RemoteExit): string =>
 const busy = (home: ProxyHome) =>
   new ProxyFileBusy({ ...named(home), reason: `somebody else has been editing it for ${lockSeconds} s` })
 
+/** A command that broke off says what it was about: that a connection was lost alone does not. */
+const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.mapError(
+    effect,
+    (error) => error instanceof ConnectionLost || error instanceof RemoteTimeout ? failure(error.message) : error
+  )
+
 /** The text of the proxy file, byte for byte; never in the middle of an edit by another Berth. */
 export const readProxyText = Effect.fn("ProxyFile.read")(function*(
   home: ProxyHome
 ): Effect.fn.Return<string, ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError, Ssh> {
   const ssh = yield* Ssh
-  const exit = yield* ssh.exec(home.server, readProxyFile(home.file), { maxOutput: proxyFileLimit, timeout })
+  const exit = yield* ssh.exec(home.server, readProxyFile(home.file), { maxOutput: proxyFileLimit, timeout }).pipe(
+    brokenOff((reason) => new ProxyFileUnreadable({ ...named(home), reason }))
+  )
   if (exit.code === proxyExit.busy) return yield* busy(home)
   if (exit.code !== 0) return yield* new ProxyFileUnreadable({ ...named(home), reason: wordsOf(exit) })
   const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
@@ -41,6 +50,9 @@ export const readProxyText = Effect.fn("ProxyFile.read")(function*(
   if (exit.stdout.includes("\uFFFD")) return yield* unfit("it is no UTF-8 text")
   return exit.stdout
 })
+
+const either = "It holds what it held before, or the whole new text"
+const untouched = "It was not touched"
 
 const outcome = (home: ProxyHome) => (exit: RemoteExit) => {
   const failed = (reason: string) => new ProxyFileNotWritten({ ...named(home), reason: `${wordsOf(exit)}. ${reason}` })
@@ -58,9 +70,9 @@ const outcome = (home: ProxyHome) => (exit: RemoteExit) => {
     case proxyExit.noBackup:
       return failed(`It was not touched: no copy could be kept at ${home.file}.berth-bak`)
     case proxyExit.unusable:
-      return failed("It was not touched")
+      return failed(untouched)
     default:
-      return failed("It holds what it held before, or the whole new text")
+      return failed(either)
   }
 }
 
@@ -91,8 +103,7 @@ const stage = (
     Effect.scoped,
     Effect.timeoutFail({
       duration: timeout,
-      onTimeout: () =>
-        new ProxyFileNotWritten({ ...named(home), reason: "the transfer took too long. It was not touched" })
+      onTimeout: () => new ProxyFileNotWritten({ ...named(home), reason: `the transfer took too long. ${untouched}` })
     })
   )
 
@@ -112,8 +123,11 @@ export const writeProxyText = (
     const ssh = yield* Ssh
     const copies = yield* names
     const discard = ssh.exec(home.server, discardStaged(copies), { timeout }).pipe(Effect.ignoreLogged)
-    const exit = yield* stage(home, copies, texts).pipe(
-      Effect.zipRight(ssh.exec(home.server, writeProxyFile(home.file, copies), { timeout })),
+    const broken = (left: string) =>
+      brokenOff((words) => new ProxyFileNotWritten({ ...named(home), reason: `${words}. ${left}` }))
+    const write = ssh.exec(home.server, writeProxyFile(home.file, copies), { timeout })
+    const exit = yield* broken(untouched)(stage(home, copies, texts)).pipe(
+      Effect.zipRight(broken(either)(write)),
       Effect.tapErrorCause(() => discard)
     )
     if (!cleansUp(exit)) yield* discard
