@@ -10,9 +10,15 @@ import { linesOf, text } from "../remote/output.ts"
 
 class Held extends Data.TaggedError("Held")<{ readonly by: string }> {}
 
+const signsOfLife = Stream.as(
+  Stream.fromSchedule(Schedule.spaced("10 seconds")),
+  new TextEncoder().encode("still here\n")
+)
+
 /**
  * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
- * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits.
+ * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits. What
+ * this process left there with a connection that it lost is no holder.
  */
 export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
   server: ServerAccess,
@@ -20,35 +26,38 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
 ): Effect.fn.Return<void, DeployLocked | RemoteCommandFailed | SshError, Ssh | Instance | Scope.Scope> {
   const ssh = yield* Ssh
   const instance = yield* Instance
+  const name = yield* instance.hold
   const since = new Date(yield* Effect.clockWith((clock) => clock.currentTimeMillis)).toISOString()
-  const holder = `${instance.id}\t${instance.description}, since ${since}`
+  const holder = `${name}\t${instance.description}, since ${since}`
 
-  const attempt = Effect.gen(function*() {
-    const command = deployLockCommand(remotePath, holder)
-    const process = yield* ssh.spawn(server, command)
-    const answer = yield* Stream.runHead(linesOf(process.stdout))
-    if (Option.contains(answer, "held")) return
-    const code = yield* process.exit
-    if (code === lockedElsewhere) return yield* new Held({ by: Option.getOrElse(answer, () => "\tunknown") })
-    const words = yield* text(process.stderr)
-    return yield* new RemoteCommandFailed({
-      server: server.name,
-      host: server.host,
-      port: server.port,
-      what: command.what,
-      code,
-      words
+  const attempt = (gone: string) =>
+    Effect.gen(function*() {
+      const command = deployLockCommand(remotePath, holder, gone)
+      const process = yield* ssh.spawn(server, command, signsOfLife)
+      const answer = yield* Stream.runHead(linesOf(process.stdout))
+      if (Option.contains(answer, "held")) return
+      const code = yield* process.exit
+      if (code === lockedElsewhere) return yield* new Held({ by: Option.getOrElse(answer, () => "\tunknown") })
+      const words = yield* text(process.stderr)
+      return yield* new RemoteCommandFailed({
+        server: server.name,
+        host: server.host,
+        port: server.port,
+        what: command.what,
+        code,
+        words
+      })
     })
-  })
 
-  yield* attempt.pipe(
-    Effect.retry({
-      while: (error) => error._tag === "Held" && error.by.startsWith(instance.id),
-      schedule: Schedule.spaced("200 millis")
-    }),
-    Effect.catchTag(
-      "Held",
-      ({ by }) => new DeployLocked({ remotePath, server: server.name, holder: by.split("\t")[1] ?? by })
-    )
-  )
+  const take = (gone: string): Effect.Effect<void, DeployLocked | RemoteCommandFailed | SshError, Scope.Scope> =>
+    Effect.catchTag(attempt(gone), "Held", ({ by }) =>
+      Effect.gen(function*() {
+        const [held = "", words = by] = by.split("\t")
+        if (!held.startsWith(instance.id)) {
+          return yield* new DeployLocked({ remotePath, server: server.name, holder: words })
+        }
+        yield* Effect.sleep("200 millis")
+        return yield* take((yield* instance.isHolding(held)) ? "" : by)
+      }))
+  yield* take("")
 })

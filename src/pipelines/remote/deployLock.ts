@@ -1,34 +1,59 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 
 // The lock belongs to this process: it is free again the moment the channel, or whoever opened it, is gone. What a
-// broken deploy left in the way goes with it; an activation under way has already moved its files.
+// broken deploy left in the way goes with it; an activation under way has already moved its files. Whose network went
+// away is never heard of again, and sshd would wait for hours: so the holder has to say something now and then. One
+// that does not, or whose own Berth says that it is gone, loses its connection, on which more of it may be waiting.
 const script = `
 path=$(path_of "$1")
 mkdir -p "$path/.berth" || exit 1
 cd "$path/.berth" || exit 1
 command -v flock >/dev/null || { echo "flock is missing: install util-linux" >&2; exit 1; }
+hang_up() {
+  case $(cat "/proc/$1/comm" 2>/dev/null) in sshd*) kill -KILL "$1" 2>/dev/null ;; esac
+}
 exec 9>>lock || exit 1
-if flock -n 9; then
-  printf '%s\\n' "$2" >holder
-  rm -rf incoming
-  trap : HUP INT TERM
-  echo held
-  cat >/dev/null
-  rm -rf incoming
-  : >holder
-else
-  cat holder
+if ! flock -n 9; then
+  { IFS= read -r holder; read -r connection process; } <holder
+  if [ -n "$3" ] && [ "$holder" = "$3" ]; then
+    hang_up "$connection"
+    kill -KILL "$process" 2>/dev/null
+  fi
+  [ -z "$holder" ] || printf '%s\\n' "$holder"
   exit 75
 fi
+printf '%s\\n%s %s\\n' "$2" "$PPID" "$$" >holder
+rm -rf incoming
+told=
+silent=
+trap 'told=yes' HUP INT TERM
+echo held
+if command -v timeout >/dev/null; then
+  until [ -n "$told$silent" ]; do
+    heard=$(timeout 180 dd bs=256 count=1 2>/dev/null 9>&-) || silent=yes
+    [ -n "$heard" ] || break
+  done
+else
+  cat >/dev/null 9>&-
+fi
+rm -rf incoming
+: >holder
+exec 9>&-
+[ -n "$told" ] || [ -z "$silent" ] || hang_up "$PPID"
 `
 
 /** The exit code of a lock that somebody else holds; the command then prints who. */
 export const lockedElsewhere = 75
 
-/** Holds the deploy lock of a remote path for as long as its input stays open. It prints `held` when it has it. */
-export const deployLockCommand = (remotePath: string, holder: string): RemoteCommand => ({
+/**
+ * Holds the deploy lock of a remote path for as long as its input stays open and brings something every three minutes.
+ * It prints `held` when it has it.
+ * @param holder who takes it, in one line
+ * @param gone a holder that is known to be gone, as an earlier attempt named it: it loses the lock
+ */
+export const deployLockCommand = (remotePath: string, holder: string, gone = ""): RemoteCommand => ({
   what: "taking the deploy lock",
   script,
-  args: [remotePath, holder],
+  args: [remotePath, holder, gone],
   sudo: false
 })
