@@ -4,6 +4,7 @@ import { complaint, confinedService } from "../fixtures/confined.ts"
 import { type FuzzRequest, fuzzRequests } from "../fixtures/fuzz.ts"
 import { liveHeap } from "../fixtures/heap.ts"
 import { addressOf } from "../fixtures/operations.ts"
+import { tellRan } from "../fixtures/ran.ts"
 
 const patience = Duration.seconds(60)
 const heapGrowth = 60_000_000
@@ -14,7 +15,7 @@ const shown = ({ operation, parts, rawBody }: FuzzRequest) =>
 describe.skipIf(process.platform === "win32")("requests made of the contract", () => {
   it.scopedLive(
     "get a declared answer in time, without a stack or a secret, and the service lives on",
-    () =>
+    (context) =>
       Effect.gen(function*() {
         const seed = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SEED"), Date.now() % 2 ** 31)
         const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 2_000)
@@ -42,6 +43,7 @@ describe.skipIf(process.platform === "win32")("requests made of the contract", (
         expect(yield* strayCalls).toEqual([])
         expect((yield* request("GET", "/api/health")).body).toMatchObject({ status: "ok" })
         expect(grown).toBeLessThan(heapGrowth)
+        tellRan(context, { what: "fuzz requests", count: requests.length, by: `BERTH_FUZZ_SEED=${seed}` })
       }),
     { timeout: 900_000 }
   )

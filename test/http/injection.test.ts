@@ -12,6 +12,7 @@ import {
   valueAt,
   withValue
 } from "../fixtures/operations.ts"
+import { tellRan } from "../fixtures/ran.ts"
 
 // Whatever runs one of these leaves a file of this name.
 const canary = "owned"
@@ -66,42 +67,50 @@ const casesOf = (sound: Parts, operation: Operation): ReadonlyArray<Case> =>
 const isName = (text: string) => !/[\0/]/.test(text) && text.length < 200 && text !== ".."
 
 describe.skipIf(process.platform === "win32")("hostile text", () => {
-  it.scopedLive("does nothing but get an answer, in every field of every endpoint", () =>
-    Effect.gen(function*() {
-      const { filesNamed, forgetServer, request, secretsAt, sound, strayCalls, world } = yield* confinedService
-      expect(Object.keys(sound).sort()).toEqual(operations.map(({ name }) => name).sort())
-      const hello = join(world.projects, "hello")
-      yield* Effect.forEach(hostile.filter(isName), (name) =>
-        Effect.promise(() => cp(hello, join(world.projects, name), { recursive: true })))
+  it.scopedLive(
+    "does nothing but get an answer, in every field of every endpoint",
+    (context) =>
+      Effect.gen(function*() {
+        const { filesNamed, forgetServer, request, secretsAt, sound, strayCalls, world } = yield* confinedService
+        expect(Object.keys(sound).sort()).toEqual(operations.map(({ name }) => name).sort())
+        const hello = join(world.projects, "hello")
+        yield* Effect.forEach(
+          hostile.filter(isName),
+          (name) => Effect.promise(() => cp(hello, join(world.projects, name), { recursive: true }))
+        )
 
-      const cases = operations.flatMap((operation) =>
-        casesOf(sound[operation.name] ?? {}, operation).map((each) => ({ operation, ...each }))
-      )
-      const complaints = yield* Effect.forEach(cases, ({ field, operation, parts }) =>
-        request(operation.method, addressOf(operation, parts), parts.body).pipe(
-          Effect.tap(forgetServer),
-          Effect.map((reply) =>
-            complaint(reply, secretsAt(operation.path))
-          ),
-          Effect.timeoutTo({
-            duration: Duration.minutes(2),
-            onSuccess: (said) =>
-              said,
-            onTimeout: () => "no answer"
-          }),
-          Effect.map((said) =>
-            said === undefined
-              ? []
-              : [`${operation.name} ${field.join(".")} ${JSON.stringify(valueAt(parts, field)).slice(0, 80)}: ${said}`]
-          )
-        ), { concurrency: 6 })
-      expect(complaints.flat()).toEqual([])
-      expect(yield* strayCalls).toEqual([])
-      expect(yield* filesNamed(canary)).toEqual([])
-      expect(yield* filesNamed("up")).toEqual([])
-      // It still works, and the settings are still settings.
-      expect((yield* request("GET", "/api/servers")).status).toBe(200)
-      expect((yield* request("GET", `/api/servers/${world.serverId}/scan`)).status).toBe(200)
-      yield* Console.log(`bad inputs: ${cases.length} requests, ${hostile.length} hostile texts`)
-    }), { timeout: 600_000 })
+        const cases = operations.flatMap((operation) =>
+          casesOf(sound[operation.name] ?? {}, operation).map((each) => ({ operation, ...each }))
+        )
+        const complaints = yield* Effect.forEach(cases, ({ field, operation, parts }) =>
+          request(operation.method, addressOf(operation, parts), parts.body).pipe(
+            Effect.tap(forgetServer),
+            Effect.map((reply) =>
+              complaint(reply, secretsAt(operation.path))
+            ),
+            Effect.timeoutTo({
+              duration: Duration.minutes(2),
+              onSuccess: (said) => said,
+              onTimeout: () => "no answer"
+            }),
+            Effect.map((said) =>
+              said === undefined
+                ? []
+                : [
+                  `${operation.name} ${field.join(".")} ${JSON.stringify(valueAt(parts, field)).slice(0, 80)}: ${said}`
+                ]
+            )
+          ), { concurrency: 6 })
+        expect(complaints.flat()).toEqual([])
+        expect(yield* strayCalls).toEqual([])
+        expect(yield* filesNamed(canary)).toEqual([])
+        expect(yield* filesNamed("up")).toEqual([])
+        // It still works, and the settings are still settings.
+        expect((yield* request("GET", "/api/servers")).status).toBe(200)
+        expect((yield* request("GET", `/api/servers/${world.serverId}/scan`)).status).toBe(200)
+        yield* Console.log(`bad inputs: ${cases.length} requests, ${hostile.length} hostile texts`)
+        tellRan(context, { what: "bad inputs", count: cases.length })
+      }),
+    { timeout: 600_000 }
+  )
 })
