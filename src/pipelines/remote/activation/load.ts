@@ -1,0 +1,55 @@
+/** Loads the image, or puts back what its names meant and says why not. */
+export const loadScript = `
+# The arguments are ids and then as many names, which the archive gives to them.
+load() {
+  count=$(($# / 2))
+  while [ "$count" -gt 0 ]; do
+    ids="$ids $1"
+    shift
+    count=$((count - 1))
+  done
+  subjects=$*
+  case $source in
+    none) return 0 ;;
+    file) as_root docker load <"$staged/$archive" || return 1 ;;
+    input) as_root docker load || return 1 ;;
+    both)
+      { (trap - PIPE; exec tee "$staged/$archive") || : >.berth/incomplete; } | as_root docker load || return 1
+      [ ! -e .berth/incomplete ] && chmod 644 "$staged/$archive" || return 1
+      stored=$(stat -c %s "$staged/$archive" 2>/dev/null || wc -c <"$staged/$archive")
+      [ "$((stored))" = "$size" ] || { echo "$((stored)) bytes of $archive arrived, and not $size"; return 1; } ;;
+    names)
+      for id in $ids; do
+        [ "$id" = "$1" ] || grep -qxF "$id $1" .berth/names || as_root docker tag "$id" "$1" </dev/null || return 1
+        shift
+      done ;;
+  esac
+  [ -n "$subjects" ] || return 0
+  # What is loaded has to be what the archive says.
+  is=$(as_root docker image inspect --format "$format" $subjects </dev/null) || return 1
+  [ "$(printf '%s\\n' "$is" | sha256sum | cut -c 1-64)" != "$expected" ] || return 0
+  echo "what was loaded as $subjects is not the image of the archive:"
+  printf '%s\\n' "$is"
+  return 1
+}
+words=$said
+ids=
+subjects=
+printf 'step\\tload\\n'
+if ! load "$@" >"$said" 2>&1; then
+  words=.berth/words
+  cp "$said" "$words"
+  wait
+  restore_names .berth/names
+  forget_names
+  # The whole archive may be sent next: what came before it is still wanted then.
+  case $source in
+    input | names)
+      rm -rf .berth/incoming
+      mv "$staged" .berth/incoming ;;
+  esac
+  failed load yes
+fi
+(cd "$staged" && find . -type f) >.berth/files
+sed 's/^/loaded\t/' "$said"
+`
