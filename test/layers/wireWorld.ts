@@ -69,7 +69,8 @@ export const wireWorld = (world: WireWorld = {}) =>
     )
   })).pipe(Layer.provideMerge(doubles(world)))
 
-const shown = ({ body, method, path, query }: RecordedCall) => {
+/** A call as its line, with its body where there is one. */
+export const shown = ({ body, method, path, query }: RecordedCall) => {
   const search = new URLSearchParams(query).toString()
   const line = `${method} ${path}${search === "" ? "" : `?${search}`}`
   return body === undefined ? line : [line, body]
