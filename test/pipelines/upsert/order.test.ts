@@ -175,6 +175,6 @@ describe.each(["neutral", "coolify and gitea"] as const)("the steps of an upsert
         // A call that was refused has been made, and a warning is all that a webhook's failure is.
         expect(yield* marked).toEqual(pattern === undefined ? before : [...before, step])
         expect(outcome._tag === "Left" ? outcome.left.step : "webhook").toBe(step)
-      }).pipe(Effect.provide(vendorWorld(vendor, { ...world, files: { ...declaring(entry), ...world.files } })))
+      }).pipe(Effect.provide(vendorWorld(vendor, { ...world, files: { ...declaring(entry), ...world?.files } })))
   )
 })
