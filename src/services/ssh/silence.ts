@@ -1,8 +1,10 @@
 import type { Socket } from "node:net"
 
-const tick = 5_000
-/** A connection that brings nothing for this many ticks, each with a question to the server, is dead. */
-const mostTicks = 4
+const tick = 1_000
+const mostTicks = 20
+
+/** Has ssh2 ask the server for a sign of life every 5 seconds, and leave what to make of it to `onSilence`. */
+export const keepAlive = { keepaliveInterval: 5_000, keepaliveCountMax: Number.POSITIVE_INFINITY }
 
 /**
  * Calls back when a connection has brought nothing for 20 seconds; answers how to stop watching. Whatever comes counts,
@@ -20,6 +22,3 @@ export const onSilence = (socket: Pick<Socket, "bytesRead">, tell: () => void): 
   }, tick)
   return () => clearInterval(timer)
 }
-
-/** Has ssh2 ask the server for a sign of life at each tick, and leave what to make of it to `onSilence`. */
-export const keepAlive = { keepaliveInterval: tick, keepaliveCountMax: Number.POSITIVE_INFINITY }
