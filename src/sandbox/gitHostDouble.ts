@@ -16,43 +16,63 @@ export interface GitHostDouble extends HttpDouble {
   readonly state: GitHostState
 }
 
+/** What the git hosts say differently. */
+export interface HookManner {
+  readonly newHook: (body: unknown) => Effect.Effect<NewHook, Refused>
+  /** What a change says is what it means, or not quite. */
+  readonly meant: (changes: HookChanges) => HookChanges
+  /** A hook as it is shown: never with its secret. */
+  readonly shown: (hook: StoredHook) => unknown
+}
+
+const neutral: HookManner = {
+  newHook: fieldsOf("Hook", NewHook),
+  meant: (changes) => changes,
+  shown: ({ active, contentType, events, id, type, url }) => ({
+    id,
+    type,
+    active,
+    events,
+    config: { url, content_type: contentType }
+  })
+}
+
+const hookChanges = fieldsOf("Hook", HookChanges)
+
 const refused = ({ fields, what, why }: Refused): DoubleReply =>
   why === "invalid"
     ? {
       status: 422,
       body: { message: Object.entries(fields).map(([field, reasons]) => `${field}: ${reasons.join(" ")}`).join("; ") }
     }
-    : { status: why === "missing" ? 404 : 409, body: { message: `${what} not found`, errors: [] } }
+    : { status: 404, body: { message: `${what} not found`, errors: [] } }
 
-/** A hook as it is shown: never with its secret. */
-const shown = ({ active, contentType, events, id, type, url }: StoredHook) => ({
-  id,
-  type,
-  active,
-  events,
-  config: { url, content_type: contentType }
-})
+const usualPage = 30
+const largestPage = 50
 
-const newHook = fieldsOf("Hook", NewHook)
-const hookChanges = fieldsOf("Hook", HookChanges)
-
-const page = (query: Readonly<Record<string, string>>, pageSize: number) => {
-  const number = Math.max(1, Number(query["page"] ?? 1) || 1)
-  const size = Math.min(50, Math.max(1, Number(query["limit"] ?? pageSize) || pageSize))
-  return { from: (number - 1) * size, to: number * size }
+/** Pages count from 1. */
+const paged = (hooks: ReadonlyArray<StoredHook>, query: DoubleRequest["query"]) => {
+  const page = Math.max(1, Number(query["page"] ?? 1) || 1)
+  const size = Math.min(largestPage, Math.max(1, Number(query["limit"] ?? usualPage) || usualPage))
+  return hooks.slice((page - 1) * size, page * size)
 }
 
-const answer = (state: GitHostState, pageSize: number, { body, method, query, segments }: DoubleRequest) => {
+const answer = (
+  state: GitHostState,
+  { meant, newHook, shown }: HookManner,
+  { body, method, query, segments }: DoubleRequest
+) => {
   const [api, version, repos, owner = "", name = "", hooks, id, ...more] = segments
   const fits = api === "api" && version === "v1" && repos === "repos" && hooks === "hooks" && more.length === 0
   if (!fits) return Effect.fail(Refused.missing("Resource"))
   const repository = `${owner}/${name}`
   switch (`${method}${id === undefined ? "" : " {id}"}`) {
     case "GET":
-      return Effect.map(state.hooks(repository), (all): DoubleReply => {
-        const { from, to } = page(query, pageSize)
-        return { status: 200, headers: { "x-total-count": String(all.length) }, body: all.slice(from, to).map(shown) }
-      })
+      return Effect.map(state.hooks(repository), (all): DoubleReply => ({
+        status: 200,
+        headers: { "x-total-count": String(all.length) },
+        body: paged(all, query).map(shown)
+      }))
     case "POST":
       return newHook(body).pipe(
         Effect.flatMap((fields) => state.create(repository, fields)),
@@ -60,7 +80,7 @@ const answer = (state: GitHostState, pageSize: number, { body, method, query, se
       )
     case "PATCH {id}":
       return hookChanges(body).pipe(
-        Effect.flatMap((changes) => state.update(repository, Number(id), changes)),
+        Effect.flatMap((changes) => state.update(repository, Number(id), meant(changes))),
         Effect.map((hook): DoubleReply => ({ status: 200, body: shown(hook) }))
       )
     case "DELETE {id}":
@@ -70,23 +90,29 @@ const answer = (state: GitHostState, pageSize: number, { body, method, query, se
   }
 }
 
-/**
- * Starts a git host on a free loopback port that wants `Authorization: token <token>`. It has the repositories of the
- * seed. Hooks come in pages of `pageSize` (30 when absent), or of `limit`, which is 50 at most.
- */
-export const makeGitHostDouble = (options: {
+export interface GitHostDoubleOptions {
   readonly token: Redacted.Redacted
   readonly seed?: GitHostSeed
-  readonly pageSize?: number
-}): Effect.Effect<GitHostDouble, SandboxFailed, Scope.Scope> =>
+}
+
+/** Starts a git host of some manner on a free loopback port that wants `Authorization: token <token>`. */
+export const makeHookDouble = (
+  manner: HookManner,
+  options: GitHostDoubleOptions
+): Effect.Effect<GitHostDouble, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const state = yield* makeGitHostState(options.seed)
     const double = yield* makeHttpDouble({
       part: "git host",
       authorization: Redacted.make(`token ${Redacted.value(options.token)}`),
       unauthorized: { status: 401, body: { message: "token is required" } },
-      handle: (request) =>
-        Effect.catchAll(answer(state, options.pageSize ?? 30, request), (why) => Effect.succeed(refused(why)))
+      handle: (request) => Effect.catchAll(answer(state, manner, request), (why) => Effect.succeed(refused(why)))
     })
     return { ...double, token: options.token, state }
   })
+
+/**
+ * Starts a git host that speaks neutral words. It has the repositories of the seed. Hooks come in pages of 30, or of
+ * `limit`, which is 50 at most.
+ */
+export const makeGitHostDouble = (options: GitHostDoubleOptions) => makeHookDouble(neutral, options)
