@@ -1,10 +1,11 @@
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect } from "effect"
+import type { Redacted, Scope } from "effect"
 import { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./doubles/coolifyFields.ts"
 import { type CoolifySeed, shownApp, shownEnv } from "./doubles/coolifyRecords.ts"
 import { type CoolifyState, makeCoolifyState } from "./doubles/coolifyState.ts"
-import { type DoubleRequest, type HttpDouble, makeHttpDouble } from "./doubles/httpDouble.ts"
+import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
 import type { DoubleReply } from "./doubles/httpFault.ts"
+import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
 import { Refused } from "./doubles/Refused.ts"
 import { fieldsOf } from "./doubles/requestFields.ts"
 import type { SandboxFailed } from "./SandboxFailed.ts"
@@ -13,20 +14,6 @@ import type { SandboxFailed } from "./SandboxFailed.ts"
 export interface CoolifyDouble extends HttpDouble {
   readonly token: Redacted.Redacted
   readonly state: CoolifyState
-}
-
-const ok = (body: unknown): DoubleReply => ({ status: 200, body })
-const created = (body: unknown): DoubleReply => ({ status: 201, body })
-
-const refused = ({ fields, what, why }: Refused): DoubleReply => {
-  switch (why) {
-    case "missing":
-      return { status: 404, body: { message: `${what} not found.` } }
-    case "taken":
-      return { status: 409, body: { message: `${what} already exists. Use PATCH request to update it.` } }
-    case "invalid":
-      return { status: 422, body: { message: "Validation failed.", errors: fields } }
-  }
 }
 
 const newApplication = fieldsOf("Application", CoolifyNew)
@@ -109,12 +96,7 @@ export const makeCoolifyDouble = (options: {
 }): Effect.Effect<CoolifyDouble, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const state = yield* makeCoolifyState(options.seed)
-    const double = yield* makeHttpDouble({
-      part: "platform",
-      authorization: Redacted.make(`Bearer ${Redacted.value(options.token)}`),
-      unauthorized: { status: 401, body: { message: "Unauthenticated." } },
-      handle: (request) =>
-        Effect.catchAll(answer(state, options.sensitive !== false, request), (why) => Effect.succeed(refused(why)))
-    })
+    const double = yield* makePlatformServer(options.token, (request) =>
+      answer(state, options.sensitive !== false, request))
     return { ...double, token: options.token, state }
   })

@@ -1,10 +1,9 @@
-import { Effect, Redacted, Struct } from "effect"
-import type { Scope } from "effect"
-import { makeHttpDouble } from "./doubles/httpDouble.ts"
+import { Effect, Struct } from "effect"
+import type { Redacted, Scope } from "effect"
 import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
-import type { DoubleReply } from "./doubles/httpFault.ts"
 import { ApplicationChanges, EnvFields, NewApplication } from "./doubles/platformFields.ts"
 import type { Application, PlatformSeed } from "./doubles/platformRecords.ts"
+import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
 import { makePlatformState } from "./doubles/platformState.ts"
 import type { PlatformState } from "./doubles/platformState.ts"
 import { Refused } from "./doubles/Refused.ts"
@@ -15,20 +14,6 @@ import type { SandboxFailed } from "./SandboxFailed.ts"
 export interface PlatformDouble extends HttpDouble {
   readonly token: Redacted.Redacted
   readonly state: PlatformState
-}
-
-const ok = (body: unknown): DoubleReply => ({ status: 200, body })
-const created = (body: unknown): DoubleReply => ({ status: 201, body })
-
-const refused = ({ fields, what, why }: Refused): DoubleReply => {
-  switch (why) {
-    case "missing":
-      return { status: 404, body: { message: `${what} not found.` } }
-    case "taken":
-      return { status: 409, body: { message: `${what} already exists. Use PATCH request to update it.` } }
-    case "invalid":
-      return { status: 422, body: { message: "Validation failed.", errors: fields } }
-  }
 }
 
 /** The list leaves out what only the full record shows. */
@@ -91,11 +76,6 @@ export const makePlatformDouble = (options: {
 }): Effect.Effect<PlatformDouble, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {
     const state = yield* makePlatformState(options.seed)
-    const double = yield* makeHttpDouble({
-      part: "platform",
-      authorization: Redacted.make(`Bearer ${Redacted.value(options.token)}`),
-      unauthorized: { status: 401, body: { message: "Unauthenticated." } },
-      handle: (request) => Effect.catchAll(answer(state, request), (why) => Effect.succeed(refused(why)))
-    })
+    const double = yield* makePlatformServer(options.token, (request) => answer(state, request))
     return { ...double, token: options.token, state }
   })
