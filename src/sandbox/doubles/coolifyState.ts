@@ -1,4 +1,5 @@
-import { Effect, SynchronizedRef } from "effect"
+import { Effect, Ref } from "effect"
+import { checkPlaces, makeApplicationStore, type Stored } from "./applicationStore.ts"
 import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
 import {
   bareApp,
@@ -19,11 +20,8 @@ interface CoolifyDeployment {
   readonly status: "queued" | "finished"
 }
 
-interface Contents {
-  readonly apps: ReadonlyArray<CoolifyApp>
-  readonly envs: ReadonlyMap<string, ReadonlyArray<CoolifyEnv>>
+interface Contents extends Stored<CoolifyApp, CoolifyEnv> {
   readonly deployments: ReadonlyArray<CoolifyDeployment>
-  readonly counter: number
 }
 
 /** A Coolify in memory. */
@@ -53,10 +51,10 @@ const seeded = ({ applications = [] }: CoolifySeed): Contents => {
   })
   const envs = apps.map(({ uuid }, index) => {
     const given = Object.entries(applications[index]?.envs ?? {})
-    const all = given.flatMap(([key, { value = null, ...flags }]) => envTwins(counter += 2, key, value, flags))
+    const all = given.flatMap(([key, { value = null, ...flags }]) => envTwins((counter += 2) - 1, key, value, flags))
     return [uuid, all] as const
   })
-  return { apps, envs: new Map(envs), deployments: [], counter }
+  return { applications: apps, envs: new Map(envs), deployments: [], counter }
 }
 
 const refusedField = (field: string, why = "This field is not allowed.") =>
@@ -73,57 +71,33 @@ const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void
 
 export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyState> =>
   Effect.gen(function*() {
-    const { privateKeys, projects, servers } = { ...defaultPlatform, ...seed }
-    const contents = yield* SynchronizedRef.make(seeded(seed))
-    const held = yield* SynchronizedRef.make(false)
-
-    const find = ({ apps }: Contents, uuid: string) => {
-      const app = apps.find((one) => one.uuid === uuid)
-      return app === undefined ? Effect.fail(Refused.missing("Application")) : Effect.succeed(app)
-    }
-    const transact = <A>(change: (now: Contents) => Effect.Effect<readonly [A, Contents], Refused>) =>
-      SynchronizedRef.modifyEffect(contents, change)
-    const transactEnvs = <A>(
-      uuid: string,
-      change: (
-        envs: ReadonlyArray<CoolifyEnv>,
-        id: number
-      ) => Effect.Effect<readonly [A, ReadonlyArray<CoolifyEnv>], Refused>
-    ) =>
-      transact((now) =>
-        Effect.gen(function*() {
-          yield* find(now, uuid)
-          const counter = now.counter + 2
-          const [result, envs] = yield* change(now.envs.get(uuid) ?? [], counter)
-          return [result, { ...now, counter, envs: new Map([...now.envs, [uuid, envs]]) }] as const
-        })
-      )
-    const known = (field: string, all: ReadonlyArray<string>, uuid: string) =>
-      all.includes(uuid) ? Effect.void : Effect.fail(Refused.missing(field))
+    const places = { ...defaultPlatform, ...seed }
+    const store = yield* makeApplicationStore(seeded(seed))
+    const { find, transact, transactEnvs } = store
+    const held = yield* Ref.make(false)
 
     return {
-      servers,
-      apps: Effect.map(contents, ({ apps }) => apps),
-      app: (uuid) => Effect.flatMap(contents, (now) => find(now, uuid)),
+      servers: places.servers,
+      apps: store.applications,
+      app: store.application,
+      envs: store.envs,
+      remove: store.remove,
       create: (fields) =>
         transact((now) =>
           Effect.gen(function*() {
-            yield* known("Project", projects, fields.project_uuid)
-            yield* known("Server", servers.map(({ uuid }) => uuid), fields.server_uuid)
-            yield* known("Private Key", privateKeys, fields.private_key_uuid)
+            yield* checkPlaces(places, fields)
             if (fields.environment_name === undefined && fields.environment_uuid === undefined) {
               return yield* refusedField("environment_name", "Give environment_name or environment_uuid.")
             }
             yield* checked(fields.build_pack, fields)
-            const counter = now.counter + 1
-            const bare = bareApp(counter)
+            const bare = bareApp(now.counter + 1)
             const address = fields.autogenerate_domain === false ? null : `http://${bare.uuid}.127.0.0.1.sslip.io`
             const app = changedApp({ ...bare, name: `app-${bare.uuid}`, fqdn: address }, fields)
-            const own = app.build_pack === "nixpacks" ? envTwins(counter * 1_000, "NIXPACKS_NODE_VERSION", "22") : []
+            const own = app.build_pack === "nixpacks" ? envTwins(bare.id + 1, "NIXPACKS_NODE_VERSION", "22") : []
             return [app, {
               ...now,
-              counter,
-              apps: [...now.apps, app],
+              counter: bare.id + own.length,
+              applications: [...now.applications, app],
               envs: new Map([...now.envs, [app.uuid, own]])
             }] as const
           })
@@ -134,16 +108,9 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
             const app = yield* find(now, uuid)
             yield* checked(changes.build_pack ?? app.build_pack, changes)
             const next = changedApp(app, changes)
-            return [next, { ...now, apps: now.apps.map((one) => (one === app ? next : one)) }] as const
+            return [next, { ...now, applications: now.applications.map((one) => (one === app ? next : one)) }] as const
           })
         ),
-      remove: (uuid) =>
-        transact((now) =>
-          Effect.map(find(now, uuid), (app) =>
-            [undefined, { ...now, apps: now.apps.filter((one) => one !== app) }] as const)
-        ),
-      envs: (uuid) =>
-        transactEnvs(uuid, (envs) => Effect.succeed([envs, envs] as const)),
       createEnv: (uuid, fields) =>
         transactEnvs(uuid, (envs, id) => {
           const preview = fields.is_preview ?? false
@@ -189,10 +156,10 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
             })
           )),
       deployment: (uuid) =>
-        Effect.flatMap(contents, ({ deployments }) => {
+        Effect.flatMap(store.contents, ({ deployments }) => {
           const found = deployments.find(({ deployment_uuid }) => deployment_uuid === uuid)
           return found === undefined ? Effect.fail(Refused.missing("Deployment")) : Effect.succeed(found)
         }),
-      holdDeployments: (hold) => SynchronizedRef.set(held, hold)
+      holdDeployments: (hold) => Ref.set(held, hold)
     }
   })

@@ -1,4 +1,5 @@
-import { Effect, SynchronizedRef } from "effect"
+import { Effect } from "effect"
+import { checkPlaces, makeApplicationStore } from "./applicationStore.ts"
 import type { ApplicationChanges, EnvFields, NewApplication } from "./platformFields.ts"
 import { changed, defaultPlatform, fresh, newUuid, seeded } from "./platformRecords.ts"
 import type {
@@ -27,11 +28,6 @@ export interface PlatformState {
   readonly deployments: Effect.Effect<ReadonlyArray<Deployment>>
 }
 
-const find = ({ applications }: PlatformContents, uuid: string): Effect.Effect<Application, Refused> => {
-  const found = applications.find((one) => one.uuid === uuid)
-  return found === undefined ? Effect.fail(Refused.missing("Application")) : Effect.succeed(found)
-}
-
 const findEnv = (envs: ReadonlyArray<ApplicationEnv>, id: number) => {
   const env = envs.find((one) => one.id === id)
   return env === undefined ? Effect.fail(Refused.missing("Environment variable")) : Effect.succeed(env)
@@ -42,46 +38,24 @@ const replaced = (now: PlatformContents, next: Application): PlatformContents =>
   applications: now.applications.map((one) => one.uuid === next.uuid ? next : one)
 })
 
-const known = (what: string, all: ReadonlyArray<string>, uuid: string) =>
-  all.includes(uuid) ? Effect.void : Effect.fail(Refused.missing(what))
-
 /** An empty platform but for the seed. */
 export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<PlatformState> =>
   Effect.gen(function*() {
-    const { privateKeys, projects, servers } = { ...defaultPlatform, ...seed }
-    const contents = yield* SynchronizedRef.make(seeded(seed, servers[0]?.uuid ?? ""))
+    const places = { ...defaultPlatform, ...seed }
+    const { servers } = places
+    const store = yield* makeApplicationStore(seeded(seed, servers[0]?.uuid ?? ""))
+    const { find, transact, transactEnvs } = store
 
-    /** Changes the contents in one go; a change that is refused changes nothing. */
-    const transact = <A>(
-      change: (now: PlatformContents) => Effect.Effect<readonly [A, PlatformContents], Refused>
-    ): Effect.Effect<A, Refused> => SynchronizedRef.modifyEffect(contents, change)
-
-    /** Changes the variables of an application that exists. */
-    const transactEnvs = <A>(
-      uuid: string,
-      change: (
-        envs: ReadonlyArray<ApplicationEnv>,
-        id: number
-      ) => Effect.Effect<readonly [A, ReadonlyArray<ApplicationEnv>], Refused>
-    ) =>
-      transact((now) =>
-        Effect.gen(function*() {
-          yield* find(now, uuid)
-          const [result, envs] = yield* change(now.envs.get(uuid) ?? [], now.counter + 1)
-          const counter = Math.max(now.counter, ...envs.map(({ id }) => id))
-          return [result, { ...now, counter, envs: new Map([...now.envs, [uuid, envs]]) }] as const
-        })
-      )
     return {
       servers,
-      applications: Effect.map(contents, ({ applications }) => applications),
-      application: (uuid) => Effect.flatMap(contents, (now) => find(now, uuid)),
+      applications: store.applications,
+      application: store.application,
+      envs: store.envs,
+      remove: store.remove,
       create: (fields) =>
         transact((now) =>
           Effect.gen(function*() {
-            yield* known("Project", projects, fields.project_uuid)
-            yield* known("Server", servers.map(({ uuid }) => uuid), fields.server_uuid)
-            yield* known("Private Key", privateKeys, fields.private_key_uuid)
+            yield* checkPlaces(places, fields)
             const counter = now.counter + 1
             const application = fresh(counter, fields)
             return [application, { ...now, counter, applications: [...now.applications, application] }] as const
@@ -101,16 +75,6 @@ export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<Platfo
             return [next, replaced(now, next)] as const
           })
         ),
-      remove: (uuid) =>
-        transact((now) =>
-          Effect.map(find(now, uuid), (application) => {
-            const envs = new Map(now.envs)
-            envs.delete(uuid)
-            const applications = now.applications.filter((one) => one !== application)
-            return [undefined, { ...now, envs, applications }] as const
-          })
-        ),
-      envs: (uuid) => transactEnvs(uuid, (envs) => Effect.succeed([envs, envs] as const)),
       createEnv: (uuid, { is_preview = false, key, value = null }) =>
         transactEnvs(uuid, (envs, id) => {
           const env: ApplicationEnv = { id, uuid: newUuid(), key, value, is_preview }
@@ -137,6 +101,6 @@ export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<Platfo
             return [deployment, { ...running, deployments: [...now.deployments, deployment] }] as const
           })
         ),
-      deployments: Effect.map(contents, ({ deployments }) => deployments)
+      deployments: Effect.map(store.contents, ({ deployments }) => deployments)
     }
   })
