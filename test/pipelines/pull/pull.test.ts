@@ -239,6 +239,30 @@ describe("pull", () => {
       }))
   })
 
+  it.scopedLive("is one at a time from a server, whose channels are few", () =>
+    Effect.gen(function*() {
+      const root = yield* temporaryDirectory
+      const open = { now: 0, most: 0 }
+      const counted = Layer.effect(
+        Sftp,
+        Effect.map(Sftp, (sftp) =>
+          Sftp.of({
+            session: (server) =>
+              Effect.acquireRelease(
+                Effect.sync(() => void (open.most = Math.max(open.most, ++open.now))),
+                () => Effect.sync(() => void open.now--)
+              ).pipe(Effect.zipRight(Effect.sleep("20 millis")), Effect.zipRight(sftp.session(server)))
+          }))
+      ).pipe(Layer.provide(SftpTest({ "/srv/file": "a" })))
+      const results = yield* Effect.forEach(
+        ["a", "b", "c", "d"],
+        (name) => pull({ serverId: "1", files: [item(join(root, name), "/srv/file", "file")] }),
+        { concurrency: "unbounded" }
+      ).pipe(Effect.provide([local, counted]))
+      expect(results.map(({ pulled }) => pulled.length)).toEqual([1, 1, 1, 1])
+      expect(open).toEqual({ now: 0, most: 1 })
+    }))
+
   it.effect("wants a known server first, and absolute local paths", () =>
     Effect.gen(function*() {
       const relative = { serverId: "1", files: [item("/tmp/x", "/srv/a"), item("x", "/srv/a")] }

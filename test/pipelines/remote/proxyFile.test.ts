@@ -137,6 +137,19 @@ describe.each(shells)("the proxy file in $name", (shell) => {
       expect([odd, next]).toContain((yield* Fiber.join(reader)).stdout)
     }))
 
+  it.scopedLive("keeps its staged copies while somebody may still need them", () =>
+    Effect.gen(function*() {
+      const { names, run } = yield* prepared()
+      const holder = yield* lockedBy("-x")
+      const discarding = yield* Effect.fork(run(discardStaged(copies)))
+      yield* Effect.sleep("400 millis")
+      expect(yield* Fiber.poll(discarding)).toMatchObject({ _tag: "None" })
+      expect(yield* names()).toEqual(expect.arrayContaining([copies.before, copies.after]))
+      holder.kill("SIGKILL")
+      expect((yield* Fiber.join(discarding)).code).toBe(0)
+      expect((yield* names()).filter((name) => name.startsWith(".berth"))).toEqual([])
+    }))
+
   it.scopedLive("is read beside other readers", () =>
     Effect.gen(function*() {
       const { file, run } = yield* prepared()
