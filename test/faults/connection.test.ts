@@ -20,6 +20,13 @@ interface Fault {
   readonly reason: string
 }
 
+const cut: Fault = {
+  name: "cut",
+  strike: ({ relay }) => relay.cut,
+  mend: () => Effect.void,
+  reason: "the server (closed|reset) the connection"
+}
+
 const faults: ReadonlyArray<Fault> = [
   {
     name: "frozen",
@@ -27,12 +34,7 @@ const faults: ReadonlyArray<Fault> = [
     mend: ({ relay }) => relay.thaw,
     reason: "it stopped answering"
   },
-  {
-    name: "cut",
-    strike: ({ relay }) => relay.cut,
-    mend: () => Effect.void,
-    reason: "the server (closed|reset) the connection"
-  },
+  cut,
   {
     name: "killed with its server",
     strike: ({ sshd }) => sshd.kill,
@@ -204,6 +206,30 @@ ${waitsOnce("true", "exec cat >>\"$1\"")}`
     yield* until("no copy is left", Effect.map(leftovers(stage.user), (names) => names.length === 0))
   })
 
+/** What a deploy that was cut off does late on the server does not get into the next one. */
+const endsLate = Effect.gen(function*() {
+  const stage = yield* deployed()
+  const compose = (text: string) => writeFileSync(join(stage.project, "compose.yml"), text)
+  const first = readFileSync(join(stage.project, "compose.yml"), "utf8")
+  const programs = yield* rootsPrograms(stage.user, {
+    docker: waitsOnce(
+      "[ \"$1\" = load ]",
+      "[ \"$1\" != load ] || [ -e \"$here/late\" ] || { : >\"$here/late\"; exit 1; }\n" +
+        "exec /usr/bin/docker \"$@\""
+    )
+  })
+  yield* stage.build()
+  compose(`${first}# cut off\n`)
+  const reply = yield* struckAmid(stage, cut, stage.deploy, Effect.sync(() => existsSync(join(programs, "begun"))))
+  expect(reply.status).toBe(500)
+  compose(`${first}# wanted\n`)
+  const wanted = yield* Effect.fork(stage.deploy)
+  yield* Effect.sleep("8 seconds")
+  writeFileSync(join(programs, "go"), "")
+  expect((yield* Fiber.join(wanted)).body).toMatchObject({ success: true, healthy: true })
+  expect(readFileSync(join(stage.place, "compose.yml"), "utf8")).toBe(`${first}# wanted\n`)
+})
+
 /** A line that takes longer for what is under way than a dead one would be given. */
 const slowLine = Effect.gen(function*() {
   const stage = yield* makeFaultStage({ upBytesPerSecond: 200_000 })
@@ -245,6 +271,7 @@ const title = realSsh.title(realDocker.title("a connection to a real server"))
 describe.skipIf(!available)(title, { concurrent: true, timeout: 240_000 }, () => {
   it.scopedLive("that is slow, but not dead, carries an upload", () => slowLine)
   it.scopedLive("keeps a deploy's lock for as long as it is alive", () => signsOfLife)
+  it.scopedLive("cut in the middle of a load that ends late leaves nothing of it in the next deploy", () => endsLate)
   it.scopedLive("stopped in the middle of a load of missing layers", () => loads(stopped, "auto"))
   for (const fault of faults) {
     it.scopedLive(`${fault.name} in the middle of an upload`, () => uploads(fault))

@@ -19,6 +19,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
+import type { ServerFacts } from "../remote/deployPreflight.ts"
 import { activate } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
 import type { DeployFile } from "./deployFiles.ts"
@@ -76,11 +77,17 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
         onSome: Effect.succeed<Duration.Duration>
       })
     ], { concurrency: 2 })
-    const transfer = decideTransfer(plan.archive, archive, facts, mode)
-    const reason = obstacle(facts, plan, server.name, transferSize(transfer, plan.archive))
-    if (reason !== undefined) return yield* new DockerUnusable({ reason })
-    yield* holdRemotePath(server, remotePath)
-    return { archive, facts, patience: { interval, timeout }, plan, transfer }
+    const judged = (facts: ServerFacts) =>
+      Effect.gen(function*() {
+        const transfer = decideTransfer(plan.archive, archive, facts, mode)
+        const reason = obstacle(facts, plan, server.name, transferSize(transfer, plan.archive))
+        if (reason !== undefined) return yield* new DockerUnusable({ reason })
+        return { archive, facts, patience: { interval, timeout }, plan, transfer }
+      })
+    const ready = yield* judged(facts)
+    const turn = yield* holdRemotePath(server, remotePath)
+    // What was seen is no longer so when somebody else has deployed since.
+    return turn === facts.turn ? ready : yield* Effect.flatMap(preflight(server, remotePath, plan), judged)
   })
 
 const deployTo = (server: ServerAccess, directory: string, remotePath: string) =>

@@ -19,11 +19,12 @@ const signsOfLife = Stream.as(
  * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
  * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits. What
  * this process left there with a connection that it lost is no holder.
+ * @returns the turn of the path: when it is not that of the preflight, somebody deployed in between
  */
 export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
   server: ServerAccess,
   remotePath: string
-): Effect.fn.Return<void, DeployLocked | RemoteCommandFailed | SshError, Ssh | Instance | Scope.Scope> {
+): Effect.fn.Return<string, DeployLocked | RemoteCommandFailed | SshError, Ssh | Instance | Scope.Scope> {
   const ssh = yield* Ssh
   const instance = yield* Instance
   const name = yield* instance.hold
@@ -35,7 +36,8 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
       const command = deployLockCommand(remotePath, holder, gone)
       const process = yield* ssh.spawn(server, command, signsOfLife)
       const answer = yield* Stream.runHead(linesOf(process.stdout))
-      if (Option.contains(answer, "held")) return
+      const [said, turn = ""] = Option.getOrElse(answer, () => "").split("\t")
+      if (said === "held") return turn
       const code = yield* process.exit
       if (code === lockedElsewhere) return yield* new Held({ by: Option.getOrElse(answer, () => "\tunknown") })
       const words = yield* text(process.stderr)
@@ -49,7 +51,7 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
       })
     })
 
-  const take = (gone: string): Effect.Effect<void, DeployLocked | RemoteCommandFailed | SshError, Scope.Scope> =>
+  const take = (gone: string): Effect.Effect<string, DeployLocked | RemoteCommandFailed | SshError, Scope.Scope> =>
     Effect.catchTag(attempt(gone), "Held", ({ by }) =>
       Effect.gen(function*() {
         const [held = "", words = by] = by.split("\t")
@@ -59,5 +61,5 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
         yield* Effect.sleep("200 millis")
         return yield* take((yield* instance.isHolding(held)) ? "" : by)
       }))
-  yield* take("")
+  return yield* take("")
 })

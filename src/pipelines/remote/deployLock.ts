@@ -1,11 +1,22 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 
+/**
+ * The shell function `turn_of directory`: a text that is another one after every deploy to it, given the directory where
+ * deploys keep their things.
+ */
+export const turnFunction = `
+turn_of() { stat -c %y "$1" "$1/holder" 2>/dev/null | tr '\\n' ' '; }
+`
+
 // The lock belongs to this process: it is free again the moment the channel, or whoever opened it, is gone. What a
-// broken deploy left in the way goes with it; an activation under way has already moved its files. Whose network went
-// away is never heard of again, and sshd would wait for hours: so the holder has to say something now and then. One
+// broken deploy left in the way goes with it, once the activation that it may have under way has ended. Whose network
+// went away is never heard of again, and sshd would wait for hours: so the holder has to say something now and then. One
 // that does not, or whose own Berth says that it is gone, loses its connection, on which more of it may be waiting.
-const script = `
+const script = `${turnFunction}
 path=$(path_of "$1")
+turn=
+known=yes
+[ -d "$path/.berth" ] || known=
 mkdir -p "$path/.berth" || exit 1
 cd "$path/.berth" || exit 1
 command -v flock >/dev/null || { echo "flock is missing: install util-linux" >&2; exit 1; }
@@ -22,12 +33,18 @@ if ! flock -n 9; then
   [ -z "$holder" ] || printf '%s\\n' "$holder"
   exit 75
 fi
+if [ -e activation ]; then
+  exec 8<activation
+  flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
+  exec 8<&-
+fi
+[ -z "$known" ] || turn=$(turn_of .)
 printf '%s\\n%s %s\\n' "$2" "$PPID" "$$" >holder
 rm -rf incoming
 told=
 silent=
 trap 'told=yes' HUP INT TERM
-echo held
+printf 'held\\t%s\\n' "$turn"
 if command -v timeout >/dev/null; then
   until [ -n "$told$silent" ]; do
     heard=$(timeout 180 dd bs=256 count=1 2>/dev/null 9>&-) || silent=yes
@@ -47,7 +64,7 @@ export const lockedElsewhere = 75
 
 /**
  * Holds the deploy lock of a remote path for as long as its input stays open and brings something every three minutes.
- * It prints `held` when it has it.
+ * It prints `held` when it has it, with the turn of the path.
  * @param holder who takes it, in one line
  * @param gone a holder that is known to be gone, as an earlier attempt named it: it loses the lock
  */

@@ -1,5 +1,6 @@
 import { Array, Option, Schema } from "effect"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { turnFunction } from "./deployLock.ts"
 import { composeFunctions, imageFunctions, isImageName } from "./docker.ts"
 
 /** How many images of a server are asked for their layers, those that the stack runs and the newest others. */
@@ -7,8 +8,9 @@ const mostImages = 200
 
 // Compose takes longest to answer, so it is asked beside everything else; what the last deploy noted of it holds as
 // long as it is the same program.
-const script = `${composeFunctions}${imageFunctions}
+const script = `${composeFunctions}${imageFunctions}${turnFunction}
 path=$(path_of "$1")
+printf 'turn\\t%s\\n' "$(turn_of "$path/.berth")"
 known_compose() {
   program=$(command -v docker-compose) || return 1
   { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" || return 1
@@ -92,6 +94,8 @@ export interface ServerFacts {
   readonly imageIds: ReadonlyMap<string, string>
   readonly fileHashes: ReadonlyMap<string, string>
   readonly serverImages: ReadonlyArray<ServerImage>
+  /** Another text after every deploy to the remote path. */
+  readonly turn: string
 }
 
 const number = (text: string | undefined) =>
@@ -129,6 +133,7 @@ export const parsePreflight = (output: string): ServerFacts => {
         id: line.slice(0, space),
         layers: layers ?? []
       }))
-    })
+    }),
+    turn: value("turn")[0] ?? ""
   }
 }

@@ -9,6 +9,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   composeKind: "v2",
   composeVersion: "2.30.0",
   freeKiB: 10_000_000,
+  turn: "",
   dockerFreeKiB: 10_000_000,
   readOnly: undefined,
   imageIds: new Map(),
