@@ -13,6 +13,18 @@ const file = "berth.yaml"
 /** Settings by their dotted names, as they are once they are read. */
 export type SettingsFixture = { readonly [Name in SettingName]?: SettingValue<Name> }
 
+/** A stored server like any other. */
+export const storedServer = (given: Partial<ServerAccess> = {}): ServerAccess => ({
+  id: "1",
+  name: "Main",
+  host: "192.168.1.20",
+  port: 22,
+  username: "deployer",
+  useSudo: false,
+  credentials: {},
+  ...given
+})
+
 const written = ({ credentials, ...server }: ServerAccess) => ({
   ...server,
   ...Object.fromEntries(

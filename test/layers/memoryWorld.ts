@@ -1,6 +1,5 @@
 import { Path } from "@effect/platform"
 import { Layer, Redacted, Struct } from "effect"
-import type { ServerAccess } from "../../src/schema/Server.ts"
 import type { SettingName } from "../../src/schema/Settings.ts"
 import { RunsLive } from "../../src/services/runs/Runs.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
@@ -9,18 +8,10 @@ import { localFilesTest, type LocalFixture } from "./LocalFilesTest.ts"
 import { locksTest } from "./LocksTest.ts"
 import { platformTest, type PlatformTestOptions } from "./PlatformTest.ts"
 import { proxyFileTest } from "./ProxyFileTest.ts"
-import { type SettingsFixture, settingsTest } from "./SettingsTest.ts"
+import { type SettingsFixture, settingsTest, storedServer } from "./SettingsTest.ts"
 
 /** The server that holds the proxy file. */
-const proxyServer: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "192.168.1.20",
-  port: 22,
-  username: "deployer",
-  useSudo: true,
-  credentials: {}
-}
+const proxyServer = storedServer({ useSudo: true })
 
 /** Settings for everything that an upsert needs, the webhook included. */
 export const everySetting: SettingsFixture = {

@@ -1,19 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { containers } from "../../src/pipelines/containers.ts"
-import type { ServerAccess } from "../../src/schema/Server.ts"
-import { settingsTest } from "../layers/SettingsTest.ts"
+import { settingsTest, storedServer } from "../layers/SettingsTest.ts"
 import { SshTest } from "../layers/SshTest.ts"
 
-const main: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "192.168.1.20",
-  port: 22,
-  username: "deployer",
-  useSudo: false,
-  credentials: {}
-}
+const main = storedServer()
 
 describe("containers", () => {
   // The README shows this one.

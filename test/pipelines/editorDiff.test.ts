@@ -5,24 +5,15 @@ import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { editorDiff } from "../../src/pipelines/editorDiff.ts"
-import type { ServerAccess } from "../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../src/services/local/LocalFilesLive.ts"
 import { type LocalCommand, LocalProcesses } from "../../src/services/local/LocalProcesses.ts"
 import { LocalProcessesLive } from "../../src/services/local/LocalProcessesLive.ts"
 import { Sftp } from "../../src/services/ssh/Sftp.ts"
-import { type SettingsFixture, settingsTest } from "../layers/SettingsTest.ts"
+import { type SettingsFixture, settingsTest, storedServer } from "../layers/SettingsTest.ts"
 import { SftpTest } from "../layers/SftpTest.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
-const server: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "127.0.0.1",
-  port: 22,
-  username: "deployer",
-  useSudo: false,
-  credentials: {}
-}
+const server = storedServer()
 const files = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
 const remote = {
   "/home/deployer/containers/app/compose.yml": "remote text",

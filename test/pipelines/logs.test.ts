@@ -4,24 +4,15 @@ import { join } from "node:path"
 import { containers } from "../../src/pipelines/containers.ts"
 import { dockerHelp } from "../../src/pipelines/dockerHelp.ts"
 import { logs } from "../../src/pipelines/logs.ts"
-import type { ServerAccess } from "../../src/schema/Server.ts"
 import { ServerUnreachable } from "../../src/schema/Ssh.ts"
 import { buildImage, docker, realDocker, uniqueName } from "../fixtures/docker.ts"
 import { realSsh, run } from "../fixtures/openssh.ts"
 import { sshdWorld } from "../fixtures/servers.ts"
-import { settingsTest } from "../layers/SettingsTest.ts"
+import { settingsTest, storedServer } from "../layers/SettingsTest.ts"
 import { SshAsked, SshTest } from "../layers/SshTest.ts"
 import { liveSsh } from "../services/ssh/live.ts"
 
-const server: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "127.0.0.1",
-  port: 22,
-  username: "deployer",
-  useSudo: true,
-  credentials: {}
-}
+const server = storedServer({ useSudo: true })
 const settings = settingsTest({}, [server])
 const ofWeb = "reading the logs of web"
 const ofStack = "reading the logs of ~/containers/app"

@@ -3,22 +3,13 @@ import { Effect } from "effect"
 import { chmod } from "node:fs/promises"
 import { join } from "node:path"
 import { scan } from "../../src/pipelines/scan.ts"
-import type { ServerAccess } from "../../src/schema/Server.ts"
 import { ServerUnreachable } from "../../src/schema/Ssh.ts"
 import { worlds } from "../fixtures/servers.ts"
-import { settingsTest } from "../layers/SettingsTest.ts"
+import { settingsTest, storedServer } from "../layers/SettingsTest.ts"
 import { type SshAnswer, SshAsked, SshTest } from "../layers/SshTest.ts"
 import { liveSsh } from "../services/ssh/live.ts"
 
-const server: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "127.0.0.1",
-  port: 22,
-  username: "deployer",
-  useSudo: true,
-  credentials: {}
-}
+const server = storedServer({ useSudo: true })
 const what = "scanning ~/containers"
 
 describe("scan", () => {

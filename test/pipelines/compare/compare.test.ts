@@ -4,24 +4,15 @@ import { Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { compare } from "../../../src/pipelines/compare/compare.ts"
 import { inventoryCommand } from "../../../src/pipelines/remote/compare.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import type { RemoteCommand } from "../../../src/services/ssh/RemoteCommand.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { remoteHere, shells } from "../../layers/RemoteHere.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { SshTest } from "../../layers/SshTest.ts"
 import { plant, type Planted, temporaryDirectory } from "../../layers/temporary.ts"
 
-const server: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "127.0.0.1",
-  port: 22,
-  username: "deployer",
-  useSudo: false,
-  credentials: {}
-}
+const server = storedServer()
 const local = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
 
 interface Sides {
