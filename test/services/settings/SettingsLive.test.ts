@@ -1,32 +1,12 @@
 import { FileSystem, Path } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Logger, Option, Redacted, Ref } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, Ref } from "effect"
 import { homedir } from "node:os"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
-import { settingsIn } from "../../fixtures/settingsIn.ts"
+import { localSettings, settingsIn, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
 
-const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer), Layer.provideMerge(LocksLive))
 const windows = process.platform === "win32"
-
-/** The settings of a file of its own, which does not exist without a text. */
-const workshop = (text?: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const directory = yield* fs.makeTempDirectoryScoped({ prefix: "berth-settings-" })
-    const file = path.join(directory, "berth.yaml")
-    const write = (content: string) => fs.writeFileString(file, content, { mode: 0o600 })
-    if (text !== undefined) yield* write(text)
-    const settings = yield* settingsIn(SettingsLive(file))
-    return { fs, directory, file, write, settings, at: (name: string) => path.join(directory, name) }
-  })
-
-const withEnv = (values: Readonly<Record<string, string>>) =>
-  Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
 
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
@@ -59,10 +39,10 @@ const two = `servers:
 `
 
 describe("SettingsLive", () => {
-  layer(local)("reading", (it) => {
+  layer(localSettings)("reading", (it) => {
     it.scoped("takes an absent file for the defaults", () =>
       Effect.gen(function*() {
-        const { file, settings } = yield* workshop()
+        const { file, settings } = yield* settingsWorkshop()
         expect(settings.file).toBe(file)
         expect(yield* settings.get("gitHost.sshPort")).toBe(2004)
         expect(yield* settings.get("projects.root")).toBe((yield* Path.Path).join(homedir(), "projects"))
@@ -76,7 +56,7 @@ describe("SettingsLive", () => {
 
     it.scoped("reads what stands there, with local paths absolute", () =>
       Effect.gen(function*() {
-        const { at, settings, write } = yield* workshop("projects: { root: here/projects }\ntoken: 0123\n")
+        const { at, settings, write } = yield* settingsWorkshop("projects: { root: here/projects }\ntoken: 0123\n")
         expect(yield* settings.get("projects.root")).toBe(at((yield* Path.Path).join("here", "projects")))
         expect(Redacted.value(yield* settings.get("token"))).toBe("0123")
         yield* write("projects: { root: ~ }\nplatform: { timeout: 5 seconds }\ngitHost: { sshPort: \"22\", url: '' }\n")
@@ -89,7 +69,7 @@ describe("SettingsLive", () => {
 
     it.scoped("sees every change, however quick and alike", () =>
       Effect.gen(function*() {
-        const { file, fs, settings, write } = yield* workshop()
+        const { file, fs, settings, write } = yield* settingsWorkshop()
         const then = new Date(Date.now() - 1000)
         for (let number = 1000; number < 1030; number += 1) {
           yield* write(`gitHost: { sshPort: ${number} }\n`)
@@ -102,7 +82,7 @@ describe("SettingsLive", () => {
 
     it.scoped("names file, line and setting of what does not fit, until it is mended", () =>
       Effect.gen(function*() {
-        const { file, settings, write } = yield* workshop("platform:\n  timeout: soon\n")
+        const { file, settings, write } = yield* settingsWorkshop("platform:\n  timeout: soon\n")
         const words = `${file}:2: platform.timeout is no duration: write it like "20 seconds"`
         expect(yield* messageOf(settings.get("gitHost.sshPort"))).toBe(words)
         expect(yield* messageOf(settings.servers)).toBe(words)
@@ -115,7 +95,7 @@ describe("SettingsLive", () => {
 
     it.scoped("says when the file is no text, or no file", () =>
       Effect.gen(function*() {
-        const { directory, file, fs } = yield* workshop()
+        const { directory, file, fs } = yield* settingsWorkshop()
         yield* fs.writeFile(file, new Uint8Array([0x61, 0xff, 0x3a]))
         const settings = yield* settingsIn(SettingsLive(file))
         expect(yield* messageOf(settings.servers)).toBe(`${file}: is no UTF-8 text`)
@@ -124,10 +104,10 @@ describe("SettingsLive", () => {
       }))
   })
 
-  layer(local, { excludeTestServices: true })("a file at rest", (it) => {
+  layer(localSettings, { excludeTestServices: true })("a file at rest", (it) => {
     it.scoped("does not read a file again that has not changed", () =>
       Effect.gen(function*() {
-        const { file, fs } = yield* workshop("gitHost: { sshPort: 1 }\n")
+        const { file, fs } = yield* settingsWorkshop("gitHost: { sshPort: 1 }\n")
         const files = yield* LocalFiles
         const reads = yield* Ref.make(0)
         const counting = Layer.succeed(LocalFiles, {
@@ -145,7 +125,7 @@ describe("SettingsLive", () => {
 
     it.scoped("is looked at once for many who ask at the same time", () =>
       Effect.gen(function*() {
-        const { file, fs } = yield* workshop("gitHost: { sshPort: 1 }\n")
+        const { file, fs } = yield* settingsWorkshop("gitHost: { sshPort: 1 }\n")
         const looks = yield* Ref.make(0)
         const counting = Layer.succeed(FileSystem.FileSystem, {
           ...fs,
@@ -162,10 +142,10 @@ describe("SettingsLive", () => {
       }))
   })
 
-  layer(local)("references", (it) => {
+  layer(localSettings)("references", (it) => {
     it.scoped("are resolved at use, anywhere in a text", () =>
       Effect.gen(function*() {
-        const { at, fs, settings } = yield* workshop(
+        const { at, fs, settings } = yield* settingsWorkshop(
           "platform:\n  url: https://${env:HOST}:${env:PORT}/api\n  token: ${file:secret}\n  timeout: ${env:TIME}\n" +
             "gitHost: { sshPort: \"${env:PORT}\" }\nhttp: { hosts: [\"${env:HOST}\", b] }\nprojects: { root: \"${env:ROOT}\" }\n"
         )
@@ -181,7 +161,7 @@ describe("SettingsLive", () => {
 
     it.scoped("fail only what uses them, and name it", () =>
       Effect.gen(function*() {
-        const { at, file, fs, settings } = yield* workshop(
+        const { at, file, fs, settings } = yield* settingsWorkshop(
           "platform: { url: \"${env:NOT_SET}\", token: \"${file:gone}\", timeout: \"${env:TIME}\", projectUuid: \"${env:EMPTY}\" }\n" +
             "token: ${file:.}\ngitHost: { owner: \"${env:}\", token: \"${file:empty}\", sshHost: fine }\n"
         )
@@ -209,10 +189,10 @@ describe("SettingsLive", () => {
       }))
   })
 
-  layer(local)("servers", (it) => {
+  layer(localSettings)("servers", (it) => {
     it.scoped("are listed without their credentials, which need not resolve", () =>
       Effect.gen(function*() {
-        const { settings } = yield* workshop(two)
+        const { settings } = yield* settingsWorkshop(two)
         expect(yield* withEnv({ MAIN_HOST: "10.0.0.1" })(settings.servers)).toEqual([
           { id: "1700000000000", name: "Main", host: "10.0.0.1", port: 22, username: "deployer", useSudo: false },
           { id: "b", name: "42", host: "10.0.0.2", port: 2222, username: "root", useSudo: true }
@@ -222,7 +202,7 @@ describe("SettingsLive", () => {
 
     it.scoped("come with their own credentials, whatever those of others are", () =>
       Effect.gen(function*() {
-        const { at, settings } = yield* workshop(two)
+        const { at, settings } = yield* settingsWorkshop(two)
         const { credentials, ...server } = yield* withEnv({})(settings.server("b"))
         expect(server).toEqual({ id: "b", name: "42", host: "10.0.0.2", port: 2222, username: "root", useSudo: true })
         expect({ ...credentials, sudoPassword: undefined, passphrase: undefined }).toEqual({
@@ -244,13 +224,13 @@ describe("SettingsLive", () => {
       }))
   })
 
-  layer(local)("the guard's settings", (it) => {
+  layer(localSettings)("the guard's settings", (it) => {
     const token = (found: { readonly token: Option.Option<Redacted.Redacted> }) =>
       Option.getOrNull(Option.map(found.token, Redacted.value))
 
     it.scoped("follow the file, and hold while it is broken", () =>
       Effect.gen(function*() {
-        const { file, fs, settings, write } = yield* workshop()
+        const { file, fs, settings, write } = yield* settingsWorkshop()
         const nothing = { token: Option.none(), hosts: [], origins: [] }
         expect(yield* settings.guard).toEqual(nothing)
         yield* write("http: { token: t, hosts: [a], origins: [\"https://o\"] }\n")
@@ -270,7 +250,7 @@ describe("SettingsLive", () => {
 
     it.scoped("ask for a token that nobody has when the real one was never known", () =>
       Effect.gen(function*() {
-        const { settings } = yield* workshop("http: { token: \"${env:NOT_SET}\" }\n")
+        const { settings } = yield* settingsWorkshop("http: { token: \"${env:NOT_SET}\" }\n")
         const warnings = yield* logged(Effect.gen(function*() {
           const first = token(yield* settings.guard)
           expect(first?.length).toBeGreaterThan(30)
@@ -283,17 +263,17 @@ describe("SettingsLive", () => {
 
     it.scoped("never fail", () =>
       Effect.gen(function*() {
-        const { directory } = yield* workshop()
+        const { directory } = yield* settingsWorkshop()
         const settings = yield* settingsIn(SettingsLive(directory))
         expect(yield* settings.guard).toEqual({ token: Option.none(), hosts: [], origins: [] })
       }))
   })
 
-  layer(local)("a file that others can read", (it) => {
+  layer(localSettings)("a file that others can read", (it) => {
     it.scoped("is warned of once a change", () =>
       Effect.gen(function*() {
         if (windows) return
-        const { file, fs, settings, write } = yield* workshop("token: a\n")
+        const { file, fs, settings, write } = yield* settingsWorkshop("token: a\n")
         expect(yield* logged(settings.servers)).toEqual([])
         yield* fs.chmod(file, 0o640)
         yield* write("token: bc\n")

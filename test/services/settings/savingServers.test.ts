@@ -1,34 +1,14 @@
-import { FileSystem, Path } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Redacted, Ref } from "effect"
+import { Effect, Layer, Redacted, Ref } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { parse } from "yaml"
 import type { ServerInput } from "../../../src/schema/Server.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
-import { settingsIn } from "../../fixtures/settingsIn.ts"
+import { localSettings, settingsIn, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
 
-const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer), Layer.provideMerge(LocksLive))
 const windows = process.platform === "win32"
-
-const workshop = (text?: string) =>
-  Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const directory = yield* fs.makeTempDirectoryScoped({ prefix: "berth-saving-" })
-    const file = path.join(directory, "berth.yaml")
-    const write = (content: string) => fs.writeFileString(file, content, { mode: 0o600 })
-    if (text !== undefined) yield* write(text)
-    const settings = yield* settingsIn(SettingsLive(file))
-    return { fs, path, directory, file, write, settings, read: fs.readFileString(file) }
-  })
-
-const withEnv = (values: Readonly<Record<string, string>>) =>
-  Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
 
 const input = (values: Partial<ServerInput> = {}): ServerInput => ({
   name: "Main",
@@ -60,10 +40,10 @@ const env = withEnv({ MAIN_HOST: "10.0.0.1", MAIN_PASSWORD: "pw" })
 const unmoved = { id: "1", host: "10.0.0.1", port: 2222, username: "deployer", useSudo: true }
 
 describe("saving servers", () => {
-  layer(local)("in the settings file", (it) => {
+  layer(localSettings)("in the settings file", (it) => {
     it.scoped("creates the file and its directory, private", () =>
       Effect.gen(function*() {
-        const { directory, fs, path } = yield* workshop()
+        const { directory, fs, path } = yield* settingsWorkshop()
         const file = path.join(directory, "a", "b", "berth.yaml")
         const settings = yield* settingsIn(SettingsLive(file))
         const server = yield* settings.saveServer(input({ id: "mine", password: secret("p: w"), sudoPassword: null }))
@@ -79,7 +59,7 @@ describe("saving servers", () => {
 
     it.scoped("gives every new server an id of its own, the time in milliseconds or the next", () =>
       Effect.gen(function*() {
-        const { settings } = yield* workshop("servers: [{ id: 1, name: a, host: b, username: c }]\n")
+        const { settings } = yield* settingsWorkshop("servers: [{ id: 1, name: a, host: b, username: c }]\n")
         const ids = yield* Effect.forEach(
           ["", "9", "x", null, undefined],
           (id) => Effect.map(settings.saveServer(id === undefined ? input() : input({ id })), (server) => server.id)
@@ -94,7 +74,7 @@ describe("saving servers", () => {
     it.scoped("makes a file private that was not", () =>
       Effect.gen(function*() {
         if (windows) return
-        const { file, fs, settings } = yield* workshop("token: x\n")
+        const { file, fs, settings } = yield* settingsWorkshop("token: x\n")
         yield* fs.chmod(file, 0o644)
         yield* settings.saveServer(input())
         expect((yield* fs.stat(file)).mode & 0o777).toBe(0o600)
@@ -102,7 +82,7 @@ describe("saving servers", () => {
 
     it.scoped("replaces in place, and keeps the credentials that are not mentioned as they are written", () =>
       Effect.gen(function*() {
-        const { read, settings, write } = yield* workshop(stored)
+        const { read, settings, write } = yield* settingsWorkshop(stored)
         expect(yield* env(settings.saveServer(input({ ...unmoved, name: "New: name" })))).toEqual(
           { ...unmoved, name: "New: name" }
         )
@@ -119,7 +99,7 @@ describe("saving servers", () => {
 
     it.scoped("writes nothing when nothing changes", () =>
       Effect.gen(function*() {
-        const { file, fs, settings } = yield* workshop(stored)
+        const { file, fs, settings } = yield* settingsWorkshop(stored)
         const before = yield* fs.stat(file)
         yield* env(settings.saveServer(input({ ...unmoved, passphrase: secret("p") })))
         yield* settings.saveServer(input({ ...unmoved, host: "${env:MAIN_HOST}" }))
@@ -128,7 +108,7 @@ describe("saving servers", () => {
 
     it.scoped("clears what is null or empty", () =>
       Effect.gen(function*() {
-        const { read, settings } = yield* workshop(stored)
+        const { read, settings } = yield* settingsWorkshop(stored)
         yield* env(settings.saveServer(input({
           ...unmoved,
           password: null,
@@ -145,7 +125,7 @@ describe("saving servers", () => {
 
     it.scoped("sets what is left out back to its default", () =>
       Effect.gen(function*() {
-        const { read, settings } = yield* workshop(stored)
+        const { read, settings } = yield* settingsWorkshop(stored)
         yield* env(settings.saveServer(input({ id: "1", password: secret("x") })))
         const text = yield* read
         expect(text).toContain("port: 22\n")
@@ -161,7 +141,7 @@ describe("saving servers", () => {
     for (const [what, values] of moves) {
       it.scoped(`drops credentials that would go to another ${what}, but takes new ones`, () =>
         Effect.gen(function*() {
-          const { read, settings } = yield* workshop(stored)
+          const { read, settings } = yield* settingsWorkshop(stored)
           yield* env(settings.saveServer(input({ ...unmoved, ...values, passphrase: secret("new") })))
           expect((yield* read).match(/MAIN_PASSWORD|\.ssh|agent: true/)).toBeNull()
           expect(parse(yield* read).servers[0]).toMatchObject({ ...values, passphrase: "new" })
@@ -170,14 +150,14 @@ describe("saving servers", () => {
 
     it.scoped("drops credentials when it cannot tell where they went before", () =>
       Effect.gen(function*() {
-        const { read, settings } = yield* workshop(stored)
+        const { read, settings } = yield* settingsWorkshop(stored)
         yield* withEnv({})(settings.saveServer(input(unmoved)))
         expect(yield* read).not.toContain("MAIN_PASSWORD")
       }))
 
     it.scoped("keeps references that a caller sends", () =>
       Effect.gen(function*() {
-        const { settings } = yield* workshop()
+        const { settings } = yield* settingsWorkshop()
         const { id } = yield* settings.saveServer(input({ password: secret("${env:MAIN_PASSWORD}") }))
         const { credentials } = yield* env(settings.server(id))
         expect(Redacted.value(credentials.password ?? secret(""))).toBe("pw")
@@ -185,7 +165,7 @@ describe("saving servers", () => {
 
     it.scoped("finds a server whose id is written as a number", () =>
       Effect.gen(function*() {
-        const { read, settings } = yield* workshop("servers:\n- id: 170\n  name: a\n  host: b\n  username: c\n")
+        const { read, settings } = yield* settingsWorkshop("servers:\n- id: 170\n  name: a\n  host: b\n  username: c\n")
         yield* settings.saveServer({ id: "170", name: "z", host: "b", username: "c" })
         expect(yield* read).toBe("servers:\n- id: 170\n  name: z\n  host: b\n  username: c\n")
         yield* settings.removeServer("170")
@@ -194,7 +174,7 @@ describe("saving servers", () => {
 
     it.scoped("removes just the lines of a server", () =>
       Effect.gen(function*() {
-        const { read, settings } = yield* workshop(stored)
+        const { read, settings } = yield* settingsWorkshop(stored)
         yield* settings.removeServer("2")
         expect(yield* read).toBe(stored.slice(0, stored.indexOf("  - id: \"2\"")))
         yield* settings.removeServer("1")
@@ -205,7 +185,7 @@ describe("saving servers", () => {
 
     it.scoped("writes nothing for a server that is not there", () =>
       Effect.gen(function*() {
-        const { directory, file, fs, path, settings } = yield* workshop(stored)
+        const { directory, file, fs, path, settings } = yield* settingsWorkshop(stored)
         const before = yield* fs.stat(file)
         yield* settings.removeServer("none")
         expect((yield* fs.stat(file)).ino).toEqual(before.ino)
@@ -217,7 +197,7 @@ describe("saving servers", () => {
 
     it.scoped("keeps a link a link, and locks the file that it leads to", () =>
       Effect.gen(function*() {
-        const { directory, fs, path } = yield* workshop()
+        const { directory, fs, path } = yield* settingsWorkshop()
         const real = path.join(directory, "real", "dots.yaml")
         const link = path.join(directory, "link.yaml")
         const dangling = path.join(directory, "dangling.yaml")
@@ -248,7 +228,7 @@ describe("saving servers", () => {
     for (const [what, text, words] of untouched) {
       it.scoped(`leaves a file alone that ${what}`, () =>
         Effect.gen(function*() {
-          const { read, settings } = yield* workshop(text)
+          const { read, settings } = yield* settingsWorkshop(text)
           const failures = yield* Effect.all([
             Effect.flip(settings.removeServer("a")),
             Effect.flip(settings.saveServer(input({ id: "a", host: "elsewhere" })))
@@ -260,7 +240,7 @@ describe("saving servers", () => {
 
     it.scoped("keeps what a person saves at the same time", () =>
       Effect.gen(function*() {
-        const { file, fs } = yield* workshop("token: a\n")
+        const { file, fs } = yield* settingsWorkshop("token: a\n")
         const files = yield* LocalFiles
         const reads = yield* Ref.make(0)
         // An editor saves just after the file was read for the second time, and again.
@@ -281,7 +261,7 @@ describe("saving servers", () => {
 
     it.scoped("gives up on a file that never comes to rest", () =>
       Effect.gen(function*() {
-        const { file } = yield* workshop("token: a\n")
+        const { file } = yield* settingsWorkshop("token: a\n")
         const files = yield* LocalFiles
         const reads = yield* Ref.make(0)
         const restless = Layer.succeed(LocalFiles, {
@@ -293,10 +273,10 @@ describe("saving servers", () => {
       }))
   })
 
-  layer(local, { excludeTestServices: true })("at the same time", (it) => {
+  layer(localSettings, { excludeTestServices: true })("at the same time", (it) => {
     it.scoped("fifty of them all land, each under its own id", () =>
       Effect.gen(function*() {
-        const { read, settings } = yield* workshop("# top\nservers: []  # none\n# end")
+        const { read, settings } = yield* settingsWorkshop("# top\nservers: []  # none\n# end")
         const saved = yield* Effect.forEach(
           Array.from({ length: 50 }, (_, index) => `server ${index}`),
           (name) => settings.saveServer(input({ name })),
@@ -310,7 +290,7 @@ describe("saving servers", () => {
 
     it.scoped("from several processes too", () =>
       Effect.gen(function*() {
-        const { directory, file, fs, settings } = yield* workshop("token: x\n")
+        const { directory, file, fs, settings } = yield* settingsWorkshop("token: x\n")
         const script = fileURLToPath(new URL("../../fixtures/saveServers.ts", import.meta.url))
         const child = (name: string) =>
           Effect.async<number | null>((resume) => {

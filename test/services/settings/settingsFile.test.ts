@@ -1,13 +1,14 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodePath } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { homedir } from "node:os"
 import { settingsFile } from "../../../src/services/settings/settingsFile.ts"
+import { withEnv } from "../../fixtures/settingsIn.ts"
 
 const located = (env: Readonly<Record<string, string>>, hasFileHere: boolean) =>
   settingsFile.pipe(
-    Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(env)))),
+    withEnv(env),
     Effect.provide(Layer.merge(
       NodePath.layer,
       FileSystem.layerNoop({ exists: (file) => Effect.succeed(hasFileHere && file.endsWith("berth.yaml")) })
