@@ -3,6 +3,7 @@ import { Layer, Redacted, Struct } from "effect"
 import type { SettingName } from "../../src/schema/Settings.ts"
 import { RunsLive } from "../../src/services/runs/Runs.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
+import { plainFile } from "../pipelines/routes/proxyFiles.ts"
 import { gitHostTest, type GitHostTestOptions } from "./GitHostTest.ts"
 import { localFilesTest, type LocalFixture } from "./LocalFilesTest.ts"
 import { locksTest } from "./LocksTest.ts"
@@ -29,25 +30,6 @@ export const everySetting: SettingsFixture = {
   "proxy.targetIp": "192.168.1.20"
 }
 
-/** A proxy file without a route. */
-export const proxyText = `http:
-  routers:
-    blog:
-      rule: "Host(\`blog.example.com\`)"
-      service: blog
-
-  middlewares:
-    redirect-to-https:
-      redirectScheme:
-        scheme: https
-
-  services:
-    blog:
-      loadBalancer:
-        servers:
-          - url: "http://192.168.1.20:2010"
-`
-
 export const platformServers = [
   { uuid: "server-main", name: "main", ip: "192.168.1.20" },
   { uuid: "server-web", name: "web", ip: "192.168.1.30" },
@@ -73,7 +55,7 @@ export const memoryWorld = ({ files, gitHost, platform, proxy, settings, without
     settingsTest(Struct.omit({ ...everySetting, ...settings }, ...without), [proxyServer]),
     platformTest({ servers: platformServers, ...platform }),
     gitHostTest({ repositories: { "ann/shop": [] }, ...gitHost }),
-    proxyFileTest("/etc/proxy/dynamic.yml", proxy ?? proxyText),
+    proxyFileTest("/etc/proxy/dynamic.yml", proxy ?? plainFile),
     Layer.provideMerge(RunsLive, locksTest),
     StepsLive
   )

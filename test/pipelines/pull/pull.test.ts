@@ -5,25 +5,16 @@ import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { pull } from "../../../src/pipelines/pull/pull.ts"
 import type { PullItem } from "../../../src/schema/Pull.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/Ssh.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { RunsLive } from "../../../src/services/runs/Runs.ts"
 import { type RemoteEntry, Sftp } from "../../../src/services/ssh/Sftp.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type RemoteFixture, SftpTest } from "../../layers/SftpTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
-const server: ServerAccess = {
-  id: "1",
-  name: "Main",
-  host: "127.0.0.1",
-  port: 22,
-  username: "deployer",
-  useSudo: false,
-  credentials: {}
-}
+const server = storedServer()
 const local = Layer.mergeAll(
   Layer.provideMerge(LocalFilesLive, NodeContext.layer),
   settingsTest({}, [server]),

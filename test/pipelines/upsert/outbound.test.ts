@@ -3,9 +3,10 @@ import { Duration, Effect } from "effect"
 import { expect } from "vitest"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
-import { declaring, proxyText } from "../../layers/memoryWorld.ts"
+import { declaring } from "../../layers/memoryWorld.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
 import { sent, type WireWorld, wireWorld } from "../../layers/wireWorld.ts"
+import { plainFile } from "../routes/proxyFiles.ts"
 
 const request = { projectPath: "/srv/shop" }
 const gitUrl = "git@git.test:2004/ann/shop.git"
@@ -340,7 +341,7 @@ describe("the calls of an upsert", () => {
       yield* upsertApp(request)
       const text = yield* Effect.flatten(ProxyFileText)
       expect(text).toContain("http://192.168.1.30:3000")
-      expect(text.length).toBeGreaterThan(proxyText.length)
+      expect(text.length).toBeGreaterThan(plainFile.length)
     }).pipe(Effect.provide(wireWorld({
       files: declaring({ name: "shop", port: 3000, domain: "shop.example.com", server: "web" })
     }))))

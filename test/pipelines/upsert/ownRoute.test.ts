@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { expect } from "vitest"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
-import { declaring, type MemoryWorld, memoryWorld, proxyText } from "../../layers/memoryWorld.ts"
+import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { ProxyFileText } from "../../layers/ProxyFileTest.ts"
-import { routersOf, serviceOf } from "../routes/proxyFiles.ts"
+import { plainFile, routersOf, serviceOf } from "../routes/proxyFiles.ts"
 
 const projectPath = "/srv/shop"
 const within = (world: MemoryWorld) => <A, E, R>(program: Effect.Effect<A, E, R>) =>
@@ -25,7 +25,7 @@ const shop = (port: number, domain: string, more: object = {}) => ({ name: "shop
 
 /** A proxy file that has a route already. */
 const routed = (name: string, domain: string, target: string) =>
-  proxyText.replace("\n  middlewares:", `${routersOf(name, domain)}\n  middlewares:`) + serviceOf(name, target)
+  plainFile.replace("\n  middlewares:", `${routersOf(name, domain)}\n  middlewares:`) + serviceOf(name, target)
 
 describe("a route whose domain changes is the application's own", () => {
   it.effect("after its port changed in an earlier upsert", () =>
