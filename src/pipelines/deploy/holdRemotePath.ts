@@ -1,5 +1,4 @@
-import { Data, Effect, Option, Schedule, Stream } from "effect"
-import type { Scope } from "effect"
+import { Data, Effect, ExecutionStrategy, Exit, Option, Schedule, Scope, Stream } from "effect"
 import { DeployLocked } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
@@ -14,6 +13,13 @@ const signsOfLife = Stream.as(
   Stream.fromSchedule(Schedule.spaced("10 seconds")),
   new TextEncoder().encode("still here\n")
 )
+
+/** Keeps what an attempt holds of the outer scope only when it succeeds: the channels that it could wait for are few. */
+const keptOnSuccess = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const own = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    return yield* Effect.onError(Scope.extend(attempt, own), (cause) => Scope.close(own, Exit.failCause(cause)))
+  })
 
 /**
  * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
@@ -49,7 +55,7 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
         code,
         words
       })
-    })
+    }).pipe(keptOnSuccess)
 
   const take = (gone: string): Effect.Effect<string, DeployLocked | RemoteCommandFailed | SshError, Scope.Scope> =>
     Effect.catchTag(attempt(gone), "Held", ({ by }) =>

@@ -1,103 +1,71 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Stream } from "effect"
-import { readdir } from "node:fs/promises"
+import { Effect, Fiber } from "effect"
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { holdRemotePath } from "../../../src/pipelines/deploy/holdRemotePath.ts"
-import { deployLockCommand } from "../../../src/pipelines/remote/deployLock.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
-import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { Ssh } from "../../../src/services/ssh/Ssh.ts"
-import { realSsh, startSshd } from "../../fixtures/openssh.ts"
-import { programDirectory } from "../../fixtures/rootsPrograms.ts"
-import { sshdWorld, worlds } from "../../fixtures/servers.ts"
+import { parse, stringify } from "yaml"
+import { makeWorld, type World } from "../../../src/sandbox/world.ts"
+import { startService } from "../../fixtures/service.ts"
 import { eventually } from "../../sandbox/eventually.ts"
-import { command, liveSsh } from "../../services/ssh/live.ts"
 
-const path = "~/containers/app"
-const live = Layer.merge(liveSsh(), Layer.fresh(InstanceLive))
-
-/** Takes the lock with a connection of its own, in words of its own, and says nothing more. */
-const takenOver = (access: ServerAccess, ssh: typeof Ssh.Service, holder: string) =>
-  Effect.gen(function*() {
-    const process = yield* ssh.spawn(access, deployLockCommand(path, holder))
-    expect(yield* Stream.runHead(Stream.splitLines(Stream.decodeText(process.stdout)))).toMatchObject({
-      value: expect.stringMatching(/^held\t/)
-    })
-    return process
-  })
-
-/** Connections of another Berth. */
-const elsewhere = Effect.map(Layer.build(liveSsh()), Context.get(Ssh))
-
-describe.each(worlds)("the lock of a remote path on $name", ({ available, server: start }) => {
-  it.scopedLive.skipIf(!available)("is taken from a connection that this process lost", () =>
-    Effect.gen(function*() {
-      const { access, home } = yield* start()
-      const { id } = yield* Instance
-      const lost = yield* elsewhere
-      const holder = yield* takenOver(access, lost, `${id}/earlier\tme, since noon`)
-      const beside = yield* lost.spawn(access, command("echo up; cat"))
-      yield* Stream.runHead(beside.stdout)
-      yield* holdRemotePath(access, path)
-      expect(yield* Effect.exit(holder.exit)).not.toMatchObject({ value: 0 })
-      // Of the sandbox's server, which is this very process, nothing is ended but the holder.
-      if (start === sshdWorld.server) expect(yield* Effect.flip(beside.exit)).toMatchObject({ _tag: "ConnectionLost" })
-      expect(yield* Effect.promise(() => readdir(join(home, "containers", "app", ".berth")))).toContain("holder")
-    }).pipe(Effect.provide(live)))
-
-  it.scopedLive.skipIf(!available)(
-    "is left to another process, and waited for behind this one",
-    () =>
-      Effect.gen(function*() {
-        const { access } = yield* start()
-        const lost = yield* elsewhere
-        yield* Effect.scoped(Effect.gen(function*() {
-          yield* takenOver(access, lost, "another/one\tsomebody, since noon")
-          expect(yield* Effect.flip(holdRemotePath(access, path))).toMatchObject({
-            _tag: "DeployLocked",
-            holder: "somebody, since noon"
-          })
-        }))
-        const second = yield* Effect.scoped(Effect.gen(function*() {
-          yield* holdRemotePath(access, path)
-          const second = yield* Effect.forkDaemon(Effect.scoped(holdRemotePath(access, "~/containers/./app")))
-          yield* Effect.sleep("1 second")
-          expect(second.unsafePoll()).toBeNull()
-          return second
-        }))
-        yield* Fiber.join(second)
-      }).pipe(Effect.provide(live))
-  )
+const remotePath = "~/containers/hello"
+const deployOf = (world: World, serverId = world.serverId) => ({
+  projectPath: join(world.projects, "hello"),
+  serverId,
+  remotePath
 })
 
-describe.skipIf(!realSsh.available)(realSsh.title("the lock of a remote path on a real sshd"), () => {
-  it.scopedLive("is free again when its holder says nothing any more, whose connection ends then", () =>
-    Effect.gen(function*() {
-      // Three minutes pass in one second.
-      const programs = yield* programDirectory({
-        timeout: "[ \"$1\" = 180 ] || exit 1\nshift\nexec /usr/bin/timeout 1 \"$@\""
-      })
-      const sshd = yield* startSshd({ config: [`SetEnv PATH=${programs}:/usr/bin:/bin`] })
-      const access = (yield* sshd.makeUser()).access()
-      const ssh = yield* Ssh
-      const process = yield* takenOver(access, ssh, "another/one\tsomebody")
-      expect(yield* Effect.flip(process.exit)).toMatchObject({ _tag: "ConnectionLost" })
-      yield* eventually(Effect.isSuccess(Effect.scoped(holdRemotePath(access, path))))
-    }).pipe(Effect.provide(live)))
+/** Stores the world's server once more, under another of its names. */
+const renamed = (world: World) =>
+  Effect.sync(() => {
+    const settings = parse(readFileSync(world.settingsFile, "utf8"))
+    const [server] = settings.servers
+    const other = { ...server, id: "renamed", name: "Renamed", host: "localhost" }
+    writeFileSync(world.settingsFile, stringify({ ...settings, servers: [server, other] }))
+    return other.id
+  })
 
-  it.scopedLive("stays with a holder that says something, and its connection with it", () =>
+/** Has the next load of the server's docker wait until it is told to go on. */
+const pausing = (world: World) =>
+  Effect.sync(() => {
+    const docker = join(world.standIns.bin, "docker")
+    renameSync(docker, `${docker}-real`)
+    const [begun, go] = [join(world.home, "begun"), join(world.home, "go")]
+    const wait = `: >'${begun}'; while [ -e '${begun}' ] && [ ! -e '${go}' ]; do sleep 0.02; done`
+    writeFileSync(docker, `#!/bin/sh\n[ "$1" != load ] || { ${wait}; }\nexec '${docker}-real' "$@"\n`, { mode: 0o755 })
+    return { hasBegun: Effect.sync(() => existsSync(begun)), goOn: Effect.sync(() => writeFileSync(go, "")) }
+  })
+
+describe.skipIf(process.platform === "win32")("a second deploy to a path", () => {
+  it.scopedLive("waits behind the first, under whatever name this process knows the server", () =>
     Effect.gen(function*() {
-      const sshd = yield* startSshd()
-      const access = (yield* sshd.makeUser()).access()
-      const ssh = yield* Ssh
-      const other = yield* Layer.build(Layer.fresh(InstanceLive))
-      yield* Effect.scoped(holdRemotePath(access, path))
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* holdRemotePath(access, path)
-        const refused = yield* Effect.flip(holdRemotePath(access, path).pipe(Effect.provide(other)))
-        expect(refused._tag).toBe("DeployLocked")
-      }))
-      expect((yield* ssh.exec(access, command("echo still"))).stdout).toBe("still\n")
-      expect((yield* sshd.children).length).toBe(1)
-    }).pipe(Effect.provide(live)))
+      const world = yield* makeWorld
+      const other = yield* renamed(world)
+      const { request } = yield* startService(world.settingsFile)
+      const { goOn, hasBegun } = yield* pausing(world)
+      const first = yield* Effect.fork(request("POST", "/api/container/deploy", deployOf(world)))
+      yield* eventually(hasBegun)
+      const second = yield* Effect.fork(request("POST", "/api/container/deploy", deployOf(world, other)))
+      yield* Effect.sleep("1 second")
+      expect(yield* Fiber.poll(second)).toMatchObject({ _tag: "None" })
+      yield* goOn
+      for (const each of [first, second]) expect((yield* Fiber.join(each)).body).toMatchObject({ healthy: true })
+    }))
+
+  it.scopedLive("is turned down behind another process, which is named", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const mine = yield* startService(world.settingsFile)
+      const other = yield* startService(world.settingsFile)
+      const { goOn, hasBegun } = yield* pausing(world)
+      const first = yield* Effect.fork(mine.request("POST", "/api/container/deploy", deployOf(world)))
+      yield* eventually(hasBegun)
+      const second = yield* other.request("POST", "/api/container/deploy", deployOf(world))
+      expect([second.status, second.body]).toEqual([
+        409,
+        { error: expect.stringMatching(new RegExp(`process ${process.pid}, since 20\\d\\d-`)) }
+      ])
+      yield* goOn
+      expect((yield* Fiber.join(first)).body).toMatchObject({ healthy: true })
+      expect((yield* other.request("POST", "/api/container/deploy", deployOf(world))).status).toBe(200)
+    }))
 })
