@@ -80,7 +80,9 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
     const judged = (facts: ServerFacts) =>
       Effect.gen(function*() {
         const transfer = decideTransfer(plan.archive, archive, facts, mode)
-        const reason = obstacle(facts, plan, server.name, transferSize(transfer, plan.archive))
+        const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
+        const sending = transferSize(transfer, plan.archive) + total(added)
+        const reason = obstacle(facts, plan, server.name, sending)
         if (reason !== undefined) return yield* new DockerUnusable({ reason })
         return { archive, facts, patience: { interval, timeout }, plan, transfer }
       })

@@ -26,7 +26,7 @@ export const composeObstacle = (facts: ServerFacts, server: string): string | un
 
 /**
  * Why this server cannot take this deploy, or nothing.
- * @param sending the bytes of the archive that it will be sent
+ * @param sending the bytes that it will be sent for sure
  */
 export const obstacle = (facts: ServerFacts, plan: DeployPlan, server: string, sending: number): string | undefined => {
   const missing = plan.compose.services.find(({ builds, image }) =>

@@ -1,14 +1,15 @@
 /** Loads the image, or puts back what its names meant and says why not. */
 export const loadScript = `
-# The arguments are ids and then as many names, which the archive gives to them.
+# What is left of the arguments are ids and then as many names, which the archive gives to them.
+ids=
+count=$(($# / 2))
+while [ "$count" -gt 0 ]; do
+  ids="$ids $1"
+  shift
+  count=$((count - 1))
+done
+subjects=$*
 load() {
-  count=$(($# / 2))
-  while [ "$count" -gt 0 ]; do
-    ids="$ids $1"
-    shift
-    count=$((count - 1))
-  done
-  subjects=$*
   case $source in
     none) return 0 ;;
     file) as_root docker load <"$staged/$archive" || return 1 ;;
@@ -32,13 +33,11 @@ load() {
   printf '%s\\n' "$is"
   return 1
 }
-words=$said
-ids=
-subjects=
+noted() {
+  [ -z "$looking" ] || wait "$looking" || { said="what runs now could not be noted in .berth"; return 1; }
+}
 printf 'step\\tload\\n'
-if ! load "$@" >"$said" 2>&1; then
-  words=.berth/words
-  cp "$said" "$words"
+if ! said=$(load "$@" 2>&1) || ! noted; then
   wait
   restore_names .berth/names
   forget_names
@@ -50,6 +49,5 @@ if ! load "$@" >"$said" 2>&1; then
   esac
   failed load yes
 fi
-(cd "$staged" && find . -type f) >.berth/files
-sed 's/^/loaded\t/' "$said"
+printf '%s\\n' "$said" | sed 's/^/loaded\t/'
 `

@@ -18,15 +18,22 @@ exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
-said=.berth/said
-rm -rf "$staged" "$previous" .berth/running .berth/names .berth/wanted .berth/incomplete
-mkdir -p "$previous"
-mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged"
-: >"$said"
-: >.berth/running
-: >.berth/names
-: >.berth/wanted
-[ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; exit 1; }
+rm -rf "$staged" "$previous" .berth/incomplete
+# Without the notes nothing could be put back: on a full disk, nothing is begun. cat says so where the shell does not.
+note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
+give_up() {
+  rm -rf "$staged" "$previous"
+  exit 1
+}
+mkdir -p "$previous" || give_up
+mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
+[ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
+note running </dev/null || give_up
+note old </dev/null || give_up
+{
+  (cd "$staged" && find . -type f)
+  [ "$source" != both ] || printf './%s\\n' "$archive"
+} | note files || give_up
 
 containers() {
   case $compose_kind in
@@ -51,16 +58,20 @@ for name in "$compose_file" compose.yml compose.yaml docker-compose.yml docker-c
 done
 look_before() {
   old=$(known_containers) || old=$(containers "$old_file")
-  printf '%s\\n' "$old" >.berth/old
+  printf '%s\\n' "$old" | note old || return 1
   [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
-    sed '/^$/d' >.berth/running
+    sed '/^$/d' | note running
 }
-: >.berth/old
-if [ -n "$old_file" ]; then look_before </dev/null >/dev/null 2>&1 & fi
+looking=
+if [ -n "$old_file" ]; then
+  look_before </dev/null >/dev/null 2>&1 &
+  looking=$!
+fi
+wanted=
 while [ "$names" -gt 0 ]; do
-  printf '%s\\n' "$1" >>.berth/wanted
+  wanted="$wanted $1"
   names=$((names - 1))
   shift
 done
-name_ids $(cat .berth/wanted) >.berth/names
+name_ids $wanted | note names || give_up
 `

@@ -13,21 +13,19 @@ start() {
   done <.berth/files
   compose -f "$compose_file" up -d </dev/null
 }
-if ! start >"$said" 2>&1; then
-  words=.berth/words
-  cp "$said" "$words"
+if ! said=$(start 2>&1); then
   if [ -s .berth/running ]; then
     restore_files
     restore_names .berth/names
     restore_names .berth/running
     restore_containers
-    if compose -f "$old_file" up -d </dev/null >"$said" 2>&1; then failed start yes; fi
-    { echo; echo "and what ran before did not start again:"; cat "$said"; } >>"$words"
+    if again=$(compose -f "$old_file" up -d 2>&1 </dev/null); then failed start yes; fi
+    said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
     failed start no
   fi
   # Nothing ran before, so nothing is left running; volumes stay.
-  if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >"$said" 2>&1
-  else compose -f "$compose_file" stop </dev/null >"$said" 2>&1
+  if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
+  else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
   fi
   restore_files
   restore_names .berth/names
