@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { join } from "node:path"
 import { containers } from "../../src/pipelines/containers.ts"
 import { dockerHelp } from "../../src/pipelines/dockerHelp.ts"
@@ -23,6 +23,14 @@ describe("logs", () => {
       expect(yield* logs("1", { containerName: "web" })).toBe("one\n")
       expect(yield* yield* SshAsked).toMatchObject([{ what: ofWeb, args: ["web", "100"], sudo: true }])
     }).pipe(Effect.provide([SshTest({ [ofWeb]: { stdout: "one\n" } }), settings])))
+
+  it.effect("shows no password that the log repeats", () =>
+    Effect.gen(function*() {
+      expect(yield* logs("1", { containerName: "web" })).toBe("log in with ***, ***\n")
+    }).pipe(Effect.provide([
+      SshTest({ [ofWeb]: { stdout: "log in with pass-word/1, pass-word%2F1\n" } }),
+      settingsTest({}, [storedServer({ credentials: { password: Redacted.make("pass-word/1") } })])
+    ])))
 
   it.effect("prefers the stack to the container", () =>
     Effect.gen(function*() {

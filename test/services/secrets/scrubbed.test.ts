@@ -39,6 +39,15 @@ describe("scrubbed", () => {
     }
   )
 
+  it("replaces a secret in the base64 of addresses", () => {
+    const signs = "??>>~~\u00ff\u00fe??>>"
+    const form = base64(`me:${signs}`)
+    expect(form).toMatch(/\+.*\/|\/.*\+/)
+    for (const text of [form, form.replaceAll("+", "-").replaceAll("/", "_")]) {
+      expect(scrubbed(text, [Redacted.make(signs)])).toMatch(/^.{0,6}\*{3}.{0,4}$/)
+    }
+  })
+
   it("replaces the longer of two secrets first", () => {
     expect(scrubbed("a token-long b", [Redacted.make("token"), Redacted.make("token-long")])).toBe("a *** b")
   })
