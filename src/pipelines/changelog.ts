@@ -10,6 +10,8 @@ const recordedIn = Schema.decodeUnknownOption(
   Schema.Struct({ appName: Schema.String, changes: Schema.Array(Change) })
 )
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+const isText = (bytes: Uint8Array) =>
+  Option.isSome(Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))())
 
 const corruptNames = ["", ...Array.range(2, 100).map((number) => `-${number}`)]
 
@@ -27,8 +29,8 @@ const keepCorrupt = (file: string, content: Uint8Array) =>
   })
 
 /**
- * Adds an entry at the end of a project's changelog. A file that is no JSON array is kept beside it as `.corrupt` and
- * replaced. One append to a changelog runs at a time.
+ * Adds an entry at the end of a project's changelog. A file that is no JSON array, or no UTF-8, is kept beside it as
+ * `.corrupt` and replaced, with the entries that can be read. One append to a changelog runs at a time.
  */
 export const appendChangelog = Effect.fn("appendChangelog")(function*(
   directory: string,
@@ -41,7 +43,7 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
     const content = Option.isSome(yield* files.find(file)) ? yield* files.read(file) : new Uint8Array()
     const text = textOf(content)
     const before = entriesIn(text)
-    if (Option.isNone(before) && text.trim() !== "") yield* keepCorrupt(file, content)
+    if (text.trim() !== "" && (Option.isNone(before) || !isText(content))) yield* keepCorrupt(file, content)
     const entries = [...Option.getOrElse(before, () => []), entry]
     yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
   }).pipe(locks.withLock(changelogLock(file)))

@@ -18,6 +18,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/composeFile.ts"
 import { readContainerConfig } from "../projects/containerConfig.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
+import { composeFileOf } from "../projects/projectFiles.ts"
 import { relativeName } from "../projects/relativeName.ts"
 import { isSecretName } from "../projects/secretName.ts"
 import {
@@ -39,8 +40,12 @@ const mostWarnings = 20
 interface Names {
   /** Files and directories, relative to the project. */
   readonly all: ReadonlyArray<string>
+  /** Whether a file may hold values of variables, which are nobody's to see. */
   readonly isSecret: (name: string) => boolean
+  readonly warnings: ReadonlyArray<string>
 }
+
+const isComposeName = (name: string) => composeFileNames.some((known) => known === name)
 
 /** What a comparison looks at: the compose file, env files, `data` and what `container.json` lists. */
 const namesOf = (directory: string) =>
@@ -52,16 +57,21 @@ const namesOf = (directory: string) =>
         relativeName(name),
         (reason) => new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason })
       ))
-    // A compose file that is missing or broken is compared all the same, only without the env files that it names.
-    const envFiles = yield* readComposeFile(directory).pipe(
-      Effect.map(({ services }) => services.flatMap((service) => service.envFiles)),
-      Effect.map((names) => names.flatMap((name) => Option.toArray(Either.getRight(relativeName(name))))),
-      Effect.catchTag("ProjectFileInvalid", () => Effect.succeed([]))
-    )
+    // A compose file that is missing or broken is compared all the same, only without the env files that it names. A
+    // broken one may name any file: then none is shown as text.
+    const compose = Option.isNone(yield* composeFileOf(directory))
+      ? Either.right([])
+      : yield* Effect.map(readComposeFile(directory), ({ services }) => services).pipe(
+        Effect.map(Either.right),
+        Effect.catchTag("ProjectFileInvalid", (error) => Effect.succeed(Either.left(error.message)))
+      )
+    const envFiles = Either.getOrElse(compose, () => []).flatMap((service) => service.envFiles)
+      .flatMap((name) => Option.toArray(Either.getRight(relativeName(name))))
     const secrets = new Set(envFiles)
     const names: Names = {
       all: [...new Set([...composeFileNames, ".env", ...envFiles, ...configured, "data"])],
-      isSecret: (name) => secrets.has(name) || isSecretName(name)
+      isSecret: (name) => secrets.has(name) || isSecretName(name) || (Either.isLeft(compose) && !isComposeName(name)),
+      warnings: Option.toArray(Either.getLeft(compose))
     }
     return names
   })
@@ -167,7 +177,7 @@ export const compare = Effect.fn("compare")(function*(
     remoteInventory(server, path, names)
   ], { concurrency: 2 })
 
-  const warnings = [...here.warnings, ...there.warnings]
+  const warnings = [...names.warnings, ...here.warnings, ...there.warnings]
   const pairs = [...new Set([...here.files.keys(), ...there.files.keys()])].sort().flatMap((name): Array<Pair> => {
     const remote = there.files.get(name)
     // A file that may not be read is no different one: a warning names it.

@@ -17,7 +17,7 @@ const bare = (text: string) => text.replace(/(^|[ \t]+)#.*$/, "").trim()
 /** The variables of an env file, in order, with quotes and comments taken off; a later line of one key comes later. */
 export const parseEnv = (text: string): ReadonlyArray<EnvLine> =>
   Array.from(
-    text.replaceAll("\r\n", "\n").matchAll(assignment),
+    text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n").matchAll(assignment),
     ([, key = "", single, double, plain]) =>
       single === undefined
         ? { key, value: double === undefined ? bare(plain ?? "") : unescaped(double), literal: false }
