@@ -33,7 +33,9 @@ const decodeQuery = Schema.decode(
 const given = (text: string | undefined) => (text === undefined || text === "" ? undefined : text)
 
 const invalid = (error: ParseResult.ParseError) => {
+  // An optional field that does not fit is also said not to be absent.
   const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
+    .filter(({ message }) => !message.startsWith("Expected undefined"))
   return new LogsQueryInvalid({
     reason: issues.map(({ message, path }) => `${path.map(String).join(".")}: ${message}`).join("; ")
   })

@@ -3,7 +3,10 @@ import { RawEntry } from "./PlatformFile.ts"
 
 /** Which application of a project to look at; the first one when no name is given. */
 export const AppRequest = Schema.Struct({
-  projectPath: Schema.NonEmptyString.annotations({ description: "The absolute path of the project's directory." }),
+  projectPath: Schema.NonEmptyString.annotations({
+    description: "The absolute path of the project's directory.",
+    message: () => "must not be empty"
+  }),
   appName: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "The name of an entry of platform.json; the first one when it is left out."
   })

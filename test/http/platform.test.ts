@@ -286,9 +286,13 @@ describe("platform.json", () => {
       }
       const bad = yield* request("GET", config(`${root}/bad`))
       expect([bad.status, bad.body]).toEqual([422, { error: expect.stringContaining("entry 1 (\"shop\"): static: ") }])
-      for (const query of ["", "?path="]) {
+      for (const [query, error] of [["", "path: is missing"], ["?path=", "path: must not be empty"]] as const) {
         const reply = yield* request("GET", `/api/platform/config${query}`)
-        expect([reply.status, reply.body]).toEqual([400, { error: expect.stringContaining("path") }])
+        expect([reply.status, reply.body]).toEqual([400, { error }])
+      }
+      for (const path of ["drift", "upsert"]) {
+        const reply = yield* request("POST", `/api/platform/${path}`, { projectPath: "" })
+        expect([reply.status, reply.body]).toEqual([400, { error: "projectPath: must not be empty" }])
       }
       for (const [path, status] of [["drift", 422], ["upsert", 500]] as const) {
         const reply = yield* request("POST", `/api/platform/${path}`, { projectPath: `${root}/bad` })

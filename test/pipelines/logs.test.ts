@@ -70,6 +70,7 @@ describe("logs", () => {
       const error = yield* Effect.flip(logs("1", query))
       expect(error.status).toBe(400)
       expect(error.message).toMatch(new RegExp(`^${field}: `))
+      expect(error.message).not.toContain("undefined")
     }).pipe(Effect.provide([SshTest({}), settings])))
 
   it.effect("looks for the server first", () =>

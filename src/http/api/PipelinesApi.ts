@@ -35,7 +35,10 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines", { topLevel: tru
     HttpApiEndpoint.get("platformConfig", "/api/platform/config")
       .setUrlParams(
         Schema.Struct({
-          path: Schema.NonEmptyString.annotations({ description: "The absolute path of the project's directory." })
+          path: Schema.NonEmptyString.annotations({
+            description: "The absolute path of the project's directory.",
+            message: () => "must not be empty"
+          })
         })
       )
       .addSuccess(Schema.Union(Schema.Array(RawEntry), ErrorBody))
