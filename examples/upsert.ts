@@ -3,6 +3,7 @@
 //   BERTH_CONFIG=berth.yaml npx tsx examples/upsert.ts /path/to/project [application]
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
+import { resolve } from "node:path"
 import { upsertApp } from "../src/pipelines/upsert/upsertApp.ts"
 import { makeSteps, Steps } from "../src/services/runs/Steps.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
@@ -24,7 +25,7 @@ const PrintedSteps = Layer.effect(
 )
 
 const program = Effect.flatMap(
-  upsertApp({ projectPath, appName }),
+  upsertApp({ projectPath: resolve(projectPath), appName }),
   ({ domain, uuid }) => Console.log(`${uuid} ${domain}`.trimEnd())
 )
 

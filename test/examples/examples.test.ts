@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 
 const tsx = join("node_modules", "tsx", "dist", "cli.mjs")
@@ -28,7 +28,7 @@ describe("the examples", { timeout: 120_000 }, () => {
       const drifting = yield* example("driftAll.ts", settingsFile)
       expect(drifting).toMatchObject({ status: 2, output: expect.stringContaining("hello: not on the platform") })
 
-      const upserted = yield* example("upsert.ts", settingsFile, hello)
+      const upserted = yield* example("upsert.ts", settingsFile, relative(".", hello))
       expect(upserted.status).toBe(0)
       const steps = upserted.output.split("\n").filter((line) => / done /.test(line)).map((line) => line.split(" ")[0])
       expect(steps).toEqual([
