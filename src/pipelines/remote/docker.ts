@@ -21,16 +21,6 @@ find_compose() {
   fi
 }
 compose() {
-  if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
-    compose_kind=v2
-  elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
-    compose_kind=v1
-  else
-    compose_kind=none
-    compose_version=
-  fi
-}
-compose() {
   case $compose_kind in
     v2) as_root docker compose "$@" ;;
     v1 | standalone) as_root docker-compose "$@" ;;
