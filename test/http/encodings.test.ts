@@ -73,7 +73,8 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
       const files: Files = {
         "compose.yml": bom + crlf(compose),
         ".env": bom + crlf("A=1\nB='ü'\n"),
-        "conf/odd.vars": around("KEY=", "\r\n"),
+        "conf/odd.vars": bom + crlf("KEY=ü\n"),
+        "conf/latin.txt": around("a", "\r\n"),
         "conf/every.bin": everyByte,
         "conf/marked.txt": `${bom}${bom}x\r\r\n`,
         "conf/empty": ""
@@ -89,17 +90,22 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
       const localPath = join(world.projects, "pulled")
       const item = { name: "conf", remotePath: "~/containers/odd/conf", localPath, type: "directory" }
       const pulled = yield* request("POST", "/api/container/pull", { serverId: world.serverId, files: [item] })
-      expect(pulled.body).toMatchObject({ pulled: [{ files: 4 }], errors: [] })
-      for (const name of ["odd.vars", "every.bin", "marked.txt", "empty"]) {
+      expect(pulled.body).toMatchObject({ pulled: [{ files: 5 }], errors: [] })
+      for (const name of ["odd.vars", "latin.txt", "every.bin", "marked.txt", "empty"]) {
         expect(readFileSync(join(localPath, name)).equals(readFileSync(join(project, "conf", name))), name).toBe(true)
       }
     }))
 
-  it.scopedLive("that are no UTF-8 keep a compose file, .env or container.json from being deployed, in words", () =>
+  it.scopedLive("that are no UTF-8 keep a file that is read from being deployed, in words", () =>
     Effect.gen(function*() {
       const { deploy, locally, place } = yield* scene
       expect((yield* deploy).body).toMatchObject({ success: true })
-      const sound: Files = { "compose.yml": compose, ".env": "A=1\n", "container.json": "{\"files\": [\"conf\"]}" }
+      const sound: Files = {
+        "compose.yml": compose,
+        ".env": "A=1\n",
+        "conf/odd.vars": "KEY=1\n",
+        "container.json": "{\"files\": [\"conf\"]}"
+      }
       const before = readFileSync(join(place, "compose.yml"))
       for (const [name, content] of Object.entries(sound)) {
         locally({ [name]: around(`${String(content)}# `, "\n") })

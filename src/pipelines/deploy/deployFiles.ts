@@ -3,6 +3,7 @@ import { Effect, Either, Option } from "effect"
 import { type ContainerConfig, ProjectFileInvalid } from "../../schema/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ComposeFile } from "../projects/composeFile.ts"
+import { projectText } from "../projects/projectText.ts"
 import { relativeName } from "../projects/relativeName.ts"
 import { isSecretName } from "../projects/secretName.ts"
 
@@ -69,12 +70,19 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
         : [fileAt(clean, at, found.value, secret)]
     })
 
+  // Compose 1.x fails on bytes that are no UTF-8 without a word of which file, and 2.x changes them.
+  const envFile = (name: string) =>
+    Effect.tap(
+      wanted(name, compose.fileName, true),
+      (found) => Effect.forEach(found, ({ name }) => projectText(directory, name))
+    )
+
   const env = yield* files.find(path.join(directory, ".env"))
   const envFiles = compose.services.flatMap((service) => service.envFiles)
   const all = yield* Effect.all([
     wanted(compose.fileName, compose.fileName, false),
     Option.isSome(env) ? wanted(".env", ".env", true) : Effect.succeed([]),
-    ...envFiles.map((name) => wanted(name, compose.fileName, true)),
+    ...envFiles.map(envFile),
     ...(config.files ?? []).map((name) => wanted(name, "container.json", false))
   ])
   const unique = [...new Map(all.flat().toReversed().map((file) => [file.name, file])).values()].toReversed()
