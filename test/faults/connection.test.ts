@@ -150,9 +150,20 @@ if ${when} && [ ! -e "$here/begun" ]; then
 fi
 ${what}`
 
+/** A stage on which a container runs that no deploy started. */
+const occupied = (options?: FaultStageOptions) =>
+  Effect.gen(function*() {
+    const stage = yield* makeFaultStage(options)
+    yield* stage.build()
+    yield* docker("load", "-q", "-i", join(stage.project, `${stage.name}.tar`))
+    const label = `com.docker.compose.project=${stage.name}`
+    yield* docker("run", "-d", "--network", "none", "--label", label, `${stage.name}:latest`)
+    return { ...stage, before: yield* stage.running }
+  })
+
 const commands = (fault: Fault) =>
   Effect.gen(function*() {
-    const stage = yield* makeFaultStage()
+    const stage = yield* occupied()
     const programs = yield* rootsPrograms(stage.user, {
       docker: waitsOnce("[ \"$1\" = ps ]", "exec /usr/bin/docker \"$@\"")
     })
@@ -163,13 +174,14 @@ const commands = (fault: Fault) =>
     expect(reply.body).toEqual({
       error: expect.stringMatching(new RegExp(`^Failed to get containers: ${lost(fault)}$`))
     })
+    expect(yield* stage.running).toBe(stage.before)
     yield* fault.mend(stage)
     expect((yield* containers).body).toMatchObject({ success: true })
   })
 
 const routes = (fault: Fault) =>
   Effect.gen(function*() {
-    const stage = yield* makeFaultStage({ proxyText: plainFile })
+    const stage = yield* occupied({ proxyText: plainFile })
     const read = () => readFileSync(stage.proxyFile, "utf8")
     const programs = yield* rootsPrograms(stage.user, {
       tee: `case $1 in
@@ -199,6 +211,7 @@ ${waitsOnce("true", "exec cat >>\"$1\"")}`
     yield* until("the proxy file is whole", Effect.sync(() => read().length > 100))
     yield* until("the lock is free", isFree("/"))
     expect([plainFile, edited._tag === "Edited" ? edited.text : ""]).toContain(read())
+    expect(yield* stage.running).toBe(stage.before)
     yield* fault.mend(stage)
     const other = { routeName: "other", domain: "other.example.com", port: 2008 }
     expect((yield* stage.request("POST", "/api/platform/routes", other)).body).toEqual({ added: true })
