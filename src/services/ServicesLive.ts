@@ -1,6 +1,5 @@
 import type { FileSystem } from "@effect/platform"
 import { Path } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { GunzipLive } from "./bytes/Gunzip.ts"
 import { Sha256Live } from "./bytes/Sha256.ts"
@@ -17,6 +16,7 @@ import { ConnectionsLive } from "./ssh/Connections.ts"
 import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
+import { BoundedClient } from "./upstream/boundedClient.ts"
 import { UpstreamLive } from "./upstream/Upstream.ts"
 
 /** Host keys are remembered beside the settings file. */
@@ -33,7 +33,7 @@ const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
 
 const UpstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
   Layer.provide(UpstreamLive),
-  Layer.provide(NodeHttpClient.layerUndici)
+  Layer.provide(BoundedClient)
 )
 
 const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, GunzipLive, Sha256Live, InstanceLive)

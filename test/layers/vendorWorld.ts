@@ -1,5 +1,4 @@
 import { HttpClient } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Layer, Option, Redacted, Ref } from "effect"
 import type { Scope } from "effect"
 import { type CoolifyDouble, makeCoolifyDouble } from "../../src/sandbox/coolifyDouble.ts"
@@ -13,6 +12,7 @@ import { makePlatformDouble } from "../../src/sandbox/platformDouble.ts"
 import type { SandboxFailed } from "../../src/sandbox/SandboxFailed.ts"
 import { GitHostLive } from "../../src/services/githost/GitHostLive.ts"
 import { PlatformLive } from "../../src/services/platform/PlatformLive.ts"
+import { BoundedClient } from "../../src/services/upstream/boundedClient.ts"
 import { UpstreamLive } from "../../src/services/upstream/Upstream.ts"
 import { contracts } from "../fixtures/contracts.ts"
 import { type MemoryWorld, memoryWorld, platformServers } from "./memoryWorld.ts"
@@ -103,7 +103,7 @@ const doubles = (vendor: Vendor, world: VendorWorld, refused: Effect.Effect<Read
 export const vendorWorld = (vendor: Vendor, world: VendorWorld = {}) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const refused = yield* Ref.make<ReadonlyArray<string>>([])
-    const watched = Layer.map(NodeHttpClient.layerUndici, (context) =>
+    const watched = Layer.map(BoundedClient, (context) =>
       Context.make(
         HttpClient.HttpClient,
         HttpClient.tap(Context.get(context, HttpClient.HttpClient), ({ request, status }) =>

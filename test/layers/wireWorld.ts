@@ -1,4 +1,3 @@
-import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Struct } from "effect"
 import type { GitHostSeed } from "../../src/sandbox/doubles/gitHostState.ts"
 import type { CallPattern, RecordedCall } from "../../src/sandbox/doubles/httpDouble.ts"
@@ -8,6 +7,7 @@ import { type GitHostDouble, makeGitHostDouble } from "../../src/sandbox/gitHost
 import { makePlatformDouble, type PlatformDouble } from "../../src/sandbox/platformDouble.ts"
 import { GitHostLive } from "../../src/services/githost/GitHostLive.ts"
 import { PlatformLive } from "../../src/services/platform/PlatformLive.ts"
+import { BoundedClient } from "../../src/services/upstream/boundedClient.ts"
 import { UpstreamLive } from "../../src/services/upstream/Upstream.ts"
 import { type MemoryWorld, memoryWorld, platformServers } from "./memoryWorld.ts"
 import type { SettingsFixture } from "./SettingsTest.ts"
@@ -50,7 +50,7 @@ const doubles = ({ faults = [], gitHost, platform }: WireWorld) =>
   )
 
 const upstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
-  Layer.provide(Layer.provide(UpstreamLive, NodeHttpClient.layerUndici))
+  Layer.provide(Layer.provide(UpstreamLive, BoundedClient))
 )
 
 /** The world of `memoryWorld`, with a platform and a git host that are called over HTTP. */

@@ -2,7 +2,7 @@ import { Duration, Effect, Layer, Option } from "effect"
 import { GitHostRefused, GitHostUnavailable } from "../../schema/GitHook.ts"
 import type { GitHostFailure } from "../../schema/GitHook.ts"
 import type { UpstreamFailure } from "../../schema/Upstream.ts"
-import { Settings } from "../settings/Settings.ts"
+import { Settings, type SettingValues } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
 import { gitea } from "./gitea.ts"
 import { GitHost } from "./GitHost.ts"
@@ -29,16 +29,18 @@ const make = Effect.gen(function*() {
   const settings = yield* Settings
   const upstream = yield* Upstream
 
-  const tokenOrGeneral = Effect.gen(function*() {
-    const own = yield* settings.find("gitHost.token")
-    const token = Option.isSome(own) ? own : yield* settings.find("token")
-    return Option.isSome(token) ? token.value : yield* settings.get("gitHost.token")
-  })
+  const tokenOrGeneral = ({ find, get }: SettingValues) =>
+    Effect.gen(function*() {
+      const own = yield* find("gitHost.token")
+      const token = Option.isSome(own) ? own : yield* find("token")
+      return Option.isSome(token) ? token.value : yield* get("gitHost.token")
+    })
 
   const connection: GitHostConnection = {
     send: Effect.fn("GitHost.send")(function*({ body, method, path, query, secrets }) {
-      const base = yield* settings.get("gitHost.url")
-      const token = yield* tokenOrGeneral
+      const now = yield* settings.now
+      const base = yield* now.get("gitHost.url")
+      const token = yield* tokenOrGeneral(now)
       const answer = yield* Effect.mapError(
         upstream.send({
           method,
@@ -59,8 +61,8 @@ const make = Effect.gen(function*() {
   }
 
   const profiles = { neutral: neutral(connection), gitea: gitea(connection), forgejo: gitea(connection) }
-  const now = Effect.map(settings.get("gitHost.profile"), (profile) => profiles[profile])
-  const call = <A>(operation: (gitHost: GitHost["Type"]) => GitHostCall<A>) => Effect.flatMap(now, operation)
+  const inUse = Effect.map(settings.get("gitHost.profile"), (profile) => profiles[profile])
+  const call = <A>(operation: (gitHost: GitHost["Type"]) => GitHostCall<A>) => Effect.flatMap(inUse, operation)
 
   return GitHost.of({
     hooks: (repository) => call((gitHost) => gitHost.hooks(repository)),

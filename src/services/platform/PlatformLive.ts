@@ -31,9 +31,10 @@ const make = Effect.gen(function*() {
 
   const connection: PlatformConnection = {
     send: Effect.fn("Platform.send")(function*({ body, changes, method, path, plain, query, secrets }) {
-      const base = yield* settings.get("platform.url")
-      const token = yield* settings.get("platform.token")
-      const timeout = yield* settings.get("platform.timeout")
+      const { get } = yield* settings.now
+      const base = yield* get("platform.url")
+      const token = yield* get("platform.token")
+      const timeout = yield* get("platform.timeout")
       const answer = yield* Effect.mapError(
         upstream.send({
           method,
@@ -63,8 +64,8 @@ const make = Effect.gen(function*() {
   }
 
   const profiles = { neutral: neutral(connection), coolify: coolify(connection) }
-  const now = Effect.map(settings.get("platform.profile"), (profile) => profiles[profile])
-  const call = <A>(operation: (platform: Platform["Type"]) => PlatformCall<A>) => Effect.flatMap(now, operation)
+  const inUse = Effect.map(settings.get("platform.profile"), (profile) => profiles[profile])
+  const call = <A>(operation: (platform: Platform["Type"]) => PlatformCall<A>) => Effect.flatMap(inUse, operation)
 
   return Platform.of({
     applications: call((platform) => platform.applications),
@@ -85,7 +86,7 @@ const make = Effect.gen(function*() {
     serversBody: call((platform) => platform.serversBody),
     setWebhookSecret: (uuid, secret) => call((platform) => platform.setWebhookSecret(uuid, secret)),
     webhookSecretSet: (uuid) => call((platform) => platform.webhookSecretSet(uuid)),
-    webhookUrl: Effect.flatMap(now, (platform) => platform.webhookUrl),
+    webhookUrl: Effect.flatMap(inUse, (platform) => platform.webhookUrl),
     check: call((platform) => platform.check)
   })
 })

@@ -3,16 +3,22 @@ import type { Effect, Option } from "effect"
 import type { Server, ServerAccess, ServerInput, ServerNotFound } from "../../schema/Server.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
 
-/** The settings file, read anew for each request. */
-export class Settings extends Context.Tag("berth/Settings")<Settings, {
-  /** Where the settings are read from and written to: an absolute local path. */
-  readonly file: string
+/** Single settings by their names. */
+export interface SettingValues {
   /** The value of a setting, or its default; fails with `SettingMissing` where it has neither. */
   readonly get: <Name extends SettingName>(name: Name) => Effect.Effect<SettingValue<Name>, SettingsError>
   /** The value of a setting, its default, or nothing. */
   readonly find: <Name extends SettingName>(
     name: Name
   ) => Effect.Effect<Option.Option<SettingValue<Name>>, SettingsError>
+}
+
+/** The settings file and what is in it. */
+export interface SettingsFile extends SettingValues {
+  /** Where the settings are read from and written to: an absolute local path. */
+  readonly file: string
+  /** What the file says now: for who needs several settings that belong together. */
+  readonly now: Effect.Effect<SettingValues, SettingsError>
   /** Whom the service answers. While the file is broken, what it last said still holds. */
   readonly guard: Effect.Effect<GuardSettings>
   /** The stored servers, without credentials. */
@@ -23,4 +29,7 @@ export class Settings extends Context.Tag("berth/Settings")<Settings, {
   readonly saveServer: (input: ServerInput) => Effect.Effect<Server, SettingsError>
   /** Removes a server; one that does not exist is no failure. */
   readonly removeServer: (id: string) => Effect.Effect<void, SettingsError>
-}>() {}
+}
+
+/** The settings file, read anew for each request. */
+export class Settings extends Context.Tag("berth/Settings")<Settings, SettingsFile>() {}

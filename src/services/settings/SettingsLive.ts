@@ -1,4 +1,4 @@
-import type { FileSystem, Path } from "@effect/platform"
+import type { Path } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import type { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
@@ -9,5 +9,5 @@ import { settingsFrom } from "./settingsFrom.ts"
 /** The settings in a YAML file, read again whenever it has changed. A file that does not exist means the defaults. */
 export const SettingsLive = (
   file: string
-): Layer.Layer<Settings, never, LocalFiles | Locks | FileSystem.FileSystem | Path.Path> =>
-  Layer.scoped(Settings, Effect.flatMap(fileSource(file), settingsFrom))
+): Layer.Layer<Settings, never, LocalFiles | Locks | Path.Path> =>
+  Layer.effect(Settings, Effect.flatMap(fileSource(file), settingsFrom))

@@ -1,5 +1,6 @@
-import { FileSystem, Path } from "@effect/platform"
-import { Clock, Effect, Either, Option, RcMap, Ref } from "effect"
+import { Path } from "@effect/platform"
+import { Clock, Effect, Either, Option, Ref } from "effect"
+import { type Stats, statSync } from "node:fs"
 import { SettingsInvalid, SettingsUnavailable } from "../../schema/Settings.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { settingsLock } from "../locks/LockKey.ts"
@@ -21,8 +22,16 @@ interface Read {
 const coarsestClock = 2_000
 const isWindows = process.platform === "win32"
 
-const stampOf = ({ ino, mtime, size }: FileSystem.File.Info) =>
-  [Option.getOrElse(ino, () => 0), Option.getOrElse(mtime, () => new Date(0)).getTime(), size].join(" ")
+const stampOf = ({ ino, mtimeMs, size }: Stats) => [ino, mtimeMs, size].join(" ")
+
+// Every setting that is read looks at the file first: to wait for another thread would take longer than the look.
+const look = (file: string): Stats | undefined => {
+  try {
+    return statSync(file)
+  } catch {
+    return undefined
+  }
+}
 
 const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
   if (Option.isNone(bytes)) return { text: "", document: Either.right({ settings: {}, servers: [] }) }
@@ -45,7 +54,6 @@ const same = (a: Bytes, b: Bytes) =>
 /** The settings in a file that people edit too, and that other processes may write. */
 export const fileSource = (file: string) =>
   Effect.gen(function*() {
-    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const files = yield* LocalFiles
     const locks = yield* Locks
@@ -71,12 +79,9 @@ export const fileSource = (file: string) =>
             () => before !== stamp
           ))
 
-    const readAnew = (info: FileSystem.File.Info, stamp: string) =>
+    const readAnew = (info: Stats, stamp: string) =>
       Effect.gen(function*() {
-        const isSettled = (yield* Clock.currentTimeMillis) - coarsestClock > Option.match(info.mtime, {
-          onNone: () => Infinity,
-          onSome: (time) => time.getTime()
-        })
+        const isSettled = (yield* Clock.currentTimeMillis) - coarsestClock > info.mtimeMs
         const bytes = yield* bytesNow
         const unchanged = Option.filter(yield* Ref.get(last), (read) => same(read.bytes, bytes))
         const snapshot = Option.match(unchanged, {
@@ -88,20 +93,17 @@ export const fileSource = (file: string) =>
         return snapshot
       })
 
-    const look = Effect.gen(function*() {
-      const info = yield* Effect.option(fs.stat(file))
+    const current = Effect.gen(function*() {
+      const info = look(file)
       // What cannot be looked at is either not there or unreadable: reading tells which.
-      if (Option.isNone(info)) return snapshotOf(file, yield* bytesNow)
-      const stamp = stampOf(info.value)
+      if (info === undefined) return snapshotOf(file, yield* bytesNow)
+      const stamp = stampOf(info)
       const known = Option.filter(yield* Ref.get(last), (read) => read.isSettled && read.stamp === stamp)
       return yield* Option.match(known, {
-        onNone: () => readAnew(info.value, stamp),
+        onNone: () => readAnew(info, stamp),
         onSome: ({ snapshot }) => Effect.succeed(snapshot)
       })
     })
-    // Many calls at once ask for settings: those who come while somebody looks at the file see what is seen there.
-    const looks = yield* RcMap.make({ lookup: () => look })
-    const current = Effect.scoped(RcMap.get(looks, file))
 
     const change = <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
       Effect.gen(function*() {
@@ -109,7 +111,9 @@ export const fileSource = (file: string) =>
           Effect.gen(function*() {
             const before = yield* bytesNow
             const [answer, text] = yield* edit(snapshotOf(file, before))
-            if (Option.isNone(text)) return answer
+            if (Option.isNone(text)) {
+              return answer
+            }
             // A person may have saved the file meanwhile; what they wrote is not lost.
             if (!same(before, yield* bytesNow)) {
               return yield* left > 0 ? attempt(left - 1) : unavailable({ reason: "it keeps changing" })

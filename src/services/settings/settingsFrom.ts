@@ -1,12 +1,13 @@
 import { Effect, Option } from "effect"
 import { type ServerInput, ServerNotFound } from "../../schema/Server.ts"
-import { SettingMissing, type SettingName } from "../../schema/Settings.ts"
+import { SettingMissing } from "../../schema/Settings.ts"
 import { findWith } from "./findSetting.ts"
 import { makeGuard } from "./guardSettings.ts"
 import { serverReader } from "./readServers.ts"
 import { makeResolver } from "./resolvedValue.ts"
 import { serverWriter } from "./saveServer.ts"
-import { Settings } from "./Settings.ts"
+import { Settings, type SettingValues } from "./Settings.ts"
+import type { SettingsDocument } from "./settingsDocument.ts"
 import type { SettingsSource } from "./settingsSource.ts"
 
 /** The settings over a source of their text. */
@@ -19,20 +20,24 @@ export const settingsFrom = (source: SettingsSource) =>
     const writer = yield* serverWriter(source, servers)
     const document = Effect.flatMap(source.current, (snapshot) => snapshot.document)
 
-    const find = <Name extends SettingName>(name: Name) =>
-      Effect.flatMap(document, (settings) => findIn(settings, name))
-
-    return Settings.of({
-      file,
-      find,
+    const valuesOf = (settings: SettingsDocument): SettingValues => ({
+      find: (name) => findIn(settings, name),
       get: (name) =>
         Effect.flatMap(
-          find(name),
+          findIn(settings, name),
           Option.match({
             onNone: () => new SettingMissing({ file, setting: name }),
             onSome: Effect.succeed
           })
-        ),
+        )
+    })
+    const now = Effect.map(document, valuesOf)
+
+    return Settings.of({
+      file,
+      now,
+      find: (name) => Effect.flatMap(now, ({ find }) => find(name)),
+      get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
       guard: yield* makeGuard(source, findIn),
       servers: Effect.flatMap(
         document,

@@ -1,9 +1,10 @@
-import { FetchHttpClient, HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import type { HttpBodyError } from "@effect/platform/HttpBody"
-import { Clock, Context, Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
 import { UpstreamRefused, UpstreamTimeout, UpstreamUnavailable } from "../../schema/Upstream.ts"
 import type { UpstreamFailure } from "../../schema/Upstream.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
+import { tooLong } from "./boundedClient.ts"
 import { excerpt } from "./excerpt.ts"
 import { retryAfterMillis, retrying } from "./retry.ts"
 import { pathOf } from "./segment.ts"
@@ -46,7 +47,6 @@ export class Upstream extends Context.Tag("berth/Upstream")<Upstream, {
   readonly send: (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
 }>() {}
 
-const maxBytes = 32 * 1024 * 1024
 const maxText = 4_000
 
 /** The address without what a URL may carry of credentials, query and fragment. */
@@ -62,21 +62,14 @@ const reasonOf = (cause: unknown): string => {
   return "code" in cause && typeof cause.code === "string" ? cause.code : cause.name
 }
 
-const textOf = (name: string, response: HttpClientResponse.HttpClientResponse) => {
-  const failed = (reason: string, transport: boolean) => new UpstreamUnavailable({ call: name, reason, transport })
-  return response.stream.pipe(
-    Stream.mapAccumEffect(0, (before, chunk) => {
-      const size = before + chunk.length
-      return size > maxBytes ? failed("answered more than 32 MiB", false) : Effect.succeed([size, chunk] as const)
-    }),
-    Stream.decodeText(),
-    Stream.mkString,
-    Effect.catchTag("ResponseError", (error) =>
-      error.reason === "EmptyBody"
-        ? Effect.succeed("")
-        : failed(`the answer broke off: ${reasonOf(error.cause)}`, true))
-  )
-}
+const textOf = (name: string, response: HttpClientResponse.HttpClientResponse) =>
+  Effect.catchTag(response.text, "ResponseError", ({ cause, reason }) => {
+    if (reason === "EmptyBody") return Effect.succeed("")
+    const long = tooLong(cause)
+    return long === undefined
+      ? new UpstreamUnavailable({ call: name, reason: `the answer broke off: ${reasonOf(cause)}`, transport: true })
+      : new UpstreamUnavailable({ call: name, reason: long, transport: false })
+  })
 
 const answerOf = (name: string, call: UpstreamCall, response: HttpClientResponse.HttpClientResponse) =>
   Effect.gen(function*() {
@@ -125,11 +118,8 @@ const unsent = (name: string) => (error: HttpBodyError) =>
   new UpstreamUnavailable({ call: name, reason: `the body is no JSON: ${error.reason._tag}`, transport: false })
 
 const make = Effect.gen(function*() {
-  // Berth's spans are its own: upstreams get no trace headers. A client made of fetch must not follow redirects either.
-  const client = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.withTracerPropagation(false),
-    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }))
-  )
+  // Berth's spans are its own: upstreams get no trace headers.
+  const client = HttpClient.withTracerDisabledWhen(yield* HttpClient.HttpClient, () => true)
 
   const send = yield* shareReads(
     Effect.fn("Upstream.send")(function*(call) {
@@ -153,5 +143,5 @@ const make = Effect.gen(function*() {
   return Upstream.of({ send })
 })
 
-/** Calls through an HTTP client that follows no redirects: undici's, or fetch's. */
+/** Calls through an HTTP client that follows no redirects and bounds what it reads. */
 export const UpstreamLive: Layer.Layer<Upstream, never, HttpClient.HttpClient> = Layer.scoped(Upstream, make)

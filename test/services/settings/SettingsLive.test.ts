@@ -122,24 +122,6 @@ describe("SettingsLive", () => {
         yield* fs.writeFileString(file, "gitHost: { sshPort: 22 }\n")
         expect(yield* settings.get("gitHost.sshPort")).toBe(22)
       }))
-
-    it.scoped("is looked at once for many who ask at the same time", () =>
-      Effect.gen(function*() {
-        const { file, fs } = yield* settingsWorkshop("gitHost: { sshPort: 1 }\n")
-        const looks = yield* Ref.make(0)
-        const counting = Layer.succeed(FileSystem.FileSystem, {
-          ...fs,
-          stat: (path) => Effect.zipRight(Ref.update(looks, (n) => n + 1), fs.stat(path))
-        })
-        const settings = yield* settingsIn(Layer.provide(SettingsLive(file), counting))
-        const asked = Effect.all(Array.from({ length: 50 }, () => settings.get("gitHost.sshPort")), {
-          concurrency: "unbounded"
-        })
-        expect(new Set(yield* asked)).toEqual(new Set([1]))
-        expect(yield* Ref.get(looks)).toBe(1)
-        yield* fs.writeFileString(file, "gitHost: { sshPort: 22 }\n")
-        expect(new Set(yield* asked)).toEqual(new Set([22]))
-      }))
   })
 
   layer(localSettings)("references", (it) => {

@@ -141,17 +141,6 @@ describe("Upstream", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("reads no more than 32 MiB", () => {
-    const chunk = new Uint8Array(1024 * 1024).fill(32)
-    const { layer } = upstreamOf(() =>
-      Effect.succeed(new Response(new ReadableStream({ pull: (stream) => stream.enqueue(chunk) })))
-    )
-    return Effect.gen(function*() {
-      const error = yield* Effect.flip(sending(call))
-      expect(error.message).toContain("answered more than 32 MiB")
-    }).pipe(Effect.provide(layer))
-  })
-
   it.effect.each(
     [
       [

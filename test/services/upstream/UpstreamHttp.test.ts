@@ -1,34 +1,32 @@
-import { FetchHttpClient } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
+import { createServer } from "node:http"
 import { expect } from "vitest"
 import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
+import { listenOnLoopback } from "../../../src/sandbox/loopback.ts"
 import { makePlatformDouble, type PlatformDouble } from "../../../src/sandbox/platformDouble.ts"
+import { BoundedClient } from "../../../src/services/upstream/boundedClient.ts"
 import { Upstream, type UpstreamCall, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
 
 const token = Redacted.make("the-token")
-const callTo = ({ url }: PlatformDouble): UpstreamCall => ({
+const call: Omit<UpstreamCall, "base"> = {
   method: "GET",
-  base: url,
   path: ["applications"],
   authorization: { scheme: "Bearer", token },
   timeout: Duration.seconds(5),
   repeatable: true
-})
+}
+const callTo = ({ url }: PlatformDouble): UpstreamCall => ({ ...call, base: url })
 const sending = (call: UpstreamCall) => Effect.flatMap(Upstream, (upstream) => upstream.send(call))
 
-const clients = [
-  ["undici", NodeHttpClient.layerUndici],
-  ["fetch", FetchHttpClient.layer]
-] as const
+const live = Layer.provide(UpstreamLive, BoundedClient)
 
-describe.each(clients)("Upstream over %s", (_, client) => {
+describe("Upstream over HTTP", () => {
   it.live("reads JSON", () =>
     Effect.gen(function*() {
       const platform = yield* makePlatformDouble({ token })
       expect(yield* sending(callTo(platform))).toEqual({ status: 200, body: [] })
-    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+    }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("sends the token to no other address", () =>
     Effect.gen(function*() {
@@ -38,7 +36,7 @@ describe.each(clients)("Upstream over %s", (_, client) => {
       const error = yield* Effect.flip(sending(callTo(platform)))
       expect(error.message).toContain(`a redirect to ${other.url}, which was not followed`)
       expect(yield* other.calls).toEqual([])
-    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+    }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("asks again when a connection breaks, before or within the answer", () =>
     Effect.gen(function*() {
@@ -49,7 +47,7 @@ describe.each(clients)("Upstream over %s", (_, client) => {
         expect((yield* sending(callTo(platform))).body).toEqual([])
         expect(yield* platform.calls).toHaveLength(2)
       }
-    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+    }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("never repeats a POST whose answer was lost", () =>
     Effect.gen(function*() {
@@ -60,7 +58,7 @@ describe.each(clients)("Upstream over %s", (_, client) => {
       )
       expect(error._tag).toBe("UpstreamUnavailable")
       expect(yield* platform.calls).toHaveLength(1)
-    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+    }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("ends a call that hangs", () =>
     Effect.gen(function*() {
@@ -68,12 +66,32 @@ describe.each(clients)("Upstream over %s", (_, client) => {
       yield* platform.fail({}, HttpFault.Hang())
       const error = yield* Effect.flip(sending({ ...callTo(platform), timeout: Duration.millis(200) }))
       expect(error.message).toContain("no answer within 0.2 s")
-    }).pipe(Effect.scoped, Effect.provide(Layer.provide(UpstreamLive, client))))
+    }).pipe(Effect.scoped, Effect.provide(live)))
+
+  it.live("reads no more than 32 MiB, and does not ask again", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const megabyte = Buffer.alloc(1024 * 1024, " ")
+      const port = yield* listenOnLoopback(
+        "endless",
+        createServer((_, response) => {
+          asked++
+          const more = () => {
+            while (!response.destroyed && response.write(megabyte));
+          }
+          response.on("drain", more).on("error", () => undefined)
+          more()
+        })
+      )
+      const error = yield* Effect.flip(sending({ ...call, base: `http://127.0.0.1:${port}` }))
+      expect(error).toMatchObject({ _tag: "UpstreamUnavailable", reason: "answered more than 32 MiB" })
+      expect(asked).toBe(1)
+    }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("says what kept it from a connection", () =>
     Effect.gen(function*() {
       const gone = yield* Effect.scoped(makePlatformDouble({ token }))
       const error = yield* Effect.flip(sending({ ...callTo(gone), repeatable: false }))
       expect(error.message).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/applications: .*ECONNREFUSED/)
-    }).pipe(Effect.provide(Layer.provide(UpstreamLive, client))))
+    }).pipe(Effect.provide(live)))
 })

@@ -1,0 +1,26 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { Agent } from "@effect/platform-node/Undici"
+import { Effect, Layer } from "effect"
+
+/** The longest answer that is read. */
+const mostBytes = 32 * 1024 * 1024
+
+/** In words, that an answer was longer than what is read, where this is why reading it failed. */
+export const tooLong = (cause: unknown): string | undefined =>
+  cause instanceof Error && "code" in cause && cause.code === "UND_ERR_RES_EXCEEDED_MAX_SIZE"
+    ? "answered more than 32 MiB"
+    : undefined
+
+const agent = Effect.acquireRelease(
+  Effect.sync(() => new Agent({ maxResponseSize: mostBytes })),
+  (agent) => Effect.promise(() => agent.destroy())
+)
+
+/**
+ * An HTTP client that keeps connections to each upstream open, follows no redirects, and breaks off an answer that is too
+ * long: the answer can be read in one piece then, which costs half of what counting its parts does.
+ */
+export const BoundedClient = Layer.provide(
+  NodeHttpClient.layerUndiciWithoutDispatcher,
+  Layer.scoped(NodeHttpClient.Dispatcher, agent)
+)
