@@ -52,6 +52,7 @@ export const startService = (directory: string, settings: object): Effect.Effect
       ),
       (child) =>
         Effect.promise(async () => {
+          if (child.exitCode !== null) return
           const ended = new Promise((resolve) => child.once("exit", resolve))
           child.kill("SIGTERM")
           await ended
