@@ -10,14 +10,15 @@ import { listProjects } from "../src/pipelines/projects/listProjects.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 import { settingsFile } from "../src/services/settings/settingsFile.ts"
 
-const differs = (projectPath: string, appName: string) =>
+const statusOf = (projectPath: string, appName: string) =>
   Effect.gen(function*() {
-    const { diffs, exists } = yield* drift({ projectPath, appName })
+    const { diffs, exists, unknown = [] } = yield* drift({ projectPath, appName })
     if (!exists) yield* Console.log(`${appName}: not on the platform`)
     for (const { label, local, remote } of diffs) {
       yield* Console.log(`${appName}: ${label} is ${String(remote)}, declared is ${String(local)}`)
     }
-    return !exists || diffs.length > 0
+    for (const { label, reason } of unknown) yield* Console.log(`${appName}: ${label} cannot be told: ${reason}`)
+    return !exists || diffs.length > 0 ? 2 : unknown.length > 0 ? 1 : 0
   })
 
 const program = Effect.gen(function*() {
@@ -26,8 +27,8 @@ const program = Effect.gen(function*() {
       readPlatformFile(path),
       Option.match({ onNone: () => [], onSome: (apps) => apps.map(({ entry }) => ({ path, name: entry.name })) })
     ))
-  const drifts = yield* Effect.forEach(declared.flat(), ({ name, path }) => differs(path, name), { concurrency: 4 })
-  return drifts.includes(true) ? 2 : 0
+  const statuses = yield* Effect.forEach(declared.flat(), ({ name, path }) => statusOf(path, name), { concurrency: 4 })
+  return Math.max(0, ...statuses)
 })
 
 program.pipe(

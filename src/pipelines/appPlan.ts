@@ -11,6 +11,8 @@ export interface AppPlan {
   readonly name: string
   readonly raw: RawEntry
   readonly buildPack: BuildPack
+  /** The build pack where the entry names one. */
+  readonly declaredBuildPack: Option.Option<BuildPack>
   readonly repository: Repository
   readonly gitUrl: string
   readonly branch: string
@@ -58,6 +60,7 @@ export const planOf = Effect.fn("planOf")(function*(
     name: entry.name,
     raw,
     buildPack: entry.buildpack ?? "autopack",
+    declaredBuildPack: Option.fromNullable(entry.buildpack),
     repository,
     gitUrl: yield* gitUrlOf(repository),
     branch: entry.branch ?? "master",

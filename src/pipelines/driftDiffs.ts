@@ -20,28 +20,32 @@ const row = (field: string, label: string, local: string, remote: Disclosed<stri
   remote
 })
 
-const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> => [
-  row("buildpack", "Buildpack", plan.buildPack, known(app.build_pack)),
-  row("branch", "Branch", plan.branch, known(app.git_branch)),
-  row("baseDirectory", "Base directory", plan.baseDirectory, known(app.base_directory)),
-  ...(plan.buildPack === "composestack"
-    ? [row("composeLocation", "Compose file", plan.composeLocation, known(app.compose_location))]
-    : []),
-  ...(plan.buildPack === "autopack"
-    ? [row("static", "Static site", String(plan.isStatic), known(String(app.is_static === true)))]
-    : []),
-  ...(plan.buildPack === "autopack" && plan.isStatic
-    ? [
-      row(
-        "publishDir",
-        "Publish directory",
-        Option.getOrElse(plan.publishDir, () => "dist"),
-        known(app.publish_directory)
-      )
-    ]
-    : []),
-  row("repo", "Git repository", plan.gitUrl, known(app.git_repository))
-]
+// What is compared is what is written: an entry without a build pack differs from whatever the platform builds with.
+const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> => {
+  const buildPack = Option.getOrElse(plan.declaredBuildPack, () => "")
+  return [
+    row("buildpack", "Buildpack", buildPack, known(app.build_pack)),
+    row("branch", "Branch", plan.branch, known(app.git_branch)),
+    row("baseDirectory", "Base directory", plan.baseDirectory, known(app.base_directory)),
+    ...(buildPack === "composestack"
+      ? [row("composeLocation", "Compose file", plan.composeLocation, known(app.compose_location))]
+      : []),
+    ...(buildPack === "autopack"
+      ? [row("static", "Static site", String(plan.isStatic), known(String(app.is_static === true)))]
+      : []),
+    ...(buildPack === "autopack" && plan.isStatic
+      ? [
+        row(
+          "publishDir",
+          "Publish directory",
+          Option.getOrElse(plan.publishDir, () => "dist"),
+          known(app.publish_directory)
+        )
+      ]
+      : []),
+    row("repo", "Git repository", plan.gitUrl, known(app.git_repository))
+  ]
+}
 
 const portRows = (plan: AppPlan, envs: ReadonlyArray<AppEnv>): ReadonlyArray<Row> => {
   const local = Option.match(plan.port, { onNone: () => "", onSome: String })

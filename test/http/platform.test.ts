@@ -306,7 +306,7 @@ describe("platform.json", () => {
   it.scopedLive("is what drift and upsert go by", () =>
     Effect.gen(function*() {
       const root = yield* temporaryDirectory
-      const entry = { name: "new", port: 3000, repo: "shop" }
+      const entry = { name: "new", buildpack: "autopack", port: 3000, repo: "shop" }
       yield* plant(root, { "platform.json": JSON.stringify(entry), "platform.changelog.json": "{ broken" })
       const { request } = yield* service()
       const drift = () => Effect.map(request("POST", "/api/platform/drift", { projectPath: root }), ({ body }) => body)

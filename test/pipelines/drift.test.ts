@@ -7,7 +7,10 @@ import { declaring, memoryWorld } from "../layers/memoryWorld.ts"
 import { PlatformCalls } from "../layers/PlatformTest.ts"
 
 const request = { projectPath: "/srv/shop" }
-const entries = [{ name: "shop", port: 3000, note: "kept" }, { name: "admin", branch: "main" }]
+const entries = [
+  { name: "shop", buildpack: "autopack", port: 3000, note: "kept" },
+  { name: "admin", buildpack: "autopack", branch: "main" }
+]
 const gitUrl = "git@git.test:2004/ann/shop.git"
 const asked = Effect.map(Effect.flatten(PlatformCalls), (calls) => calls.map(([operation]) => operation))
 
@@ -73,6 +76,17 @@ describe("drift", () => {
       }
     }))))
 
+  it.effect("compares what is written, so that an entry without a build pack differs", () =>
+    Effect.gen(function*() {
+      expect(yield* drift(request)).toMatchObject({
+        exists: true,
+        diffs: [{ field: "buildpack", label: "Buildpack", local: "", remote: "autopack" }]
+      })
+    }).pipe(Effect.provide(memoryWorld({
+      files: declaring({ name: "shop" }),
+      platform: { applications: [{ name: "shop", git_repository: gitUrl }] }
+    }))))
+
   it.effect("fails when the platform does", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(drift(request))
@@ -87,10 +101,10 @@ describe("drift", () => {
     }).pipe(Effect.provide(memoryWorld({ files: declaring({ name: "shop", port: "x" }) }))))
 
   it.effect.each([
-    { name: "shop", port: 3000, domain: "shop.example.com" },
-    { name: "shop", static: true, publishDir: "out" },
+    { name: "shop", buildpack: "autopack", port: 3000, domain: "shop.example.com" },
+    { name: "shop", buildpack: "autopack", static: true, publishDir: "out" },
     { name: "shop", buildpack: "composestack", composeLocation: "/a.yml", branch: "main" },
-    { name: "shop", domain: "shop.example.com", server: "localhost", port: 3000 }
+    { name: "shop", buildpack: "autopack", domain: "shop.example.com", server: "localhost", port: 3000 }
   ])("finds nothing after an upsert of %j", (entry) =>
     Effect.gen(function*() {
       yield* upsertApp(request)

@@ -28,6 +28,12 @@ const cases: ReadonlyArray<Case> = [
     remote: { build_pack: null, git_branch: null },
     diffs: [["buildpack", "Buildpack", "autopack", ""], ["branch", "Branch", "master", ""]]
   },
+  {
+    says: "a buildpack that is not written, and what depends on it",
+    local: { declaredBuildPack: Option.none(), isStatic: true },
+    remote: { publish_directory: "out" },
+    diffs: [["buildpack", "Buildpack", "", "autopack"]]
+  },
   { says: "another branch", remote: { git_branch: "main" }, diffs: [["branch", "Branch", "master", "main"]] },
   {
     says: "another base directory",

@@ -3,11 +3,12 @@ import type { AppPlan } from "../../src/pipelines/appPlan.ts"
 import { Disclosed } from "../../src/schema/Disclosed.ts"
 import type { AppEnv, PlatformRecord } from "../../src/schema/PlatformApp.ts"
 
-/** The plan of an entry that has nothing but a name. */
+/** The plan of an entry that has nothing but a name and its build pack. */
 export const plan = (given: Partial<AppPlan> = {}): AppPlan => ({
   name: "shop",
   raw: { name: "shop" },
   buildPack: "autopack",
+  declaredBuildPack: Option.some(given.buildPack ?? "autopack"),
   repository: { owner: "ann", name: "shop" },
   gitUrl: "git@git.test:2004/ann/shop.git",
   branch: "master",

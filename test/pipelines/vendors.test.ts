@@ -46,13 +46,41 @@ type Everything =
 
 const entries: ReadonlyArray<readonly [says: string, entry: object, platformFiles?: Readonly<Record<string, string>>]> =
   [
-    ["an application", { name: "shop", port: 3000 }],
-    ["an application behind the proxy", { name: "shop", port: 3000, domain: "shop.example.com" }],
-    ["an application on another server", { name: "shop", port: 3000, domain: "shop.example.com", server: "web" }],
-    ["an application that the platform serves", { name: "shop", domain: "shop.example.com", server: "localhost" }],
-    ["a static site", { name: "shop", static: true }],
-    ["a static site with its own directory", { name: "shop", static: true, publishDir: "/out", baseDirectory: "/web" }],
-    ["a static site that the platform serves", { name: "shop", static: true, domain: "s.example.com", server: "here" }],
+    ["an application", { name: "shop", buildpack: "autopack", port: 3000 }],
+    ["an application behind the proxy", {
+      name: "shop",
+      buildpack: "autopack",
+      port: 3000,
+      domain: "shop.example.com"
+    }],
+    ["an application on another server", {
+      name: "shop",
+      buildpack: "autopack",
+      port: 3000,
+      domain: "shop.example.com",
+      server: "web"
+    }],
+    ["an application that the platform serves", {
+      name: "shop",
+      buildpack: "autopack",
+      domain: "shop.example.com",
+      server: "localhost"
+    }],
+    ["a static site", { name: "shop", buildpack: "autopack", static: true }],
+    ["a static site with its own directory", {
+      name: "shop",
+      buildpack: "autopack",
+      static: true,
+      publishDir: "/out",
+      baseDirectory: "/web"
+    }],
+    ["a static site that the platform serves", {
+      name: "shop",
+      buildpack: "autopack",
+      static: true,
+      domain: "s.example.com",
+      server: "here"
+    }],
     ["an image file", { name: "shop", buildpack: "imagefile", branch: "main" }],
     ["a compose stack", { name: "shop", buildpack: "composestack", port: 3000 }],
     ["a compose stack with its own file", {
@@ -111,15 +139,23 @@ const cases: ReadonlyArray<Case> = [
   ...upserts,
   {
     says: "brings every field to what is declared",
-    world: { files: declaring({ name: "shop", port: 3000 }) },
+    world: { files: declaring({ name: "shop", buildpack: "autopack", port: 3000 }) },
     program: Effect.gen(function*() {
       yield* upsertApp(request)
       for (
         const entry of [
-          { name: "shop", port: 3001, branch: "main", baseDirectory: "/web", static: true, publishDir: "out" },
+          {
+            name: "shop",
+            buildpack: "autopack",
+            port: 3001,
+            branch: "main",
+            baseDirectory: "/web",
+            static: true,
+            publishDir: "out"
+          },
           { name: "shop", port: 3001, buildpack: "composestack", composeLocation: "/deploy/compose.yml" },
           { name: "shop", port: 3001, buildpack: "imagefile" },
-          { name: "shop", port: 3000 }
+          { name: "shop", buildpack: "autopack", port: 3000 }
         ]
       ) {
         yield* declare(entry)
@@ -133,7 +169,10 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "changes the port, and keeps the other variables",
-    world: { files: declaring({ name: "shop", port: 3000 }), apps: [{ ...app, envs: { A: "1", HOST_PORT: "2999" } }] },
+    world: {
+      files: declaring({ name: "shop", buildpack: "autopack", port: 3000 }),
+      apps: [{ ...app, envs: { A: "1", HOST_PORT: "2999" } }]
+    },
     program: Effect.gen(function*() {
       const result = yield* upsertApp(request)
       expect(detailOf("env", result)).toBe("HOST_PORT changed: 2999 is now 3000")
@@ -147,7 +186,10 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "makes the port anew where it cannot be changed",
-    world: { files: declaring({ name: "shop", port: 3000 }), apps: [{ ...app, envs: { HOST_PORT: "2999" } }] },
+    world: {
+      files: declaring({ name: "shop", buildpack: "autopack", port: 3000 }),
+      apps: [{ ...app, envs: { HOST_PORT: "2999" } }]
+    },
     program: Effect.gen(function*() {
       const { platform } = yield* Vendors
       const reply = { status: 500, body: { message: "not today" } }
@@ -240,7 +282,7 @@ describe.each(vendors.filter((vendor) => vendor !== "neutral"))("with %s alone",
   live(
     "says what the token lacks instead of guessing",
     {
-      files: declaring({ name: "shop", port: 3000 }),
+      files: declaring({ name: "shop", buildpack: "autopack", port: 3000 }),
       apps: [{ ...app, envs: { HOST_PORT: "2999" } }],
       sensitive: false
     },
@@ -332,7 +374,7 @@ describe.each(vendors.filter((vendor) => vendor !== "neutral"))("with %s alone",
   live(
     "keeps the flags of a variable that it changes",
     {
-      files: declaring({ name: "shop", port: 3000 }),
+      files: declaring({ name: "shop", buildpack: "autopack", port: 3000 }),
       coolify: {
         applications: [{
           ...app,
