@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { Effect, Layer, Option, Redacted, Ref } from "effect"
 import type { ServerAccess } from "../../src/schema/Server.ts"
 import { SettingMissing, type SettingName, type SettingValue } from "../../src/schema/Settings.ts"
-import { Settings } from "../../src/services/settings/Settings.ts"
+import { Settings, type SettingValues } from "../../src/services/settings/Settings.ts"
 import { settingsDocument } from "../../src/services/settings/settingsDocument.ts"
 import { settingsFrom } from "../../src/services/settings/settingsFrom.ts"
 import type { Edited, SettingsSource, Snapshot } from "../../src/services/settings/settingsSource.ts"
@@ -72,8 +72,7 @@ export const settingsTest = (
         const value: SettingsFixture[Name] = settings[name]
         return value === undefined ? inFile.find(name) : Effect.succeed(Option.some(value))
       }
-      return Settings.of({
-        ...inFile,
+      const values: SettingValues = {
         find,
         get: (name) =>
           Effect.flatMap(
@@ -82,7 +81,12 @@ export const settingsTest = (
               onNone: () => new SettingMissing({ file, setting: name }),
               onSome: Effect.succeed
             })
-          ),
+          )
+      }
+      return Settings.of({
+        ...inFile,
+        ...values,
+        now: Effect.succeed(values),
         guard: Effect.succeed({
           token: Option.fromNullable(settings["http.token"]),
           hosts: settings["http.hosts"] ?? [],

@@ -1,4 +1,4 @@
-import { FileSystem, Path } from "@effect/platform"
+import { Path } from "@effect/platform"
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, Ref } from "effect"
 import { homedir } from "node:os"
