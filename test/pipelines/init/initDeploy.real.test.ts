@@ -52,7 +52,8 @@ describe.skipIf(!available)(realSsh.title("init, build and deploy on a real serv
       })
       const settings = yield* settingsFileWith(stringify({
         build: { shell: [join(root, "pwsh")] },
-        deploy: { healthTimeout: "20 seconds", healthInterval: "500 millis" },
+        // Other tests' images on this Docker may share layers with this one; the archive is to be stored here.
+        deploy: { transfer: "full", healthTimeout: "20 seconds", healthInterval: "500 millis" },
         servers: [{
           id: "real",
           name: "Real",
