@@ -10,7 +10,8 @@ umask 077
 hash() {
   if openssl dgst -sha256 -r </dev/null >/dev/null 2>&1; then openssl dgst -sha256 -r; else sha256sum; fi
 }
-if ! cat >"$file"; then
+if ! said=$(cat 2>&1 >"$file"); then
+  echo "$2: $said" >&2
   echo "$(df -Pk "$(dirname "$file")" | awk 'END { print $(NF - 2) }') KiB are free there" >&2
   exit 1
 fi
