@@ -18,8 +18,8 @@ const inSubnet = (subnet: string) => (ip: string): boolean => {
 const privateSubnets = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
 
 /**
- * The ports in URLs of the form `http://<ipv4>:<port>` whose address is in the subnet (without one: any private
- * address), ascending.
+ * The ports that the proxy's servers listen on, ascending and each once. Only addresses within the subnet count; where
+ * none is given, all private ones do.
  */
 export const usedPorts = (text: string, subnet?: string): ReadonlyArray<number> => {
   const subnets = (subnet === undefined ? privateSubnets : [subnet]).map(inSubnet)
