@@ -13,7 +13,9 @@ export const RepositoryWord = Schema.String.pipe(
 )
 
 /** How the platform builds an application. */
-export const BuildPack = Schema.Literal("composestack", "autopack", "imagefile")
+export const BuildPack = Schema.Literal("composestack", "autopack", "imagefile").annotations({
+  message: () => ({ message: "must be composestack, autopack or imagefile", override: true })
+})
 export type BuildPack = typeof BuildPack.Type
 
 /** One application of a project's `platform.json`, without what is null or empty in it: that counts as absent. */
@@ -22,7 +24,7 @@ export const PlatformEntry = Schema.Struct({
   name: Line,
   buildpack: optional(BuildPack),
   /** The value of `HOST_PORT`. */
-  port: optional(Port.annotations(says("must be a whole number from 1 to 65535"))),
+  port: optional(Port),
   domain: optional(Domain),
   /** The name of a platform server. */
   server: optional(Schema.String),

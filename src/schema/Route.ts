@@ -21,7 +21,7 @@ export const Domain = Schema.String.pipe(
 export const RouteRequest = Schema.Struct({
   routeName: RouteName,
   domain: Domain,
-  port: Port.annotations({ message: () => "must be a whole number from 1 to 65535" })
+  port: Port
 })
 export interface RouteRequest extends Schema.Schema.Type<typeof RouteRequest> {}
 

@@ -2,7 +2,9 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 
 /** A TCP port. */
-export const Port = Schema.Int.pipe(Schema.between(1, 65535))
+export const Port = Schema.Int.pipe(Schema.between(1, 65535)).annotations({
+  message: () => ({ message: "must be a whole number from 1 to 65535", override: true })
+})
 
 /** A deployment server as every reply shows it: no credential is part of it. */
 export const Server = Schema.Struct({

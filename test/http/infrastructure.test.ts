@@ -79,6 +79,9 @@ describe("routes over HTTP", () => {
           body: { error: expect.stringContaining("routeName") }
         })
       }
+      expect((yield* request("POST", routes, { ...app, port: "2008" })).body).toEqual({
+        error: "port: must be a whole number from 1 to 65535"
+      })
       const unfit = [
         ["routeName", { ...app, routeName: "a b" }],
         ["routeName", { ...app, routeName: "a:\n  b" }],

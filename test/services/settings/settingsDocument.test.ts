@@ -56,7 +56,7 @@ describe("settingsDocument", () => {
     ["platform:\n  url: ftp://x", ":2: platform.url is no http:// or https:// address"],
     ["platform:\n  profile: coolfy", ":2: platform.profile must be neutral or coolify"],
     ["platform:\n  timeout: soon", ":2: platform.timeout is no duration: write it like \"20 seconds\""],
-    ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a number between 1 and 65535"],
+    ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
     ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a number"],
     ["http:\n  hosts: a", ":2: http.hosts must be a list of texts"],
     ["http:\n  hosts: [a, {b: c}]", ":2: http.hosts holds an item that is no text"],
@@ -68,7 +68,7 @@ describe("settingsDocument", () => {
     ["servers: {}", ":1: servers must be a list of servers"],
     ["servers: [a]", ":1: servers[0] must be a server: id, name, host, username and so on"],
     ["servers:\n  - name: x\n", ":2: servers[0].id is missing"],
-    [`${server}    port: 0\n`, ":6: servers[0].port must be a number between 1 and 65535"],
+    [`${server}    port: 0\n`, ":6: servers[0].port must be a whole number from 1 to 65535"],
     [`${server}    useSudo: maybe\n`, ":6: servers[0].useSudo must be true or false"],
     [
       `${server}    pasword: x\n`,
