@@ -8,6 +8,7 @@ import { docker, realDocker } from "../fixtures/docker.ts"
 import { type FaultStage, type FaultStageOptions, isFree, makeFaultStage, until } from "../fixtures/faultStage.ts"
 import { leftovers, realSsh, run } from "../fixtures/openssh.ts"
 import { programDirectory, rootsPrograms } from "../fixtures/rootsPrograms.ts"
+import type { ImageOptions } from "../fixtures/runnableImage.ts"
 import type { Reply } from "../fixtures/service.ts"
 import { plainFile } from "../pipelines/routes/proxyFiles.ts"
 
@@ -128,10 +129,10 @@ const uploads = (fault: Fault) =>
     expect(statSync(join(stage.place, "big.bin")).size).toBe(size)
   })
 
-const loads = (fault: Fault, transfer: "auto" | "full") =>
+const loads = (fault: Fault, image: ImageOptions = {}) =>
   Effect.gen(function*() {
-    const stage = yield* deployed({ transfer })
-    const id = yield* stage.build(20_000_000)
+    const stage = yield* deployed()
+    const id = yield* stage.build(20_000_000, image)
     yield* stage.relay.holdAfter(4_000_000)
     const begun = () => existsSync(join(stage.place, ".berth", "staged"))
     const middle = Effect.map(stage.relay.isHolding, (holding) => holding && begun())
@@ -285,11 +286,11 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 240_000 }, () =>
   it.scopedLive("that is slow, but not dead, carries an upload", () => slowLine)
   it.scopedLive("keeps a deploy's lock for as long as it is alive", () => signsOfLife)
   it.scopedLive("cut in the middle of a load that ends late leaves nothing of it in the next deploy", () => endsLate)
-  it.scopedLive("stopped in the middle of a load of missing layers", () => loads(stopped, "auto"))
+  it.scopedLive("stopped in the middle of a load of missing layers", () => loads(stopped))
   for (const fault of faults) {
     it.scopedLive(`${fault.name} in the middle of an upload`, () => uploads(fault))
-    it.scopedLive(`${fault.name} in the middle of a load of missing layers`, () => loads(fault, "auto"))
-    it.scopedLive(`${fault.name} in the middle of a load of a whole archive`, () => loads(fault, "full"))
+    it.scopedLive(`${fault.name} in the middle of a load of missing layers`, () => loads(fault))
+    it.scopedLive(`${fault.name} in the middle of a load of a whole archive`, () => loads(fault, { own: fault.name }))
     it.scopedLive(`${fault.name} in the middle of a command`, () => commands(fault))
     it.scopedLive(`${fault.name} in the middle of a write of the proxy file`, () => routes(fault))
   }

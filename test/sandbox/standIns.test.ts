@@ -245,6 +245,11 @@ const wholeFlow = (busy: boolean) =>
     expect(JSON.parse(json.out)).toMatchObject({ Status: "running", ExitCode: 0, Health: { Status: "healthy" } })
     const label = "docker inspect --format '{{.Name}} {{index .Config.Labels \"com.docker.compose.service\"}}' hello"
     expect((yield* run(label)).out).toBe("/hello web\n")
+    const inDirectory = (path: string) =>
+      `docker ps -a --no-trunc --filter label=com.docker.compose.project.working_dir="${path}" ` +
+      "--format '{{.ID}} {{.Label \"com.docker.compose.service\"}}'"
+    expect((yield* run(inDirectory("$(pwd -P)"))).out).toBe(`${id} web\n`)
+    expect((yield* run(inDirectory("$(pwd -P)/other"))).out).toBe("")
 
     const lines = (yield* run("docker logs --tail 2 hello")).out.trim().split("\n")
     expect(lines).toHaveLength(2)

@@ -24,8 +24,9 @@ export class ContainerApi extends HttpApiGroup.make("container", { topLevel: tru
       .annotateContext(
         OpenApi.annotations({
           summary: "Deploy a project",
-          description: "Uploads the image archive, the compose file and the env files, loads the image, starts the " +
-            "stack and waits until it is healthy; a step that fails is undone."
+          description:
+            "Sends what the server lacks of the image archive, the compose file and the env files, loads the image, " +
+            "starts the stack and waits until it is healthy; a step that fails is undone."
         })
       )
   )

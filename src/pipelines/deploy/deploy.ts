@@ -81,8 +81,9 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
       Effect.gen(function*() {
         const transfer = decideTransfer(plan.archive, archive, facts, mode)
         const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
-        const sending = transferSize(transfer, plan.archive) + total(added)
-        const reason = obstacle(facts, plan, server.name, sending)
+        const images = transferSize(transfer, plan.archive)
+        const files = total(added) + (transfer.kind === "file" ? images : 0)
+        const reason = obstacle(facts, plan, server.name, { files, images })
         if (reason !== undefined) return yield* new DockerUnusable({ reason })
         return { archive, facts, patience: { interval, timeout }, plan, transfer }
       })

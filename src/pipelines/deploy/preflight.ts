@@ -24,11 +24,21 @@ export const composeObstacle = (facts: ServerFacts, server: string): string | un
   return undefined
 }
 
-/**
- * Why this server cannot take this deploy, or nothing.
- * @param sending the bytes that it will be sent for sure
- */
-export const obstacle = (facts: ServerFacts, plan: DeployPlan, server: string, sending: number): string | undefined => {
+/** The bytes that a deploy brings to a server for sure. */
+export interface Arriving {
+  /** What is stored in the remote path. */
+  readonly files: number
+  /** What Docker loads. */
+  readonly images: number
+}
+
+/** Why this server cannot take this deploy, or nothing. */
+export const obstacle = (
+  facts: ServerFacts,
+  plan: DeployPlan,
+  server: string,
+  arriving: Arriving
+): string | undefined => {
   const missing = plan.compose.services.find(({ builds, image }) =>
     !builds && (image === undefined || !facts.imageIds.has(image))
   )
@@ -39,12 +49,15 @@ export const obstacle = (facts: ServerFacts, plan: DeployPlan, server: string, s
     return `the project has no image archive (*.tar), and "${server}" has no image ` +
       `${missing.image ?? `for the service ${missing.name}`}: build the archive first`
   }
-  const wantedKiB = Math.ceil(sending / 1024) + spareKiB
-  if (facts.freeKiB < wantedKiB || facts.dockerFreeKiB < wantedKiB) {
-    const free = Math.min(facts.freeKiB, facts.dockerFreeKiB)
-    return `"${server}" has ${mebibytes(free)} of free disk space, and the deploy needs ${mebibytes(wantedKiB)}`
-  }
-  return undefined
+  const short = [
+    { freeKiB: facts.freeKiB, bytes: arriving.files, place: "at the remote path" },
+    { freeKiB: facts.dockerFreeKiB, bytes: arriving.images, place: "where Docker keeps its images" }
+  ].map((disk) => ({ ...disk, wantedKiB: Math.ceil(disk.bytes / 1024) + spareKiB }))
+    .find(({ freeKiB, wantedKiB }) => freeKiB < wantedKiB)
+  return short === undefined
+    ? undefined
+    : `"${server}" has ${mebibytes(short.freeKiB)} of free disk space ${short.place}, and the deploy needs ` +
+      mebibytes(short.wantedKiB)
 }
 
 /** Looks at everything that a deploy has to know of the server in one command. */
@@ -57,7 +70,8 @@ export const preflight = Effect.fn("deploy.preflight")(function*(
     remotePath,
     images: plan.images,
     files: plan.files.map(({ name }) => name),
-    layers: plan.archive !== undefined
+    layers: plan.archive !== undefined,
+    thorough: false
   }
   const command = preflightCommand(questions, server.useSudo)
   const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })

@@ -19,9 +19,9 @@ export type Transfer =
   | { readonly kind: "names" }
   /** The parts that the server lacks go straight into `docker load`. */
   | { readonly kind: "layers"; readonly archive: ImageArchive; readonly members: ReadonlyArray<TarMember> }
-  /** All of the archive goes into `docker load`, and is stored as it passes. */
+  /** All of the archive goes straight into `docker load`. */
   | { readonly kind: "whole" }
-  /** The archive is uploaded and checked like any other file, since nothing can be said about what it will load. */
+  /** The archive is uploaded and checked like any other file, loaded from there, and stays. */
   | { readonly kind: "file" }
 
 const mostNames = 100
@@ -56,8 +56,8 @@ export const decideTransfer = (
   mode: "auto" | "full"
 ): Transfer => {
   if (file === undefined) return { kind: "none" }
-  if (Option.isNone(archive)) return { kind: "file" }
-  if (mode === "full" || facts.containerdStore) return { kind: "whole" }
+  if (mode === "full" || Option.isNone(archive)) return { kind: "file" }
+  if (facts.containerdStore) return { kind: "whole" }
   const ids = new Set(facts.serverImages.map(({ id }) => id))
   if (archive.value.images.every(({ configId }) => ids.has(configId))) return { kind: "names" }
   const members = missingMembers(archive.value, facts.serverImages.map(({ layers }) => layers))
@@ -74,7 +74,7 @@ export const transferSize = (transfer: Transfer, file: DeployFile | undefined): 
     ? file?.size ?? 0
     : 0
 
-const sources = { none: "none", names: "names", layers: "input", whole: "both", file: "file" } as const
+const sources = { none: "none", names: "names", layers: "part", whole: "whole", file: "file" } as const
 
 /** What the server loads from its input: a part of the archive or all of it, in chunks that are lent. */
 export const transferInput = (transfer: Transfer, file: DeployFile | undefined) =>
@@ -100,7 +100,6 @@ export const imageSource = (
     return {
       from: sources[kind],
       archive: file?.name ?? "",
-      size: file?.size ?? 0,
       names: kind === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0)) ? [] : names,
       format: containerdStore ? "{{json .RootFS.Layers}}" : "{{.Id}}",
       expected: yield* (yield* Sha256).of(new TextEncoder().encode(answers.map((answer) => `${answer}\n`).join("")))

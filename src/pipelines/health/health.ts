@@ -62,7 +62,7 @@ const checkServer = ({ id, name: server }: Server) =>
   Effect.gen(function*() {
     const name = `server ${server}`
     const access: ServerAccess = yield* (yield* Settings).server(id)
-    const questions = { remotePath: "~/containers", images: [], files: [], layers: false }
+    const questions = { remotePath: "~/containers", images: [], files: [], layers: false, thorough: true }
     const exit = yield* (yield* Ssh).exec(access, preflightCommand(questions, access.useSudo))
     if (exit.code !== 0) return { name, ok: false, detail: dockerHelp(exit.stderr.trim(), access) }
     const facts = parsePreflight(exit.stdout)

@@ -20,14 +20,13 @@ export interface ArchiveName {
 /** How the server comes by the image, and what it has to be then. */
 export interface ImageSource {
   /**
-   * Where it is loaded from: the uploaded archive (`file`), the script's input, which is stored as the archive at the
-   * same time (`both`) or not (`input`), or nothing at all, be it that the server has the images and only their names
-   * are set (`names`), or that there is no archive (`none`).
+   * Where it is loaded from: the uploaded archive (`file`), the script's input, which is all of the archive (`whole`) or a
+   * `part` of it, or nothing at all, be it that the server has the images and only their names are set (`names`), or that
+   * there is no archive (`none`).
    */
-  readonly from: "file" | "both" | "input" | "names" | "none"
-  /** The archive's name below the remote path, and its bytes. */
+  readonly from: "file" | "whole" | "part" | "names" | "none"
+  /** The archive's name below the remote path. */
   readonly archive: string
-  readonly size: number
   readonly names: ReadonlyArray<ArchiveName>
   /** What `docker image inspect` is asked of each name afterwards, and the sha256 of its answer. */
   readonly format: string
@@ -66,7 +65,6 @@ export const activateCommand = (
       composeFile,
       source.from,
       source.archive,
-      String(source.size),
       source.format,
       source.expected,
       String(names.length),

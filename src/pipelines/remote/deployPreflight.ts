@@ -6,22 +6,24 @@ import { composeFunctions, imageFunctions, isImageName } from "./docker.ts"
 /** How many images of a server are asked for their layers, those that the stack runs and the newest others. */
 const mostImages = 200
 
-// Compose takes longest to answer, so it is asked beside everything else; what the last deploy noted of it holds as
-// long as it is the same program.
+// Compose takes longest to answer, so it is asked beside everything else. What the last deploy noted of it holds as
+// long as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
 const script = `${composeFunctions}${imageFunctions}${turnFunction}
 path=$(path_of "$1")
 printf 'turn\\t%s\\n' "$(turn_of "$path/.berth")"
 known_compose() {
   program=$(command -v docker-compose) || return 1
-  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" || return 1
-  [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ]
+  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
+    [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
+  compose_version=1.x
+  [ "$thorough" = no ] && head -c 80 "$program" | grep -q '^#!.*python'
 }
-layers=$2
-files=$3
-shift 3
+thorough=$2
+layers=$3
+files=$4
+shift 4
 info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || exit 3
 printf 'docker\\t%s\\n' "$info"
-{ find_compose; printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"; } </dev/null &
 free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
 near=$path
 while [ ! -d "$near" ]; do near=$(dirname "$near"); done
@@ -29,17 +31,19 @@ while [ ! -d "$near" ]; do near=$(dirname "$near"); done
 printf 'free\\t%s\\n' "$(free "$near")"
 root=\${info##*|}
 [ -d "$root" ] && printf 'dockerfree\\t%s\\n' "$(free "$root")"
-named=$(name_ids "$@")
+{
+  find_compose
+  printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
+  name_ids "$@" | sed 's/^/image\t/'
+} </dev/null &
 hashes=
 [ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
 chains=
 if [ "$layers" = yes ]; then
-  ids=$({ printf '%s\\n' "$named" | cut -d ' ' -f 1; as_root docker image ls -q --no-trunc </dev/null; } |
-    awk '$0 != "" && !seen[$0]++' | head -n ${mostImages})
-  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' $ids 2>/dev/null </dev/null)
+  ids=$(as_root docker image ls -q --no-trunc </dev/null | awk '!seen[$0]++' | head -n ${mostImages})
+  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
 fi
 wait
-printf '%s\\n' "$named" | sed 's/^/image\t/'
 printf '%s\\n' "$hashes" | sed 's/^/file\t/'
 printf '%s\\n' "$chains" | sed 's/^/chain\t/'
 exit 0
@@ -54,16 +58,20 @@ export interface PreflightQuestions {
   readonly files: ReadonlyArray<string>
   /** Whether the layers of the server's images are wanted. */
   readonly layers: boolean
+  /** Whether a docker-compose 1.x has to show that it runs, which takes it a third of a second. */
+  readonly thorough: boolean
 }
+
+const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
 
 /** One look at everything a deploy has to know of the server: Docker, compose, disks, images and files. */
 export const preflightCommand = (
-  { files, images, layers, remotePath }: PreflightQuestions,
+  { files, images, layers, remotePath, thorough }: PreflightQuestions,
   sudo: boolean
 ): RemoteCommand => ({
   what: "looking at the server before the deploy",
   script,
-  args: [remotePath, layers ? "yes" : "no", files.length === 0 ? "no" : "yes", ...images.filter(isImageName)],
+  args: [remotePath, ...[thorough, layers, files.length > 0].map(yesOrNo), ...images.filter(isImageName)],
   stdin: files.map((name) => `./${name}\0`).join(""),
   sudo
 })

@@ -37,6 +37,7 @@ name_ids() {
     for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
     return 0
   fi
+  [ "$#" -gt 1 ] || return 0
   for name do
     id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
   done

@@ -30,10 +30,12 @@ const plan = (overrides: Partial<DeployPlan> = {}): DeployPlan => ({
   ...overrides
 })
 
+const arriving = { files: 100_000_000, images: 200_000_000 }
+
 describe("obstacle", () => {
   it("is nothing on a server that fits", () => {
-    expect(obstacle(facts(), plan(), "Main", 200_000_000)).toBeUndefined()
-    expect(obstacle(facts({ engine: "20.10.24+dfsg1", composeKind: "v1" }), plan(), "Main", 200_000_000))
+    expect(obstacle(facts(), plan(), "Main", arriving)).toBeUndefined()
+    expect(obstacle(facts({ engine: "20.10.24+dfsg1", composeKind: "v1" }), plan(), "Main", arriving))
       .toBeUndefined()
   })
 
@@ -42,17 +44,21 @@ describe("obstacle", () => {
     ["an engine that says nothing", { engine: "" }, /does not answer/],
     ["compose 1.x on engine 25", { engine: "25.0.0", composeKind: "v1" as const }, /KeyError: 'ContainerConfig'/],
     ["a path that is not the user's", { readOnly: "/srv" }, /may not write to \/srv/],
-    ["a full disk", { freeKiB: 1024 }, /1 MiB of free disk space, and the deploy needs 20\d MiB/],
-    ["a full Docker disk", { dockerFreeKiB: 2048 }, /2 MiB of free disk space/]
+    ["a full disk", { freeKiB: 1024 }, /1 MiB of free disk space at the remote path, and the deploy needs 111 MiB/],
+    [
+      "a full Docker disk",
+      { dockerFreeKiB: 2048 },
+      /2 MiB of free disk space where Docker keeps its images, and the deploy needs 206 MiB/
+    ]
   ])("names %s", (_, overrides, words) => {
-    expect(obstacle(facts(overrides), plan(), "Main", 200_000_000)).toMatch(words)
+    expect(obstacle(facts(overrides), plan(), "Main", arriving)).toMatch(words)
   })
 
   it("wants an archive for an image that is neither built nor on the server", () => {
-    expect(obstacle(facts(), plan({ archive: undefined }), "Main", 200_000_000)).toMatch(/has no image shop:latest/)
+    expect(obstacle(facts(), plan({ archive: undefined }), "Main", arriving)).toMatch(/has no image shop:latest/)
     const present = facts({ imageIds: new Map([["shop:latest", "sha256:1"]]) })
-    expect(obstacle(present, plan({ archive: undefined }), "Main", 200_000_000)).toBeUndefined()
+    expect(obstacle(present, plan({ archive: undefined }), "Main", arriving)).toBeUndefined()
     const built = { fileName: "compose.yml", services: [{ name: "web", builds: true, envFiles: [], runs: true }] }
-    expect(obstacle(facts(), plan({ archive: undefined, compose: built }), "Main", 200_000_000)).toBeUndefined()
+    expect(obstacle(facts(), plan({ archive: undefined, compose: built }), "Main", arriving)).toBeUndefined()
   })
 })

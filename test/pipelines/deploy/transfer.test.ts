@@ -40,7 +40,7 @@ describe("decideTransfer", () => {
       ["whole to an empty server", known, facts(), "auto", "whole"],
       ["in part to a server with the lower layers", known, facts(before), "auto", "layers"],
       ["by name to a server that has the image", known, facts({ id: "sha256:new", layers: [] }), "auto", "names"],
-      ["whole when the settings say so", known, facts({ id: "sha256:new", layers: [] }), "full", "whole"],
+      ["like any other file when the settings say so", known, facts({ id: "sha256:new", layers: [] }), "full", "file"],
       ["whole to containerd's store", known, { ...facts(before), containerdStore: true }, "auto", "whole"],
       ["like any other file when it is of another form", Option.none<ImageArchive>(), facts(before), "auto", "file"]
     ] as const
@@ -90,9 +90,8 @@ describe("imageSource", () => {
   it.effect("says what the names have to mean afterwards", () =>
     Effect.gen(function*() {
       expect(yield* sourceOf({ kind: "whole" }, file, Option.some(archive), facts())).toEqual({
-        from: "both",
+        from: "whole",
         archive: "shop.tar",
-        size: 100_000,
         names: [{ name: "shop:latest", id: "sha256:new" }, { name: "shop:2", id: "sha256:new" }],
         format: "{{.Id}}",
         expected: sha256("sha256:new\nsha256:new\n")

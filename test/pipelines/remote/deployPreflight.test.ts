@@ -31,18 +31,20 @@ esac
 const looked = (
   shell: (typeof shells)[number],
   questions: Partial<PreflightQuestions> = {},
-  compose = "echo 2.32.4"
+  compose = "echo 2.32.4",
+  dockerCompose?: string
 ) =>
   Effect.gen(function*() {
     const [home, programs] = [yield* temporaryDirectory, yield* temporaryDirectory]
-    yield* plant(programs, { docker: docker(compose) })
-    yield* Effect.promise(() => chmod(join(programs, "docker"), 0o755))
+    const files = { docker: docker(compose), ...dockerCompose === undefined ? {} : { "docker-compose": dockerCompose } }
+    yield* plant(programs, files)
+    yield* Effect.forEach(Object.keys(files), (name) => Effect.promise(() => chmod(join(programs, name), 0o755)))
     yield* plant(home, {
       "containers/shop/compose.yml": "services: {}\n",
       "containers/shop/it's $(here)": "odd",
       "containers/shop/conf": { directory: true }
     })
-    const all = { remotePath: "~/containers/shop", images: [], files: [], layers: false, ...questions }
+    const all = { remotePath: "~/containers/shop", images: [], files: [], layers: false, thorough: false, ...questions }
     const { code, stdout } = yield* runHere(preflightCommand(all, false), { shell, home, programs })
     return { code, facts: parsePreflight(stdout) }
   })
@@ -85,6 +87,24 @@ describe.each(shells)("looking at a server in $name", (shell) => {
       expect(code).toBe(0)
       expect(facts.fileHashes.size).toBe(0)
       expect(facts.serverImages).toHaveLength(2)
+    }))
+
+  it.scoped("takes a docker-compose in Python for 1.x, unless that has to show that it runs", () =>
+    Effect.gen(function*() {
+      const python = "#!/bin/false python3\nimport compose\n"
+      const known = yield* looked(shell, {}, "exit 1", python)
+      expect(known.facts).toMatchObject({ composeKind: "v1", composeVersion: "1.x" })
+      const broken = yield* looked(shell, { thorough: true }, "exit 1", python)
+      expect(broken.facts).toMatchObject({ composeKind: "none", composeVersion: "" })
+    }))
+
+  it.scoped("runs every other docker-compose for its version", () =>
+    Effect.gen(function*() {
+      const wrapper = "#!/bin/sh\n# no python\necho 2.32.4\n"
+      expect((yield* looked(shell, {}, "exit 1", wrapper)).facts).toMatchObject({
+        composeKind: "standalone",
+        composeVersion: "2.32.4"
+      })
     }))
 
   it.scoped("sees that compose is missing", () =>

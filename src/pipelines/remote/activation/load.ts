@@ -13,12 +13,7 @@ load() {
   case $source in
     none) return 0 ;;
     file) as_root docker load <"$staged/$archive" || return 1 ;;
-    input) as_root docker load || return 1 ;;
-    both)
-      { (trap - PIPE; exec tee "$staged/$archive") || : >.berth/incomplete; } | as_root docker load || return 1
-      [ ! -e .berth/incomplete ] && chmod 644 "$staged/$archive" || return 1
-      stored=$(stat -c %s "$staged/$archive" 2>/dev/null || wc -c <"$staged/$archive")
-      [ "$((stored))" = "$size" ] || { echo "$((stored)) bytes of $archive arrived, and not $size"; return 1; } ;;
+    part | whole) as_root docker load || return 1 ;;
     names)
       for id in $ids; do
         [ "$id" = "$1" ] || grep -qxF "$id $1" .berth/names || as_root docker tag "$id" "$1" </dev/null || return 1
@@ -43,7 +38,7 @@ if ! said=$(load "$@" 2>&1) || ! noted; then
   forget_names
   # The whole archive may be sent next: what came before it is still wanted then.
   case $source in
-    input | names)
+    part | names)
       rm -rf .berth/incoming
       mv "$staged" .berth/incoming ;;
   esac

@@ -8,17 +8,15 @@ compose_version=$3
 compose_file=$4
 source=$5
 archive=$6
-size=$7
-format=$8
-expected=$9
+format=$7
+expected=$8
+names=$9
 shift 9
-names=$1
-shift
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
 previous=.berth/previous
-rm -rf "$staged" "$previous" .berth/incomplete
+rm -rf "$staged" "$previous"
 # Without the notes nothing could be put back: on a full disk, nothing is begun. cat says so where the shell does not.
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
 give_up() {
@@ -30,10 +28,7 @@ mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 [ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
 note running </dev/null || give_up
 note old </dev/null || give_up
-{
-  (cd "$staged" && find . -type f)
-  [ "$source" != both ] || printf './%s\\n' "$archive"
-} | note files || give_up
+(cd "$staged" && find . -type f) | note files || give_up
 
 containers() {
   case $compose_kind in
@@ -49,6 +44,14 @@ known_containers() {
   known=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project=$project" 2>/dev/null </dev/null)
   [ -n "$known" ] && printf '%s\\n' "$known"
 }
+# The containers that compose has made in this directory, where they are of one project; that is noted.
+containers_here() {
+  here=$(as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format '{{.ID}} {{.Label "com.docker.compose.project"}}' 2>/dev/null </dev/null)
+  project=$(printf '%s\\n' "$here" | cut -d ' ' -f 2 | sort -u)
+  case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
+  printf '%s\\n' "$project" >.berth/project
+  printf '%s\\n' "$here" | cut -d ' ' -f 1
+}
 
 # What runs now, and what the names of images mean now: that is what a failure brings back. Compose is slow to tell
 # and not needed before the start, so it is asked while the image is loaded.
@@ -57,7 +60,7 @@ for name in "$compose_file" compose.yml compose.yaml docker-compose.yml docker-c
   if [ -f "$name" ]; then old_file=$name; break; fi
 done
 look_before() {
-  old=$(known_containers) || old=$(containers "$old_file")
+  old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
   printf '%s\\n' "$old" | note old || return 1
   [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
     sed '/^$/d' | note running

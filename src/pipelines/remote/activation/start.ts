@@ -32,33 +32,26 @@ if ! said=$(start 2>&1); then
   failed start yes
 fi
 rm -rf "$staged" "$previous"
-# The archive that lies here holds what runs, or there is none.
+# The archive that lies here is what was loaded, or there is none.
 settle_archive() {
   kept=
-  kept_ids=
-  [ ! -f .berth/archive ] || { IFS= read -r kept; IFS= read -r kept_ids; } <.berth/archive
+  [ ! -f .berth/archive ] || IFS= read -r kept <.berth/archive
   case $kept in */*) kept= ;; esac
-  if [ "$source" = names ] && [ -n "$kept" ] && [ "$kept_ids" = "$ids" ] && [ -f "./$kept" ]; then
-    [ -n "$(find "./$kept" -newer .berth/archive)" ] || return 0
+  if [ "$source" = file ]; then
+    [ "$kept" != "$archive" ] || kept=
+    printf '%s\\n' "$archive" >.berth/archive
+  else rm -f "./$archive" .berth/archive
   fi
-  case $source in
-    file | both)
-      [ "$kept" = "$archive" ] || [ -z "$kept" ] || rm -f "./$kept"
-      printf '%s\\n%s\\n' "$archive" "$ids" >.berth/archive ;;
-    *)
-      [ -z "$kept" ] || rm -f "./$kept"
-      rm -f "./$archive" .berth/archive ;;
-  esac
+  [ -z "$kept" ] || rm -f "./$kept"
 }
 [ "$source" = none ] || settle_archive
-[ "$compose_kind" != v1 ] || { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
+if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
+  { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
+fi
 # The compose file and .env decide what a project is called.
 if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_containers); then
-  now=$(containers "$compose_file")
-  for id in $now; do
-    as_root docker inspect --type container --format '{{index .Config.Labels "com.docker.compose.project"}}' "$id" >.berth/project 2>/dev/null </dev/null
-    break
-  done
+  rm -f .berth/project
+  now=$(containers_here) || now=$(containers "$compose_file")
 fi
 look $now
 printf 'step\\thealth\\n'

@@ -1,5 +1,5 @@
 # Describes a container for a template. Its file has lines of "key<TAB>value"; NOW is the time in seconds, MODE what the
-# template is for: "inspect", or "ps", where some names mean something else.
+# template is for: "inspect", or "ps", where some names mean something else, and ids are cut unless it is "ps-whole".
 function escaped(v) { gsub(/\\/, "\\\\", v); gsub(/"/, "\\\"", v); return v }
 function put(path, value) { print path "\t" value }
 function age(seconds) {
@@ -24,8 +24,8 @@ END {
   else if (status == "created") words = "Created"
   else words = "Exited (" c["code"] ") " age(now - c["finished"]) " ago"
 
-  if (ENVIRON["MODE"] == "ps") {
-    put(".ID", substr(c["id"], 1, 12))
+  if (ENVIRON["MODE"] ~ /^ps/) {
+    put(".ID", ENVIRON["MODE"] == "ps" ? substr(c["id"], 1, 12) : c["id"])
     put(".Names", c["name"])
     put(".Name", c["name"])
     put(".Image", c["asked"])
@@ -39,6 +39,8 @@ END {
     put(".RunningFor", age(now - c["created"]) " ago")
     put(".Service", c["service"])
     put(".Project", c["project"])
+    put(".Config.Labels[com.docker.compose.project]", c["project"])
+    put(".Config.Labels[com.docker.compose.service]", c["service"])
     put(".Labels", "com.docker.compose.project=" c["project"] ",com.docker.compose.service=" c["service"])
     put("json:.", sprintf("{\"ID\":\"%s\",\"Name\":\"%s\",\"Names\":\"%s\",\"Image\":\"%s\",\"Service\":\"%s\",\"Project\":\"%s\",\"State\":\"%s\",\"Status\":\"%s\",\"Health\":\"%s\",\"ExitCode\":%d,\"Ports\":\"%s\"}", substr(c["id"], 1, 12), c["name"], c["name"], escaped(c["asked"]), c["service"], c["project"], status, words, health, c["code"], status == "running" ? c["ports"] : ""))
     exit

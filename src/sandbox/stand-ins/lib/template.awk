@@ -21,7 +21,7 @@ function asJson(path,   v) {
   v = get(path)
   return v ~ /^(true|false|null|-?[0-9]+)$/ ? v : "\"" escaped(v) "\""
 }
-# One call: "json .X", "index .X \"key\"", "join .X \"s\"", "println .X", or a path.
+# One call: "json .X", "index .X \"key\"", ".Label \"key\"", "join .X \"s\"", "println .X", or a path.
 function call(words,   parts, count, key, i, out) {
   count = split(words, parts, " ")
   if (parts[1] == "json" && count == 2) return asJson(parts[2])
@@ -35,6 +35,7 @@ function call(words,   parts, count, key, i, out) {
     for (i = 0; i < object[parts[2] "#"]; i++) out = out (i > 0 ? key : "") object[parts[2] "[" i "]"]
     return out
   }
+  if (parts[1] == ".Label" && count == 2) return call("index .Config.Labels " parts[2])
   if (count == 1 && (words ~ /^\./)) return get(words)
   if (count == 1 && words ~ /^".*"$/) return substr(words, 2, length(words) - 2)
   fail("{{" words "}}")
