@@ -44,7 +44,7 @@ on_server "$port" 'docker load -q -i ${places.rival}/'"$5"'.tar >/dev/null; ${st
 /** How long something took, in milliseconds: until the image was loaded, and until the stack was started. */
 export interface Took {
   readonly loaded: number
-  readonly all: number
+  readonly started: number
 }
 
 /** Has a rival deploy an archive over a port. */
@@ -70,7 +70,7 @@ export const deployAs = async (
     images.name,
     `${projects[version]}/compose.yml`
   ])
-  return { loaded: Number(out.split("\n").at(-1)) - began, all: millis }
+  return { loaded: Number(out.split("\n").at(-1)) - began, started: millis }
 }
 
 /** Copies an archive with scp as it comes. */

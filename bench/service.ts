@@ -45,7 +45,7 @@ export const startService = (directory: string, settings: object): Effect.Effect
     const began = performance.now()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, ["--max-semi-space-size=4", "--heap-growing-percent=20", main], {
+        spawn(process.execPath, ["--max-semi-space-size=4", "--heap-growing-percent=80", main], {
           stdio: ["ignore", "ignore", "inherit"],
           env: { ...process.env, BERTH_CONFIG: file, BERTH_PORT: String(port), BERTH_HOST: "127.0.0.1" }
         })
