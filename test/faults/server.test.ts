@@ -22,12 +22,12 @@ const that = (holds: () => boolean, what: string) =>
     { schedule: Schedule.spaced("30 millis"), times: 2_000 }
   )
 
-/** Makes the archive of `hello` another one, so big that sending it takes a while. */
-const newArchive = (world: World, megabytes: number) =>
+/** Makes the archive of `hello` another one. */
+const newArchive = (world: World) =>
   Effect.sync(() =>
     writeFileSync(
       join(world.projects, "hello", "hello.tar"),
-      imageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(megabytes * 500_000).toString("hex") }] })
+      imageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(500_000).toString("hex") }] })
     )
   )
 
@@ -50,9 +50,11 @@ describe.skipIf(process.platform === "win32")("a connection that is cut", () => 
     Effect.gen(function*() {
       const world = yield* makeWorld
       const { request } = yield* startService(world.settingsFile)
-      yield* newArchive(world, 150)
+      const project = join(world.projects, "hello")
+      writeFileSync(join(project, "container.json"), JSON.stringify({ files: ["big.bin"] }))
+      writeFileSync(join(project, "big.bin"), randomBytes(100_000_000))
       const deploy = yield* Effect.fork(request("POST", "/api/container/deploy", deployOf(world)))
-      yield* that(() => incoming(world), "the upload has begun")
+      yield* that(() => existsSync(join(placeOf(world), ".berth", "incoming", "big.bin")), "the upload has begun")
       yield* world.server.cutConnections
       const answer = yield* Fiber.join(deploy)
       expect(answer.status).toBe(500)
@@ -68,7 +70,7 @@ describe.skipIf(process.platform === "win32")("a connection that is cut", () => 
       const world = yield* makeWorld
       const { request } = yield* startService(world.settingsFile)
       expect((yield* request("POST", "/api/container/deploy", deployOf(world))).body).toMatchObject({ healthy: true })
-      yield* newArchive(world, 1)
+      yield* newArchive(world)
       const begun = join(world.home, "begun")
       yield* wrapDocker(world, `[ "$1" != load ] || { : >'${begun}'; sleep 1; }`)
       const deploy = yield* Effect.fork(request("POST", "/api/container/deploy", deployOf(world)))

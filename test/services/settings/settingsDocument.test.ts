@@ -57,7 +57,7 @@ describe("settingsDocument", () => {
     ["platform:\n  profile: coolfy", ":2: platform.profile must be neutral or coolify"],
     ["platform:\n  timeout: soon", ":2: platform.timeout is no duration: write it like \"20 seconds\""],
     ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
-    ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a number"],
+    ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
     ["http:\n  hosts: a", ":2: http.hosts must be a list of texts"],
     ["http:\n  hosts: [a, {b: c}]", ":2: http.hosts holds an item that is no text"],
     ["http:\n  hosts:\n    - a\n    -\n", ":4: http.hosts holds an item that is no text"],
