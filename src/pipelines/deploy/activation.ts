@@ -21,8 +21,10 @@ type Broken = DeployFailed | ConnectionLost
 export interface RunningActivation {
   /** Completes when the image is loaded. */
   readonly loaded: Effect.Effect<void, LoadFailed | Broken>
-  /** Completes when the stack is started, with a first look at its containers. */
-  readonly started: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
+  /** Completes when the stack is started. */
+  readonly started: Effect.Effect<void, LoadFailed | Broken>
+  /** A first look at the containers, once the stack is started. */
+  readonly seen: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
 }
 
 /**
@@ -66,6 +68,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
 
   return {
     loaded: Effect.asVoid(until("load", "start")),
-    started: Effect.map(until("start", "health"), (seen) => parseLook(seen.join("\n")))
+    started: Effect.asVoid(until("start", "health")),
+    seen: Effect.map(until("health", "end"), (lines) => parseLook(lines.join("\n")))
   }
 })

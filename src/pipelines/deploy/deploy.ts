@@ -146,11 +146,10 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
       ),
       ({ words }) => words
     )
-    const containers = yield* stage("start", activation.started, (seen) => count(seen.length, "container"))
-
+    yield* stage("start", activation.started, () => plan.compose.fileName)
     const health = yield* stage(
       "health",
-      awaitHealth(server, plan.compose.services, containers, patience),
+      Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, patience)),
       ({ status, complaints }) => (complaints === "" ? status : `${status}: ${complaints}`)
     )
     const healthy = health.status === "healthy"

@@ -45,8 +45,8 @@ export interface Activation {
 }
 
 /**
- * Loads the image, moves the uploaded files into place and starts the stack. It prints a `step` line when it comes to
- * `load`, `start` and `health`, and where it fails a `failed` line (step, whether what ran before is back) that the
+ * Loads the image, moves the uploaded files into place, starts the stack and looks at its containers. It prints a `step`
+ * line when it comes to `load`, `start`, `health` and its `end`, and where it fails a `failed` line (step, whether what ran before is back) that the
  * server's words follow.
  */
 export const activateCommand = (

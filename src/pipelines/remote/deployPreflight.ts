@@ -21,21 +21,24 @@ known_compose() {
 thorough=$2
 layers=$3
 files=$4
-shift 4
-info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || exit 3
-printf 'docker\\t%s\\n' "$info"
-free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
-near=$path
-while [ ! -d "$near" ]; do near=$(dirname "$near"); done
-[ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
-printf 'free\\t%s\\n' "$(free "$near")"
-root=\${info##*|}
-[ -d "$root" ] && printf 'dockerfree\\t%s\\n' "$(free "$root")"
-{
+through_sudo=$5
+shift 5
+beside() {
   find_compose
   printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
   name_ids "$@" | sed 's/^/image\t/'
-} </dev/null &
+}
+# Through sudo one question comes first, alone: a wrong password is then one attempt.
+[ "$through_sudo" = yes ] || beside "$@" </dev/null &
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+[ "$through_sudo" = no ] || beside "$@" </dev/null &
+free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
+near=$path
+while [ ! -d "$near" ]; do near=$(dirname "$near"); done
+free_here=$(free "$near")
+root=\${info##*|}
+free_there=
+[ ! -d "$root" ] || free_there=$(free "$root")
 hashes=
 [ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
 chains=
@@ -44,6 +47,9 @@ if [ "$layers" = yes ]; then
   [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
 fi
 wait
+printf 'docker\\t%s\\n' "$info"
+[ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
+printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
 printf '%s\\n' "$hashes" | sed 's/^/file\t/'
 printf '%s\\n' "$chains" | sed 's/^/chain\t/'
 exit 0
@@ -71,7 +77,7 @@ export const preflightCommand = (
 ): RemoteCommand => ({
   what: "looking at the server before the deploy",
   script,
-  args: [remotePath, ...[thorough, layers, files.length > 0].map(yesOrNo), ...images.filter(isImageName)],
+  args: [remotePath, ...[thorough, layers, files.length > 0, sudo].map(yesOrNo), ...images.filter(isImageName)],
   stdin: files.map((name) => `./${name}\0`).join(""),
   sudo
 })

@@ -20,9 +20,18 @@ rm -rf "$staged" "$previous"
 # Without the notes nothing could be put back: on a full disk, nothing is begun. cat says so where the shell does not.
 note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
 give_up() {
+  wait
   rm -rf "$staged" "$previous"
   exit 1
 }
+wanted=
+while [ "$names" -gt 0 ]; do
+  wanted="$wanted $1"
+  names=$((names - 1))
+  shift
+done
+name_ids $wanted </dev/null | note names &
+naming=$!
 mkdir -p "$previous" || give_up
 mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 [ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
@@ -70,11 +79,5 @@ if [ -n "$old_file" ]; then
   look_before </dev/null >/dev/null 2>&1 &
   looking=$!
 fi
-wanted=
-while [ "$names" -gt 0 ]; do
-  wanted="$wanted $1"
-  names=$((names - 1))
-  shift
-done
-name_ids $wanted | note names || give_up
+wait "$naming" || give_up
 `

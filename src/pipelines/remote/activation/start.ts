@@ -31,6 +31,7 @@ if ! said=$(start 2>&1); then
   restore_names .berth/names
   failed start yes
 fi
+printf 'step\\thealth\\n'
 rm -rf "$staged" "$previous"
 # The archive that lies here is what was loaded, or there is none.
 settle_archive() {
@@ -54,5 +55,5 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_contai
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
 look $now
-printf 'step\\thealth\\n'
+printf 'step\\tend\\n'
 `
