@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmod } from "node:fs/promises"
+import { chmod, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import {
   parsePreflight,
@@ -105,6 +105,17 @@ describe.each(shells)("looking at a server in $name", (shell) => {
         composeKind: "standalone",
         composeVersion: "2.32.4"
       })
+    }))
+
+  it.scoped("asks one thing alone through sudo, which may be refused", () =>
+    Effect.gen(function*() {
+      const [home, programs] = [yield* temporaryDirectory, yield* temporaryDirectory]
+      yield* plant(programs, { docker: "#!/bin/sh\necho \"$1\" >>\"$HOME/asked\"\nexit 1\n" })
+      yield* Effect.promise(() => chmod(join(programs, "docker"), 0o755))
+      const questions = { remotePath: "~/x", images: ["shop:latest"], files: [], layers: true, thorough: false }
+      const { code } = yield* runHere(preflightCommand(questions, true), { shell, home, programs })
+      expect(code).toBe(3)
+      expect(yield* Effect.promise(() => readFile(join(home, "asked"), "utf8"))).toBe("info\n")
     }))
 
   it.scoped("sees that compose is missing", () =>
