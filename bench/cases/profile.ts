@@ -36,8 +36,8 @@ export const profile = async (stage: Stage, berth: InProcess, rounds: number): P
       ["redeploy of what runs, loopback", ...same.map(millis)]
     ],
     notes: [
-      "`start` is compose's own time but for some 50 ms, the same for whoever runs it. `health` waits until containers " +
-      "without a health check have stayed up for a second, which nobody else does."
+      "`start` is compose's own time, the same for whoever runs it. `health` waits until containers without a health " +
+      "check have stayed up for a second, which nobody else does."
     ]
   }
 }
