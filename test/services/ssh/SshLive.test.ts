@@ -108,7 +108,9 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
     it.scoped("fails with the input's failure and stops the command", () =>
       Effect.gen(function*() {
         const user = yield* (yield* RealSshd).makeUser()
-        const stdin = Stream.concat(Stream.succeed(Buffer.from("some")), Stream.fail("disk gone" as const))
+        // The command has begun by then: sshd cannot signal what it has not started yet.
+        const failing = Stream.fromEffect(Effect.delay(Effect.fail("disk gone" as const), "500 millis"))
+        const stdin = Stream.concat(Stream.succeed(Buffer.from("some")), failing)
         const { exec } = yield* Ssh
         expect(yield* Effect.flip(exec(user.access(), command("cat >/dev/null; sleep 20"), { stdin }))).toBe(
           "disk gone"
