@@ -34,6 +34,8 @@ const reply = async (response: Response): Promise<unknown> => {
   return JSON.parse(text)
 }
 
+/** How much memory `npm start` grants; `npm run bench` has the same of this process. */
+const heapFlags = process.execArgv.filter((flag) => /^--(?:max-semi-space-size|heap-growing-percent)=/.test(flag))
 const main = fileURLToPath(new URL("../dist/service/berth.js", import.meta.url))
 
 /** Starts the service with these settings and waits for its first answer; it ends with the scope. */
@@ -45,7 +47,7 @@ export const startService = (directory: string, settings: object): Effect.Effect
     const began = performance.now()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, ["--max-semi-space-size=4", "--heap-growing-percent=80", main], {
+        spawn(process.execPath, [...heapFlags, main], {
           stdio: ["ignore", "ignore", "inherit"],
           env: { ...process.env, BERTH_CONFIG: file, BERTH_PORT: String(port), BERTH_HOST: "127.0.0.1" }
         })

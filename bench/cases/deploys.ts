@@ -94,10 +94,8 @@ const contest = async (stage: Stage, berth: InProcess, work: Work): Promise<Cont
   const first = rivals[0]?.name ?? ""
   const [loaded, started] = [results.loaded.get(first) ?? Number.NaN, results.started.get(first) ?? Number.NaN]
   const notes = [
-    `Berth answers after ${
-      seconds(healthy)
-    }, when it has seen that the stack is healthy. \`compose up\`, which is the ` +
-    `same for all, is ${ratio((started - loaded) / started)} of the time of ${first}.`
+    `Berth answers after ${seconds(healthy)}, when it has seen that the stack is healthy. ` +
+    `\`compose up\`, which is the same for all, is ${ratio((started - loaded) / started)} of the time of ${first}.`
   ]
   return { section: { title, columns, rows, notes }, ...results }
 }
