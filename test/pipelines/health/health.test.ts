@@ -1,7 +1,8 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmod, readFile, stat, writeFile } from "node:fs/promises"
+import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
@@ -56,6 +57,24 @@ describe("deep health", { timeout: 60_000 }, () => {
       )
       expect(text).not.toContain("wrong\"")
     }).pipe(Effect.provide(NodeContext.layer)))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "finds a docker-compose that is there and does not run",
+    () =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld
+        const { bin } = world.standIns
+        const only = "#!/bin/sh\n[ \"$1\" != compose ] || exit 1\nexec \"${0%/*}/docker-itself\" \"$@\"\n"
+        yield* must(() => rename(join(bin, "docker"), join(bin, "docker-itself")))
+        yield* must(() => writeFile(join(bin, "docker"), only, { mode: 0o755 }))
+        yield* must(() => writeFile(join(bin, "docker-compose"), "#!/bin/false python3\n", { mode: 0o755 }))
+        const { request } = yield* startService(world.settingsFile)
+        const { body } = yield* request("GET", "/api/health?deep=true")
+        expect(dependenciesOf(body)).toContainEqual(
+          expect.objectContaining({ name: "server Sandbox", ok: false, help: expect.stringMatching(/neither/) })
+        )
+      }).pipe(Effect.provide(NodeContext.layer))
+  )
 
   it.scopedLive("answers while the settings do not parse, and touches nothing unless asked", () =>
     Effect.gen(function*() {
