@@ -9,7 +9,7 @@ import { startService } from "../service.ts"
 const delayMillis = 20
 const counts = [1, 30, 300, 1_000]
 // A service that has just been started is slower, which says nothing about one that runs.
-const warmUp = 3
+const warmUp = 10
 
 /** A platform that knows this many applications, and takes its time for every answer; it answers its address. */
 const slowPlatform = (count: number) => {
