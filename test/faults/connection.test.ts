@@ -91,7 +91,7 @@ const deployed = (options?: FaultStageOptions) =>
   })
 
 /** After a broken deploy: the old version runs on, nothing is locked for good, and the next deploy goes through. */
-const recovers = (stage: FaultStage & { readonly before: string }, fault: Fault, id: string) =>
+const recovers = (stage: FaultStage & { readonly before: string }, fault: Fault, mark: string) =>
   Effect.gen(function*() {
     expect(yield* stage.running).toBe(stage.before)
     yield* fault.mend(stage)
@@ -99,7 +99,7 @@ const recovers = (stage: FaultStage & { readonly before: string }, fault: Fault,
       Effect.timeoutFail({ duration: "90 seconds", onTimeout: () => new Error("the next deploy hangs") })
     )
     expect(again.body).toMatchObject({ success: true, healthy: true })
-    expect(yield* stage.running).toContain(id)
+    expect(yield* stage.running).toContain(mark)
     yield* until("the locks are free", locksAreFree(stage))
     expect(readdirSync(join(stage.place, ".berth"))).not.toContain("incoming")
     expect(readdirSync(join(stage.place, ".berth"))).not.toContain("staged")
@@ -112,7 +112,7 @@ const uploads = (fault: Fault) =>
     const size = 20_000_000
     writeFileSync(join(stage.project, "big.bin"), randomBytes(size))
     writeFileSync(join(stage.project, "container.json"), JSON.stringify({ files: ["big.bin"] }))
-    const id = yield* stage.build()
+    const mark = yield* stage.build()
     yield* stage.relay.holdAfter(4_000_000)
     const incoming = join(stage.place, ".berth", "incoming", "big.bin")
     const middle = Effect.map(
@@ -125,21 +125,21 @@ const uploads = (fault: Fault) =>
       error: expect.stringMatching(new RegExp(`^Deploy failed at upload: ${lost(fault)}$`))
     })
     expect(existsSync(join(stage.place, "big.bin"))).toBe(false)
-    yield* recovers(stage, fault, id)
+    yield* recovers(stage, fault, mark)
     expect(statSync(join(stage.place, "big.bin")).size).toBe(size)
   })
 
 const loads = (fault: Fault, image: ImageOptions = {}) =>
   Effect.gen(function*() {
     const stage = yield* deployed()
-    const id = yield* stage.build(20_000_000, image)
+    const mark = yield* stage.build(20_000_000, image)
     yield* stage.relay.holdAfter(4_000_000)
     const begun = () => existsSync(join(stage.place, ".berth", "staged"))
     const middle = Effect.map(stage.relay.isHolding, (holding) => holding && begun())
     const reply = yield* struckAmid(stage, fault, stage.deploy, middle)
     expect(reply.status).toBe(500)
     expect(reply.body).toEqual({ error: expect.stringMatching(new RegExp(`^Deploy failed at load: ${lost(fault)}$`)) })
-    yield* recovers(stage, fault, id)
+    yield* recovers(stage, fault, mark)
   })
 
 /** A program that says that it runs and waits, the first time, until it is let go or its directory is gone. */

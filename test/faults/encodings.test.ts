@@ -32,7 +32,7 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 120_000 }, () =>
   it.scopedLive("are deployed as they are, understood by compose, and the same when compared and pulled", () =>
     Effect.gen(function*() {
       const stage = yield* makeFaultStage()
-      const id = yield* stage.build()
+      const mark = yield* stage.build()
       const files = {
         "compose.yml": compose(stage),
         ".env": `${bom}IMAGE=${stage.name}:latest\r\nB='ü'\r\n`,
@@ -42,7 +42,7 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 120_000 }, () =>
       }
       locally(stage, { ...files, "container.json": `${bom}{\r\n"files": ["conf"]\r\n}` })
       expect((yield* stage.deploy).body).toMatchObject({ success: true, healthy: true })
-      expect(yield* stage.running).toContain(id)
+      expect(yield* stage.running).toContain(mark)
       expect(yield* docker("inspect", "--format", "{{.Config.Labels.mark}}", stage.name)).toBe("ü")
       for (const name of Object.keys(files)) {
         const [here, there] = [stage.project, stage.place].map((root) => readFileSync(join(root, name)))

@@ -58,7 +58,7 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 }, () =>
   it.scopedLive("is seen before anything is sent", () =>
     Effect.gen(function*() {
       const stage = yield* onSmallDisk(40, { transfer: "full" })
-      const id = yield* stage.build(30 * megabyte)
+      const mark = yield* stage.build(30 * megabyte)
       const archive = yield* stage.deploy
       expect(archive.status).toBe(500)
       expect(archive.text).toMatch(
@@ -71,7 +71,7 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 }, () =>
       expect((yield* stage.deploy).text).toMatch(/Deploy failed at preflight: .* needs 4\d MiB/)
       yield* isAsBefore(stage)
       expect(stage.free()).toBe(stage.freeBefore)
-      expect(yield* stage.running).not.toContain(id)
+      expect(yield* stage.running).not.toContain(mark)
     }))
 
   it.scopedLive("in the middle of an upload fails it in the server's words and leaves nothing of it", () =>
@@ -103,9 +103,9 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 }, () =>
   it.scopedLive("is not needed by an archive that goes straight to Docker", () =>
     Effect.gen(function*() {
       const stage = yield* onSmallDisk(40)
-      const id = yield* stage.build(30 * megabyte, { own: "alone" })
+      const mark = yield* stage.build(30 * megabyte, { own: "alone" })
       expect((yield* stage.deploy).body).toMatchObject({ healthy: true })
-      expect(yield* stage.running).toContain(id)
+      expect(yield* stage.running).toContain(mark)
       expect(stage.free()).toBeGreaterThan(stage.freeBefore - 16_384)
     }))
 

@@ -14,7 +14,7 @@ import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { RunsLive } from "../../../src/services/runs/Runs.ts"
 import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
 import { SshLive } from "../../../src/services/ssh/SshLive.ts"
-import { buildImage, docker, realDocker, saveImage, uniqueName } from "../../fixtures/docker.ts"
+import { buildImage, docker, realDocker, removeImages, saveImage, uniqueName } from "../../fixtures/docker.ts"
 import { freePort } from "../../fixtures/freePort.ts"
 import { realSsh, startSshd } from "../../fixtures/openssh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
@@ -70,6 +70,7 @@ const project = Effect.gen(function*() {
       if (containers.length > 0) yield* docker("rm", "-f", ...containers)
       const networks = names(yield* docker("network", "ls", "-q", "--filter", `name=${name}`))
       if (networks.length > 0) yield* docker("network", "rm", ...networks)
+      yield* removeImages(image)
     }))
   )
   const answer = must(async () => (await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim()).pipe(
@@ -128,7 +129,7 @@ describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
       yield* build("old")
       yield* Effect.gen(function*() {
         yield* attempt
-        const running = yield* docker("ps", "-q", "--filter", `ancestor=${image}`, "--format", "{{.Names}}")
+        const running = yield* docker("ps", "--filter", `ancestor=${image}`, "--format", "{{.Names}}")
         const filesBefore = yield* must(() => readdir(remote))
 
         yield* build("new")
@@ -144,7 +145,7 @@ describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
         const broken = yield* Effect.flip(attempt)
         expect(broken.message).toMatch(/^Deploy failed at start: /)
         expect(yield* answer).toBe("old")
-        expect(yield* docker("ps", "-q", "--filter", `ancestor=${image}`, "--format", "{{.Names}}")).toBe(running)
+        expect(yield* docker("ps", "--filter", `ancestor=${image}`, "--format", "{{.Names}}")).toBe(running)
         expect(yield* must(() => readFile(join(remote, "compose.yml"), "utf8"))).not.toContain("/dev/null")
         expect(yield* must(() => readdir(remote))).toEqual(filesBefore)
 
