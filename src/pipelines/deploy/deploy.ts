@@ -119,6 +119,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
           composeKind: facts.composeKind === "none" ? "v2" : facts.composeKind,
           composeVersion: facts.composeVersion,
           composeFile: plan.compose.fileName,
+          containerdStore: facts.containerdStore,
           source,
           images: plan.images
         }, input)

@@ -48,18 +48,22 @@ export const readArchive = (
     }))
   )
 
+/** The id of an archive's image on a server; containerd gives ids of its own, which are known once it has loaded one. */
+const idThere = (configId: string, { containerdStore, loadedAs }: Pick<ServerFacts, "containerdStore" | "loadedAs">) =>
+  containerdStore ? loadedAs.get(configId) ?? "" : configId
+
 /** Decides what has to be sent of an archive. */
 export const decideTransfer = (
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
-  facts: Pick<ServerFacts, "containerdStore" | "serverImages">,
+  facts: Pick<ServerFacts, "containerdStore" | "loadedAs" | "serverImages">,
   mode: "auto" | "full"
 ): Transfer => {
   if (file === undefined) return { kind: "none" }
   if (mode === "full" || Option.isNone(archive)) return { kind: "file" }
-  if (facts.containerdStore) return { kind: "whole" }
   const ids = new Set(facts.serverImages.map(({ id }) => id))
-  if (archive.value.images.every(({ configId }) => ids.has(configId))) return { kind: "names" }
+  if (archive.value.images.every(({ configId }) => ids.has(idThere(configId, facts)))) return { kind: "names" }
+  if (facts.containerdStore) return { kind: "whole" }
   const members = missingMembers(archive.value, facts.serverImages.map(({ layers }) => layers))
   return members.length < archive.value.members.length && partialSize(members) < file.size
     ? { kind: "layers", archive: archive.value, members }
@@ -89,18 +93,21 @@ export const imageSource = (
   { kind }: Transfer,
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
-  { containerdStore }: Pick<ServerFacts, "containerdStore">
+  facts: Pick<ServerFacts, "containerdStore" | "loadedAs">
 ): Effect.Effect<ImageSource, never, Sha256> =>
   Effect.gen(function*() {
+    const { containerdStore } = facts
     const images = Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
     const names = archiveNames({ images })
     const chains = new Map(images.map(({ configId, layers }) => [configId, layers.map(({ diffId }) => diffId)]))
-    // Containerd has ids of its own, so an image is known by its layers there.
+    // What containerd's ids will be is not known before, so an image is known by its layers there.
     const answers = names.map(({ id }) => containerdStore ? JSON.stringify(chains.get(id)) : id)
+    const unknown = kind === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0))
+    const given = kind === "names" ? names.map(({ id, name }) => ({ id: idThere(id, facts), name })) : names
     return {
       from: sources[kind],
       archive: file?.name ?? "",
-      names: kind === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0)) ? [] : names,
+      names: unknown ? [] : given,
       format: containerdStore ? "{{json .RootFS.Layers}}" : "{{.Id}}",
       expected: yield* (yield* Sha256).of(new TextEncoder().encode(answers.map((answer) => `${answer}\n`).join("")))
     }

@@ -39,6 +39,8 @@ export interface Activation {
   readonly composeKind: ComposeKind
   readonly composeVersion: string
   readonly composeFile: string
+  /** Whether containerd keeps the server's images: it forgets one whose last name is taken. */
+  readonly containerdStore: boolean
   readonly source: ImageSource
   /** The image names of the stack; a failure restores their present meaning, like that of the archive's names. */
   readonly images: ReadonlyArray<string>
@@ -50,7 +52,7 @@ export interface Activation {
  * whether what ran before is back) that the server's words follow.
  */
 export const activateCommand = (
-  { composeFile, composeKind, composeVersion, images, remotePath, source }: Activation,
+  { composeFile, composeKind, composeVersion, containerdStore, images, remotePath, source }: Activation,
   sudo: boolean
 ): RemoteCommand => {
   const names = [...new Set([...images, ...source.names.map(({ name }) => name)])]
@@ -63,6 +65,7 @@ export const activateCommand = (
       composeKind,
       composeVersion,
       composeFile,
+      containerdStore ? "containerd" : "docker",
       source.from,
       source.archive,
       source.format,

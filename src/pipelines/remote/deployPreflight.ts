@@ -52,6 +52,7 @@ printf 'docker\\t%s\\n' "$info"
 printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
 printf '%s\\n' "$hashes" | sed 's/^/file\t/'
 printf '%s\\n' "$chains" | sed 's/^/chain\t/'
+sed 's/^/loaded\t/' "$path/.berth/loaded" 2>/dev/null
 exit 0
 `
 
@@ -108,6 +109,8 @@ export interface ServerFacts {
   readonly imageIds: ReadonlyMap<string, string>
   readonly fileHashes: ReadonlyMap<string, string>
   readonly serverImages: ReadonlyArray<ServerImage>
+  /** The id that containerd gave to an image of an archive when it was last loaded there, by the archive's id of it. */
+  readonly loadedAs: ReadonlyMap<string, string>
   /** Another text after every deploy to the remote path. */
   readonly turn: string
 }
@@ -116,6 +119,11 @@ const number = (text: string | undefined) =>
   text === undefined || !/^\d+$/.test(text) ? Number.POSITIVE_INFINITY : Number(text)
 
 const decodeLayers = Schema.decodeUnknownOption(Schema.parseJson(Schema.NullOr(Schema.Array(Schema.String))))
+
+const pairOf = (line: string): Option.Option<readonly [string, string]> => {
+  const [one, other] = line.split(" ")
+  return one === undefined || other === undefined ? Option.none() : Option.some([one, other])
+}
 
 /** Reads the answer of `preflightCommand`. */
 export const parsePreflight = (output: string): ServerFacts => {
@@ -132,10 +140,7 @@ export const parsePreflight = (output: string): ServerFacts => {
     freeKiB: number(value("free")[0]),
     dockerFreeKiB: number(value("dockerfree")[0]),
     readOnly: value("readonly")[0],
-    imageIds: new Map(Array.filterMap(values("image"), (line) => {
-      const [id, name] = line.split(" ")
-      return id === undefined || name === undefined ? Option.none() : Option.some([name, id])
-    })),
+    imageIds: new Map(Array.filterMap(values("image"), pairOf).map(([id, name]) => [name, id])),
     fileHashes: new Map(Array.filterMap(values("file"), (line) => {
       // A name with a backslash or line break in it is written in another way; such a file is sent anew.
       const match = /^([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line)
@@ -148,6 +153,7 @@ export const parsePreflight = (output: string): ServerFacts => {
         layers: layers ?? []
       }))
     }),
+    loadedAs: new Map(Array.filterMap(values("loaded"), pairOf)),
     turn: value("turn")[0] ?? ""
   }
 }

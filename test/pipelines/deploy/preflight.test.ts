@@ -15,6 +15,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   imageIds: new Map(),
   fileHashes: new Map(),
   containerdStore: false,
+  loadedAs: new Map(),
   serverImages: [],
   ...overrides
 })

@@ -159,22 +159,39 @@ describe("what a deploy sends", () => {
       expect(yield* exists("shop.tar")).toBe(false)
     }))
 
-  it.scopedLive("is everything where the settings say so, and on containerd's store", () =>
+  it.scopedLive("is everything where the settings say so, and that stays", () =>
     Effect.gen(function*() {
-      const full = yield* scene({ settings: { "deploy.transfer": "full" } })
-      const containerd = yield* scene()
-      yield* containerd.standIns.setStorageDriver("overlayfs")
-      for (const { archive, bring, deployed, exists } of [full, containerd]) {
-        for (const answer of ["one", "two", "two"]) {
+      const { archive, bring, deployed, exists } = yield* scene({ settings: { "deploy.transfer": "full" } })
+      for (const answer of ["one", "two", "two"]) {
+        yield* bring(archive(answer))
+        const { message, uploadedFiles } = yield* deployed
+        expect(uploadedFiles).toContain("shop.tar")
+        expect(kilobytes(message)?.[0]).toMatch(/^30\d kB$/)
+        expect(yield* exists("shop.tar")).toBe(true)
+      }
+    }), 60_000)
+
+  it.scopedLive(
+    "is the whole archive on containerd's store, or nothing where it has been loaded before",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, exists, meaning, standIns } = yield* scene()
+        yield* standIns.setStorageDriver("overlayfs")
+        for (const answer of ["one", "two"]) {
           yield* bring(archive(answer))
           const { message, uploadedFiles } = yield* deployed
           expect(uploadedFiles).toContain("shop.tar")
           expect(kilobytes(message)?.[0]).toMatch(/^30\d kB$/)
-          // Where all of it is always sent, it stays as well.
-          expect(Object.is(full.exists, exists)).toBe(yield* exists("shop.tar"))
+          expect(yield* exists("shop.tar")).toBe(false)
         }
-      }
-    }), 60_000)
+        const before = yield* meaning("shop:latest")
+        const again = yield* deployed
+        expect(again).toMatchObject({ healthy: true, uploadedFiles: [] })
+        expect(again.message).toMatch(/Nothing of .* had to be sent/)
+        expect(yield* meaning("shop:latest")).toBe(before)
+      }),
+    60_000
+  )
 
   it.scopedLive("is all of an archive that is of another form", () =>
     Effect.gen(function*() {
@@ -248,6 +265,37 @@ exec "$STAND_INS/docker" "$@"`
         expect(yield* meaning("shop:latest")).toBe(before)
         expect(yield* exists("shop.tar")).toBe(mode === "full")
       })
+  )
+
+  it.scopedLive.each(["load", "start"] as const)(
+    "brings back on containerd's store what it would forget with its name, when the %s fails",
+    (step) =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, home, meaning, program, standIns } = yield* scene()
+        const names = () => readdir(join(standIns.env.BERTH_SANDBOX_STATE, "docker", "tags"))
+        yield* standIns.setStorageDriver("overlayfs")
+        yield* bring(archive("one"))
+        yield* deployed
+        const before = yield* meaning("shop:latest")
+        const ends = step === "load" ? "[ \"$1\" != load ]" : "[ \"$*\" != \"compose -f compose.yml up -d\" ]"
+        yield* program(
+          "docker",
+          `"$STAND_INS/docker" "$@" || exit
+${ends} || [ -e ${home}/failed ] || { : >${home}/failed; exit 1; }`
+        )
+        yield* bring(archive("two"))
+        expect((yield* Effect.flip(deployed)).message).toMatch(new RegExp(`^Deploy failed at ${step}: `))
+        expect(yield* meaning("shop:latest")).toBe(before)
+        expect(yield* must(names)).toEqual(["shop:latest"])
+
+        expect(yield* deployed).toMatchObject({ healthy: true })
+        expect(yield* meaning("shop:latest")).not.toBe(before)
+        yield* Effect.retry(
+          Effect.filterOrFail(must(names), (left) => left.length === 1, (left) => new Error(left.join(" "))),
+          { schedule: Schedule.spaced("50 millis"), times: 100 }
+        )
+      }),
+    60_000
   )
 
   it.scopedLive("leaves names that meant nothing before without a meaning when the load fails", () =>

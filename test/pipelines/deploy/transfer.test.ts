@@ -28,7 +28,14 @@ const archive: ImageArchive = {
 }
 const facts = (...serverImages: ReadonlyArray<{ readonly id: string; readonly layers: ReadonlyArray<string> }>) => ({
   containerdStore: false,
+  loadedAs: new Map<string, string>(),
   serverImages
+})
+/** A server with containerd's store, which has this image and knows which of the archive's it is. */
+const containerd = (id: string) => ({
+  ...facts({ id, layers: ["sha256:1", "sha256:2"] }),
+  containerdStore: true,
+  loadedAs: new Map([["sha256:new", "sha256:there"]])
 })
 const before = { id: "sha256:old", layers: ["sha256:1", "sha256:9"] }
 
@@ -42,6 +49,8 @@ describe("decideTransfer", () => {
       ["by name to a server that has the image", known, facts({ id: "sha256:new", layers: [] }), "auto", "names"],
       ["like any other file when the settings say so", known, facts({ id: "sha256:new", layers: [] }), "full", "file"],
       ["whole to containerd's store", known, { ...facts(before), containerdStore: true }, "auto", "whole"],
+      ["whole to containerd's store that lost the image", known, containerd("sha256:another"), "auto", "whole"],
+      ["by name to containerd's store that loaded it before", known, containerd("sha256:there"), "auto", "names"],
       ["like any other file when it is of another form", Option.none<ImageArchive>(), facts(before), "auto", "file"]
     ] as const
   )("goes %s", (_, archive, facts, mode, kind) => {
@@ -100,9 +109,12 @@ describe("imageSource", () => {
 
   it.effect("goes by the layers in containerd's store", () =>
     Effect.gen(function*() {
-      const source = yield* sourceOf({ kind: "whole" }, file, Option.some(archive), { containerdStore: true })
+      const source = yield* sourceOf({ kind: "whole" }, file, Option.some(archive), containerd("sha256:there"))
       const layers = "[\"sha256:1\",\"sha256:2\"]\n"
       expect(source).toMatchObject({ format: "{{json .RootFS.Layers}}", expected: sha256(layers + layers) })
+      expect(source.names[0]).toEqual({ name: "shop:latest", id: "sha256:new" })
+      const named = yield* sourceOf({ kind: "names" }, file, Option.some(archive), containerd("sha256:there"))
+      expect(named.names[0]).toEqual({ name: "shop:latest", id: "sha256:there" })
     }))
 
   it.effect("takes on trust what it could not read", () =>

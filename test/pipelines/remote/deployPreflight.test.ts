@@ -128,7 +128,9 @@ describe.each(shells)("looking at a server in $name", (shell) => {
 describe("parsePreflight", () => {
   it("knows containerd's image store", () => {
     const line = "docker\t29.0.0|overlayfs|[[\"driver-type\",\"io.containerd.snapshotter.v1\"]]|/var/lib/docker\n"
-    expect(parsePreflight(line)).toMatchObject({ engine: "29.0.0", containerdStore: true })
+    const facts = parsePreflight(`${line}loaded\t${id("a")} ${id("b")}\nloaded\t\n`)
+    expect(facts).toMatchObject({ engine: "29.0.0", containerdStore: true })
+    expect([...facts.loadedAs]).toEqual([[id("a"), id("b")]])
   })
 
   it("passes over what it cannot read", () => {

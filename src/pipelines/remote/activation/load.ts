@@ -28,9 +28,6 @@ load() {
   printf '%s\\n' "$is"
   return 1
 }
-noted() {
-  [ -z "$looking" ] || wait "$looking" || { said="what runs now could not be noted in .berth"; return 1; }
-}
 printf 'step\\tload\\n'
 if ! said=$(load "$@" 2>&1) || ! noted; then
   wait
@@ -45,4 +42,17 @@ if ! said=$(load "$@" 2>&1) || ! noted; then
   failed load yes
 fi
 printf '%s\\n' "$said" | sed 's/^/loaded\t/'
+# Containerd has ids of its own. Which of them the archive's images have is noted, so that they need not be sent again.
+note_ids() {
+  is=$(as_root docker image inspect --format '{{.Id}}' $subjects </dev/null) || return 1
+  set -- $is
+  for id in $ids; do
+    printf '%s %s\\n' "$id" "$1"
+    shift
+  done
+}
+case $store:$source in
+  containerd:names | containerd:none) ;;
+  containerd:*) [ -z "$subjects" ] || note_ids >.berth/loaded 2>/dev/null ;;
+esac
 `

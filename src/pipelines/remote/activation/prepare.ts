@@ -6,12 +6,14 @@ cd "$(path_of "$1")" || exit 1
 compose_kind=$2
 compose_version=$3
 compose_file=$4
-source=$5
-archive=$6
-format=$7
-expected=$8
-names=$9
+store=$5
+source=$6
+archive=$7
+format=$8
+expected=$9
 shift 9
+names=$1
+shift
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -80,4 +82,21 @@ if [ -n "$old_file" ]; then
   looking=$!
 fi
 wait "$naming" || give_up
+noted() {
+  [ -z "$looking" ] || wait "$looking" || { said="what runs now could not be noted in .berth"; return 1; }
+  looking=
+}
+
+# Containerd forgets an image as soon as its last name means another one, even if it runs. So what a failure brings back
+# has one name more until the end, as far as it is still there.
+kept=berth/kept:$(pwd -P | sha256sum | cut -c 1-12)-
+keep_images() {
+  for id in $(cut -d ' ' -f 1 .berth/names .berth/running | sort -u); do
+    as_root docker tag "$id" "$kept$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+  done
+}
+if [ "$store" = containerd ]; then
+  noted || { echo "$said" >&2; give_up; }
+  keep_images
+fi
 `

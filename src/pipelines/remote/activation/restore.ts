@@ -25,11 +25,18 @@ restore_files() {
     fi
   done <.berth/files
 }
+# An image that is still used keeps the name, until the end of the next activation.
+let_go() {
+  [ "$store" = containerd ] || return 0
+  held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep -F "$kept")
+  [ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
+}
 # failed STEP RESTORED: the words of the server follow. They are in no file, for which there may be no room.
 failed() {
   printf 'failed\\t%s\\t%s\\n' "$1" "$2"
   printf '%s\\n' "$said" | tail -c 6000
   rm -rf "$staged" "$previous"
+  let_go
   exit 1
 }
 `

@@ -56,4 +56,5 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_contai
 fi
 look $now
 printf 'step\\tend\\n'
+let_go
 `
