@@ -1,8 +1,8 @@
 import { cpus } from "node:os"
 import { shell } from "./shell.ts"
 
-/** What the numbers were measured on. */
-export const machine = async (): Promise<string> => {
+/** What the numbers were measured on: in words, and by the version of compose, which makes the most of a difference. */
+export const machine = async (): Promise<{ readonly words: string; readonly compose: string }> => {
   const [docker, compose, ssh, rsync] = await Promise.all([
     shell("docker version --format '{{.Server.Version}}'"),
     shell("docker compose version --short 2>/dev/null || docker-compose version --short"),
@@ -18,5 +18,5 @@ export const machine = async (): Promise<string> => {
     ssh.out,
     rsync.out
   ]
-  return parts.filter((part) => part !== "").join(", ")
+  return { words: parts.filter((part) => part !== "").join(", "), compose: compose.out }
 }

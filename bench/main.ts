@@ -60,10 +60,11 @@ const program = Effect.gen(function*() {
   console.log(goalsTable(found.flatMap(({ goals }) => goals)))
   if (chosen.length > 0) return
   const date = new Date().toISOString().slice(0, 10)
-  const file = join(results, `${date}.md`)
+  const { compose, words } = yield* Effect.promise(machine)
+  const file = join(results, `${date}-compose-${compose.replaceAll(/[^\w.-]/g, "")}.md`)
   yield* Effect.promise(async () => {
     await mkdir(results, { recursive: true })
-    await writeFile(file, report(`Berth beside what one would do by hand, ${date}`, await machine(), found))
+    await writeFile(file, report(`Berth beside what one would do by hand, ${date}`, words, found))
   })
   console.error(`Written to ${file}`)
 })
