@@ -30,7 +30,8 @@ const rules: ReadonlyArray<readonly [RegExp, string]> = [
     `${store}. Where its sudoers file has requiretty, remove that`
   ],
   [
-    /^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)/,
+    // sudo-rs 0.2 does not say who it is here.
+    /^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)|^invalid option provided$/,
     "Its sudo cannot ask a program for the password (-A): install sudo 1.9, a later sudo-rs, or allow the command " +
     "without a password (NOPASSWD)"
   ],

@@ -25,6 +25,7 @@ const cases: ReadonlyArray<readonly [string, string, string]> = [
   ["sudo 1.9, requiretty", "sudo: sorry, you must have a tty to run sudo\n", "sorry, you must have a tty to run sudo"],
   ["an old sudo", "sudo: invalid option -- 'A'\nusage: sudo …\n", "invalid option -- 'A'"],
   ["an old sudo-rs", "sudo: invalid option provided\n", "invalid option provided"],
+  ["sudo-rs 0.2.5", "invalid option provided\nusage: sudo -h | -K | -k | -V\n", "invalid option provided"],
   [
     "sudo-rs, wrong password",
     "sudo: Authentication failed, try again.\nsudo: maximum 3 incorrect authentication attempts\n",

@@ -89,10 +89,10 @@ noted() {
 
 # Containerd forgets an image as soon as its last name means another one, even if it runs. So what a failure brings back
 # has one name more until the end, as far as it is still there.
-kept=berth/kept:$(pwd -P | sha256sum | cut -c 1-12)-
+keeping=$(pwd -P | sha256sum | cut -c 1-12)
 keep_images() {
   for id in $(cut -d ' ' -f 1 .berth/names .berth/running | sort -u); do
-    as_root docker tag "$id" "$kept$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+    as_root docker tag "$id" "berth/kept:$keeping-$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
   done
 }
 if [ "$store" = containerd ]; then

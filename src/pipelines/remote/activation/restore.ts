@@ -28,7 +28,7 @@ restore_files() {
 # An image that is still used keeps the name, until the end of the next activation.
 let_go() {
   [ "$store" = containerd ] || return 0
-  held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep -F "$kept")
+  held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep "^berth/kept:$keeping-")
   [ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
 }
 # failed STEP RESTORED: the words of the server follow. They are in no file, for which there may be no room.

@@ -55,6 +55,7 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_contai
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
 look $now
-printf 'step\\tend\\n'
+# Not later: who has seen the end may break the connection, and docker with it.
 let_go
+printf 'step\\tend\\n'
 `
