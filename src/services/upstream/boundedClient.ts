@@ -26,16 +26,17 @@ const turnOfTheLoop = Effect.async<void>((resume) => {
  * Hands out one answer a turn of the event loop. Undici sends the next request on a connection a turn after it was
  * asked to: of answers that came together, all the next requests would go out together, after the last was dealt with.
  */
-const oneATurn = (client: HttpClient.HttpClient) => {
-  const turn = Effect.unsafeMakeSemaphore(1).withPermits(1)(turnOfTheLoop)
-  return HttpClient.transformResponse(client, Effect.zipLeft(turn))
-}
+const oneATurn = Effect.zipWith(
+  HttpClient.HttpClient,
+  Effect.makeSemaphore(1),
+  (client, turns) => HttpClient.transformResponse(client, Effect.zipLeft(turns.withPermits(1)(turnOfTheLoop)))
+)
 
 /**
  * An HTTP client that keeps connections to each upstream open, follows no redirects, and breaks off an answer that is too
  * long: the answer can be read in one piece then, which costs half of what counting its parts does.
  */
-export const BoundedClient = Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, oneATurn)).pipe(
+export const BoundedClient = Layer.effect(HttpClient.HttpClient, oneATurn).pipe(
   Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher),
   Layer.provide(Layer.scoped(NodeHttpClient.Dispatcher, agent))
 )
