@@ -28,6 +28,9 @@ load() {
   printf '%s\\n' "$is"
   return 1
 }
+noted() {
+  [ -z "$looking" ] || wait "$looking" || { said="what runs now could not be noted in .berth"; return 1; }
+}
 printf 'step\\tload\\n'
 if ! said=$(load "$@" 2>&1) || ! noted; then
   wait

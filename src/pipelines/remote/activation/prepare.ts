@@ -82,21 +82,14 @@ if [ -n "$old_file" ]; then
   looking=$!
 fi
 wait "$naming" || give_up
-noted() {
-  [ -z "$looking" ] || wait "$looking" || { said="what runs now could not be noted in .berth"; return 1; }
-  looking=
-}
 
-# Containerd forgets an image as soon as its last name means another one, even if it runs. So what a failure brings back
-# has one name more until the end, as far as it is still there.
+# Containerd forgets an image as soon as its last name means another one, even if it runs. So what the names mean now
+# has one name more until the end.
 keeping=$(pwd -P | sha256sum | cut -c 1-12)
 keep_images() {
-  for id in $(cut -d ' ' -f 1 .berth/names .berth/running | sort -u); do
+  for id in $(cut -d ' ' -f 1 .berth/names | sort -u); do
     as_root docker tag "$id" "berth/kept:$keeping-$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
   done
 }
-if [ "$store" = containerd ]; then
-  noted || { echo "$said" >&2; give_up; }
-  keep_images
-fi
+[ "$store" != containerd ] || keep_images
 `
