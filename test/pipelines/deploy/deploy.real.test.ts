@@ -14,7 +14,7 @@ import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { RunsLive } from "../../../src/services/runs/Runs.ts"
 import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
 import { SshLive } from "../../../src/services/ssh/SshLive.ts"
-import { buildImage, docker, realDocker, removeImages, saveImage, uniqueName } from "../../fixtures/docker.ts"
+import { buildImage, docker, lines, realDocker, removeImages, saveImage, uniqueName } from "../../fixtures/docker.ts"
 import { freePort } from "../../fixtures/freePort.ts"
 import { realSsh, startSshd } from "../../fixtures/openssh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
@@ -63,12 +63,11 @@ const project = Effect.gen(function*() {
     })
   yield* compose(usual)
   yield* must(() => writeFile(join(directory, ".env"), `HOST_PORT=${port}\n`))
-  const names = (text: string) => text.split("\n").filter((id) => id !== "")
   yield* Effect.addFinalizer(() =>
     Effect.ignore(Effect.gen(function*() {
-      const containers = names(yield* docker("ps", "-aq", "--filter", `name=${name}`))
+      const containers = lines(yield* docker("ps", "-aq", "--filter", `name=${name}`))
       if (containers.length > 0) yield* docker("rm", "-f", ...containers)
-      const networks = names(yield* docker("network", "ls", "-q", "--filter", `name=${name}`))
+      const networks = lines(yield* docker("network", "ls", "-q", "--filter", `name=${name}`))
       if (networks.length > 0) yield* docker("network", "rm", ...networks)
       yield* removeImages(image)
     }))
