@@ -4,8 +4,8 @@
 //   BERTH_CONFIG=berth.yaml npx tsx examples/driftAll.ts
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Option } from "effect"
-import { drift } from "../src/pipelines/drift.ts"
-import { readPlatformFile } from "../src/pipelines/platformFile.ts"
+import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
+import { drift } from "../src/pipelines/drift/drift.ts"
 import { listProjects } from "../src/pipelines/projects/listProjects.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 import { settingsFile } from "../src/services/settings/settingsFile.ts"

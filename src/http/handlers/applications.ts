@@ -1,6 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { createApplication, findApplication, listApplications } from "../../pipelines/applications.ts"
+import { createApplication, findApplication, listApplications } from "../../pipelines/applications/applications.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"

@@ -1,5 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../pipelines/webhooks.ts"
+import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../pipelines/webhooks/webhooks.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 

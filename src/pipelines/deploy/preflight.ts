@@ -3,8 +3,8 @@ import { DockerUnusable } from "../../schema/Container.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "../dockerHelp.ts"
 import { parsePreflight, preflightCommand, type ServerFacts } from "../remote/deployPreflight.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
 import type { DeployPlan } from "./plan.ts"
 
 const spareKiB = 16 * 1024

@@ -7,11 +7,11 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { composeObstacle } from "../deploy/preflight.ts"
-import { dockerHelp } from "../dockerHelp.ts"
 import { parsePreflight, preflightCommand } from "../remote/deployPreflight.ts"
 import { proxyAccessCommand, proxyAccessExit } from "../remote/proxyAccess.ts"
-import { repositoryNameOf } from "../repositoryName.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+import { repositoryNameOf } from "../webhooks/repositoryName.ts"
 
 const checksAtOnce = 8
 const patience = Duration.seconds(20)

@@ -14,7 +14,7 @@ import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../service
 import type { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { nextPort } from "../nextPort.ts"
+import { nextPort } from "../ports/nextPort.ts"
 import { parseEnv } from "../projects/envText.ts"
 import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"

@@ -2,8 +2,8 @@ import { Array, Effect, type Option } from "effect"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import type { AppPlan } from "../appPlan.ts"
-import { updateFields } from "./changes.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
+import { updateFields } from "../applications/changes.ts"
 import { namesakesOf } from "./routeHistory.ts"
 
 /** What is on the platform before an upsert changes anything. */

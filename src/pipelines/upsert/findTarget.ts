@@ -4,7 +4,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { type DomainWithoutPort, TargetUnusable } from "../../schema/Upsert.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import type { AppPlan } from "../appPlan.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
 import { needsPort } from "./readPlan.ts"
 import { type Target, targetNamed } from "./target.ts"
 

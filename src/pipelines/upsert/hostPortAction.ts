@@ -1,7 +1,7 @@
 import { Data, Option } from "effect"
 import { Disclosed } from "../../schema/Disclosed.ts"
 import type { AppEnv } from "../../schema/PlatformApp.ts"
-import { hostPortOf } from "../hostPort.ts"
+import { hostPortOf } from "../applications/hostPort.ts"
 
 /** What has to happen to an application's port. `old` is null where the variable has no value. */
 export type HostPortAction = Data.TaggedEnum<{

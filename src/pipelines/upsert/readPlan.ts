@@ -6,8 +6,8 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { AppNotDeclared, DomainWithoutPort, NoPlatformFile } from "../../schema/Upsert.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { type AppPlan, planOf } from "../appPlan.ts"
-import { entryNamed, readPlatformFile } from "../platformFile.ts"
+import { type AppPlan, planOf } from "../applications/appPlan.ts"
+import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
 import { readComposeFile } from "../projects/composeFile.ts"
 
 /** Upsert step 1: what the project's file asks for. The default server is never local, so a domain there needs a port. */

@@ -1,7 +1,7 @@
 import { Predicate } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import type { Route } from "../../schema/Route.ts"
-import { hostPortKey } from "../hostPort.ts"
+import { hostPortKey } from "../applications/hostPort.ts"
 import { targetOf } from "../routes/block.ts"
 
 /** The name of an application's route: its own in lower case, letters and digits only. */

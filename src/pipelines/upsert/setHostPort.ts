@@ -4,8 +4,8 @@ import type { AppEnv, PlatformFailure } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { PortHidden } from "../../schema/Upsert.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import type { AppPlan } from "../appPlan.ts"
-import { hostPortKey } from "../hostPort.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
+import { hostPortKey } from "../applications/hostPort.ts"
 import { HostPortAction, hostPortAction } from "./hostPortAction.ts"
 
 /** What became of the port: in words, and as a change when it is one. */

@@ -4,8 +4,8 @@ import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { skip, step, type Steps } from "../../services/runs/Steps.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import type { AppPlan } from "../appPlan.ts"
-import { ensureHook } from "../pushHook.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
+import { ensureHook } from "../webhooks/pushHook.ts"
 
 /**
  * Upsert step 10: makes pushes deploy the application. Whatever goes wrong here is a warning in the step's detail: the

@@ -11,7 +11,7 @@ import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { entryNamed, readPlatformFile } from "../platformFile.ts"
+import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
 import { upsertApp } from "./upsertApp.ts"
 
 /** The name of the application that a request is about, as far as its project tells; what does not fit is told in the run. */

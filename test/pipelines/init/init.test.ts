@@ -10,7 +10,7 @@ import { Platform } from "../../../src/services/platform/Platform.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { SshTest } from "../../layers/SshTest.ts"
 import { plant, type Planted, temporaryDirectory } from "../../layers/temporary.ts"
-import { env, record } from "../plans.ts"
+import { env, record } from "../applications/plans.ts"
 
 const local = Layer.mergeAll(
   Layer.provideMerge(LocalFilesLive, NodeContext.layer),

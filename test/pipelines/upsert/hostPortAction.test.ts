@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { HostPortAction, hostPortAction } from "../../../src/pipelines/upsert/hostPortAction.ts"
 import type { AppEnv } from "../../../src/schema/PlatformApp.ts"
-import { env } from "../plans.ts"
+import { env } from "../applications/plans.ts"
 
 const stale = env("HOST_PORT", "2999")
 const empty = env("HOST_PORT", null)

@@ -1,0 +1,61 @@
+import { Array, Effect, Option } from "effect"
+import type { CreateApp } from "../../schema/CreateApp.ts"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { AppEnv, PlatformApp, PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { type CreateDefaults, createFields } from "./createFields.ts"
+import { hostPortOf } from "./hostPort.ts"
+
+const appsAtOnce = 16
+
+const hostPortText = (envs: ReadonlyArray<AppEnv>): string | null =>
+  Option.match(hostPortOf(envs), {
+    onNone: () => null,
+    onSome: ({ value }) => (Disclosed.$is("Known")(value) ? value.value : null)
+  })
+
+/** Every application with its port and its environment variables; those that cannot be read are empty. */
+export const listApplications = Effect.fn("listApplications")(function*(): Effect.fn.Return<
+  ReadonlyArray<PlatformApp>,
+  PlatformFailure | SettingsError,
+  Platform
+> {
+  const platform = yield* Platform
+  return yield* Effect.forEach(yield* platform.applications, (app) =>
+    Effect.map(
+      Effect.orElseSucceed(platform.envs(app.uuid), () => []),
+      (envs): PlatformApp => ({ ...app.raw, _host_port: hostPortText(envs), _envs: envs.map(({ record }) => record) })
+    ), { concurrency: appsAtOnce })
+})
+
+/** The application with exactly this name. */
+export const findApplication = Effect.fn("findApplication")(function*(
+  name: string
+): Effect.fn.Return<Option.Option<PlatformRecord>, PlatformFailure | SettingsError, Platform> {
+  const platform = yield* Platform
+  return Array.findFirst(yield* platform.applications, (app) => app.name === name)
+})
+
+/** What the settings say about new applications; the server only when none is named. */
+export const createDefaults = Effect.fn("createDefaults")(function*(
+  serverUuid: string | null | undefined
+): Effect.fn.Return<CreateDefaults, SettingsError, Settings> {
+  const settings = yield* Settings
+  return {
+    projectUuid: yield* settings.get("platform.projectUuid"),
+    serverUuid: serverUuid === undefined || serverUuid === null || serverUuid === ""
+      ? yield* settings.get("platform.defaultServerUuid")
+      : serverUuid,
+    privateKeyUuid: yield* settings.get("platform.privateKeyUuid")
+  }
+})
+
+/** Creates an application; answers what the platform answers. */
+export const createApplication = Effect.fn("createApplication")(function*(
+  app: CreateApp
+): Effect.fn.Return<unknown, PlatformFailure | SettingsError, Platform | Settings> {
+  const platform = yield* Platform
+  return yield* platform.createApplication(createFields(app, yield* createDefaults(app.serverUuid)))
+})

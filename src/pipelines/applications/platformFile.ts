@@ -1,0 +1,72 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { type DeclaredApp, PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
+import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { projectText } from "../projects/projectText.ts"
+
+const parseJson = Schema.decodeUnknown(Schema.parseJson())
+const decodeEntry = Schema.decodeUnknown(PlatformEntry)
+
+const entryLabel = (raw: RawEntry, index: number) => {
+  const name = raw["name"]
+  return `entry ${index + 1}${Predicate.isString(name) && name !== "" ? ` (${JSON.stringify(name)})` : ""}`
+}
+
+/** What is null or empty counts as absent. */
+const filled = (raw: RawEntry) =>
+  Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null && value !== ""))
+
+const declared = (file: string) => (raw: unknown, index: number): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
+  if (!Predicate.isRecord(raw)) {
+    return new ProjectFileInvalid({ file, reason: `entry ${index + 1} is no object` })
+  }
+  return Effect.mapBoth(decodeEntry(filled(raw)), {
+    onSuccess: (entry) => ({ raw, entry }),
+    onFailure: (error) => {
+      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+      const reason = issue === undefined ? error.message : `${issue.path.map(String).join(".")}: ${issue.message}`
+      return new ProjectFileInvalid({ file, reason: `${entryLabel(raw, index)}: ${reason}` })
+    }
+  })
+}
+
+/**
+ * The applications that a project's `platform.json` declares; nothing when there is no such file. What does not fit is
+ * named with file, entry and field.
+ */
+export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
+  projectPath: string
+): Effect.fn.Return<
+  Option.Option<ReadonlyArray<DeclaredApp>>,
+  ProjectFileInvalid | LocalFileFailed,
+  LocalFiles | Path.Path
+> {
+  const path = yield* Path.Path
+  // A relative path would be taken from wherever the service was started.
+  if (!path.isAbsolute(projectPath) || projectPath.includes("\0")) return Option.none()
+  const file = path.join(projectPath, platformFileName)
+  const text = yield* projectText(path.resolve(projectPath), platformFileName)
+  if (Option.isNone(text)) return Option.none()
+  if (text.value.trim() === "") return Option.some([])
+  const json = yield* Effect.mapError(
+    parseJson(text.value),
+    ({ issue }) => {
+      const where = "message" in issue && Predicate.isString(issue.message) ? `: ${issue.message}` : ""
+      return new ProjectFileInvalid({ file, reason: `is not valid JSON${where}` })
+    }
+  )
+  if (!Array.isArray(json) && !Predicate.isRecord(json)) {
+    return yield* new ProjectFileInvalid({ file, reason: "must be an object, or an array of objects" })
+  }
+  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(json), declared(file)))
+})
+
+/** The entry with a name, or the first one when no name is given. */
+export const entryNamed = (
+  apps: ReadonlyArray<DeclaredApp>,
+  appName: string | null | undefined
+): Option.Option<DeclaredApp> =>
+  appName === undefined || appName === null
+    ? Array.head(apps)
+    : Array.findFirst(apps, ({ entry }) => entry.name === appName)

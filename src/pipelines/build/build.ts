@@ -1,0 +1,80 @@
+import { Path } from "@effect/platform"
+import { Duration, Effect, Option } from "effect"
+import { type BuildRequest, type BuildResult, buildScriptName } from "../../schema/Build.ts"
+import { ProjectPathInvalid } from "../../schema/Project.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
+import { buildLock } from "../../services/locks/LockKey.ts"
+import type { FileLocked } from "../../services/locks/Locks.ts"
+import { Runs } from "../../services/runs/Runs.ts"
+import { step, Steps } from "../../services/runs/Steps.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { projectDirectory } from "../projects/projectDirectory.ts"
+import { firstNamed, newestTarOf, projectFiles } from "../projects/projectFiles.ts"
+
+/** How many bytes of a build's output are kept, the last ones. */
+export const buildOutputLimit = 1024 * 1024
+
+const lastLine = (text: string) => text.trimEnd().split("\n").at(-1)?.trim().slice(0, 200) ?? ""
+
+const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEntry>) =>
+  newestTarOf(
+    after.filter(({ modified, name, size }) =>
+      !before.some((file) => file.name === name && file.modified === modified && file.size === size)
+    )
+  )
+
+const runScript = (directory: string) =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const processes = yield* LocalProcesses
+    const steps = yield* Steps
+    const path = yield* Path.Path
+    const [program, ...options] = yield* settings.get("build.shell")
+    const timeout = yield* settings.get("build.timeout")
+    const before = yield* projectFiles(directory)
+    const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(processes.run({
+      program,
+      args: [...options, "-NoProfile", "-NonInteractive", "-File", path.join(directory, buildScriptName)],
+      cwd: directory,
+      timeout,
+      maxOutput: buildOutputLimit
+    }, (text) => steps.record({ step: "build", status: "running", detail: lastLine(text) })))
+    const tar = written(before, yield* projectFiles(directory))
+    return {
+      success: exitCode === 0 && !timedOut,
+      tarFile: Option.getOrNull(tar),
+      exitCode,
+      output: timedOut
+        ? `${output}\nStopped after ${Duration.format(timeout)}: see the setting build.timeout\n`
+        : output,
+      durationMs: Math.round(Duration.toMillis(elapsed))
+    }
+  })
+
+/**
+ * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`. A script that ran and failed, or
+ * was stopped because it took too long, is a result; one that is missing is a 400.
+ */
+export const build = Effect.fn("build")(function*(
+  { projectPath }: BuildRequest
+): Effect.fn.Return<
+  BuildResult,
+  ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked,
+  Settings | LocalFiles | LocalProcesses | Path.Path | Runs
+> {
+  const directory = yield* projectDirectory(projectPath)
+  if (Option.isNone(firstNamed(yield* projectFiles(directory), [buildScriptName]))) {
+    const reason = `has no ${buildScriptName}: POST /api/projects/init writes one`
+    return yield* new ProjectPathInvalid({ path: projectPath, reason })
+  }
+  return yield* (yield* Runs).run(
+    "build",
+    buildLock(directory),
+    step("build", runScript(directory), ({ exitCode, success, tarFile }) => ({
+      status: success ? "done" : "warn",
+      detail: success ? tarFile ?? "no archive was written" : `exit code ${exitCode ?? "none"}`
+    }))
+  )
+})

@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import type { AddRouteResult, RemoveRouteResult, RouteNamed, RouteRequest } from "../../schema/Route.ts"
+import * as edit from "./edit.ts"
+import { type EditFailure, editProxyFile, type EditServices } from "./editProxyFile.ts"
+import { targetAddress } from "./proxyHome.ts"
+import type { RouteEdit } from "./RouteEdit.ts"
+
+const warningOf = ({ warnings }: RouteEdit) => (warnings.length === 0 ? {} : { warning: warnings.join("; ") })
+
+/** Adds a route to the configured target address. A name with another target fails with `RouteTaken`. */
+export const addRoute = Effect.fn("Routes.add")(function*(
+  request: RouteRequest
+): Effect.fn.Return<AddRouteResult, EditFailure, EditServices> {
+  const targetIp = yield* targetAddress
+  const done = yield* editProxyFile((text) => edit.addRoute(text, { ...request, targetIp }))
+  return done._tag === "Unchanged"
+    ? { added: false, reason: "route_exists" }
+    : { added: true, ...warningOf(done) }
+})
+
+/** Removes a route, whatever it leads to. */
+export const removeRoute = Effect.fn("Routes.remove")(function*(
+  { routeName }: RouteNamed
+): Effect.fn.Return<RemoveRouteResult, EditFailure, EditServices> {
+  const done = yield* editProxyFile((text) => edit.removeRoute(text, routeName))
+  return done._tag === "Unchanged"
+    ? { removed: false, reason: "route_not_found" }
+    : { removed: true, routeName, ...warningOf(done) }
+})

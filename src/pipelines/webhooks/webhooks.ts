@@ -1,0 +1,142 @@
+import { Array, Effect, Option, Redacted } from "effect"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { Repository } from "../../schema/GitHook.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type {
+  WebhookOutcome,
+  WebhookRequest,
+  WebhookSetup,
+  WebhookState,
+  WebhookStatus,
+  WebhookTeardown
+} from "../../schema/Webhook.ts"
+import type { GitHost } from "../../services/githost/GitHost.ts"
+import type { Locks } from "../../services/locks/Locks.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { ensureHook, hookActive, removeHooks } from "./pushHook.ts"
+import { repositoryNameOf } from "./repositoryName.ts"
+
+const repositoriesAtOnce = 8
+
+type Failure = PlatformFailure | SettingsError
+type Services = Platform | GitHost | Settings | Locks
+
+/** What an effect has to say; a failure is said too, and stops nothing. */
+const told = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
+  Effect.catchAll(effect, ({ message }) => withoutSecrets(`error: ${message}`))
+
+/** The repository of an application, under the configured owner. */
+const repositoryOf = (name: string): Effect.Effect<Repository, SettingsError, Settings> =>
+  Effect.flatMap(Settings, (settings) => Effect.map(settings.get("gitHost.owner"), (owner) => ({ owner, name })))
+
+const targets = ({ appName }: WebhookRequest) =>
+  Effect.flatMap(
+    Platform,
+    (platform) =>
+      Effect.map(platform.applications, (apps) =>
+        appName === undefined || appName === null ? apps : apps.filter(({ name }) => name === appName))
+  )
+
+/**
+ * Does something for each application, several repositories at a time and the applications of one repository one after
+ * the other: they share its hooks. Results come in the order of the applications.
+ */
+const forEachApp = <A, E, R>(
+  apps: ReadonlyArray<PlatformRecord>,
+  program: (app: PlatformRecord) => Effect.Effect<A, E, R>
+) => {
+  const groups = Object.values(
+    Array.groupBy(
+      Array.map(apps, (app, index) => ({ app, index })),
+      ({ app, index }) =>
+        Option.match(repositoryNameOf(app), { onNone: () => `app ${index}`, onSome: (name) => `repository ${name}` })
+    )
+  )
+  const groupProgram = Effect.forEach(({ app, index }: { readonly app: PlatformRecord; readonly index: number }) =>
+    Effect.map(program(app), (result) => ({ index, result }))
+  )
+  return Effect.map(
+    Effect.forEach(groups, groupProgram, { concurrency: repositoriesAtOnce }),
+    (results) => results.flat().sort((a, b) => a.index - b.index).map(({ result }) => result)
+  )
+}
+
+/** Makes pushes deploy applications: sets their secret on the platform, and creates or updates their repository's hook. */
+export const setUpWebhooks = Effect.fn("setUpWebhooks")(function*(
+  request: WebhookRequest
+): Effect.fn.Return<WebhookSetup, Failure, Services> {
+  const platform = yield* Platform
+  const secret = yield* (yield* Settings).get("gitHost.webhookSecret")
+  const webhookUrl = yield* platform.webhookUrl
+  const results = yield* forEachApp(yield* targets(request), (app) =>
+    Effect.gen(function*() {
+      const onPlatform = yield* told(Effect.as(platform.setWebhookSecret(app.uuid, secret), "secret_set"))
+      const onGitHost = yield* Option.match(repositoryNameOf(app), {
+        onNone: () => Effect.succeed("skipped: no git repo configured"),
+        onSome: (name) =>
+          told(Effect.flatMap(repositoryOf(name), (repository) => ensureHook(repository, webhookUrl, secret)))
+      })
+      return { app: app.name, uuid: app.uuid, platform: onPlatform, githost: onGitHost } satisfies WebhookOutcome
+    }))
+  return { webhookUrl, appsConfigured: results.length, results }
+})
+
+/** Undoes that: clears the secret of applications, and deletes the hooks that lead to the platform. */
+export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
+  request: WebhookRequest
+): Effect.fn.Return<WebhookTeardown, Failure, Services> {
+  const platform = yield* Platform
+  const webhookUrl = yield* platform.webhookUrl
+  const results = yield* forEachApp(yield* targets(request), (app) =>
+    Effect.gen(function*() {
+      const onPlatform = yield* told(
+        Effect.as(platform.setWebhookSecret(app.uuid, Redacted.make("")), "secret_cleared")
+      )
+      const onGitHost = yield* Option.match(repositoryNameOf(app), {
+        onNone: () => Effect.succeed("skipped"),
+        onSome: (name) =>
+          told(
+            repositoryOf(name).pipe(
+              Effect.flatMap((repository) => removeHooks(repository, webhookUrl)),
+              Effect.map((removed) => (removed === 0 ? "none found" : `removed ${removed} hook(s)`))
+            )
+          )
+      })
+      return { app: app.name, uuid: app.uuid, platform: onPlatform, githost: onGitHost } satisfies WebhookOutcome
+    }))
+  return { appsConfigured: results.length, results }
+})
+
+/** Which applications pushes reach. What cannot be read counts as not set up. */
+export const webhookStatus = Effect.fn("webhookStatus")(
+  function*(): Effect.fn.Return<WebhookStatus, Failure, Services> {
+    const platform = yield* Platform
+    const webhookUrl = yield* platform.webhookUrl
+    const results = yield* Effect.forEach(yield* platform.applications, (app) =>
+      Effect.gen(function*() {
+        const repo = repositoryNameOf(app)
+        const secretSet = yield* Effect.option(platform.webhookSecretSet(app.uuid))
+        const active = yield* Option.match(repo, {
+          onNone: () => Effect.succeed(false),
+          onSome: (name) =>
+            repositoryOf(name).pipe(
+              Effect.flatMap((repository) => hookActive(repository, webhookUrl)),
+              Effect.orElseSucceed(() => false)
+            )
+        })
+        const hidden = Option.filter(secretSet, Disclosed.$is("Hidden"))
+        return {
+          app: app.name,
+          uuid: app.uuid,
+          platformSecretSet: Option.exists(secretSet, (set) => Disclosed.$is("Known")(set) && set.value),
+          githostWebhookActive: active,
+          repo: Option.getOrNull(repo),
+          ...(Option.isSome(hidden) ? { unknown: `platformSecretSet: ${hidden.value.reason}` } : {})
+        } satisfies WebhookState
+      }), { concurrency: repositoriesAtOnce })
+    return { webhookUrl, results }
+  }
+)

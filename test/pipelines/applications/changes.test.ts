@@ -1,0 +1,97 @@
+import { Option } from "effect"
+import { describe, expect, it } from "vitest"
+import type { AppPlan } from "../../../src/pipelines/applications/appPlan.ts"
+import { changesOf, followUpFields, updateFields } from "../../../src/pipelines/applications/changes.ts"
+import type { PlatformRecord } from "../../../src/schema/PlatformApp.ts"
+import { plan, record } from "./plans.ts"
+
+describe("updateFields", () => {
+  it.each<[string, Partial<AppPlan>, object]>([
+    ["nothing declared", {}, { is_static: false, publish_directory: "/" }],
+    ["a static site", { isStatic: true }, { is_static: true, publish_directory: "dist" }],
+    [
+      "a publish directory of its own",
+      { isStatic: true, publishDir: Option.some("/out") },
+      { is_static: true, publish_directory: "/out" }
+    ],
+    ["a publish directory alone", { publishDir: Option.some("out") }, { is_static: false, publish_directory: "out" }],
+    ["a compose stack", { buildPack: "composestack", composeLocation: "/a.yml" }, {
+      build_pack: "composestack",
+      compose_location: "/a.yml",
+      is_static: false,
+      publish_directory: "/"
+    }]
+  ])("%s", (_, given, expected) => {
+    expect(updateFields(plan(given))).toEqual({
+      build_pack: "autopack",
+      git_repository: "git@git.test:2004/ann/shop.git",
+      git_branch: "master",
+      base_directory: "/",
+      ports_exposes: "3000",
+      ...expected
+    })
+  })
+})
+
+describe("followUpFields", () => {
+  it.each<[string, Partial<AppPlan>, object | undefined]>([
+    ["an application", {}, { domains: "" }],
+    ["a static site", { isStatic: true }, { is_static: true, publish_directory: "/dist", domains: "" }],
+    [
+      "a static site with its own directory",
+      { isStatic: true, publishDir: Option.some("out") },
+      { is_static: true, publish_directory: "out", domains: "" }
+    ],
+    ["a compose stack", { buildPack: "composestack" }, undefined],
+    [
+      "a static compose stack",
+      { buildPack: "composestack", isStatic: true },
+      { is_static: true, publish_directory: "/dist" }
+    ]
+  ])("%s", (_, given, expected) => {
+    expect(Option.getOrUndefined(followUpFields(plan(given)))).toEqual(expected)
+  })
+})
+
+describe("changesOf", () => {
+  type Row = readonly [field: string, label: string, old: unknown, next: unknown]
+  it.each<[string, Partial<AppPlan>, Partial<PlatformRecord>, ReadonlyArray<Row>]>([
+    ["nothing", {}, {}, []],
+    ["another build", {}, { build_pack: "imagefile" }, [["build_pack", "Buildpack", "imagefile", "autopack"]]],
+    [
+      "a new branch and directory",
+      { branch: "main", baseDirectory: "/web" },
+      { base_directory: null },
+      [["git_branch", "Branch", "master", "main"], ["base_directory", "Base directory", null, "/web"]]
+    ],
+    [
+      "another repository",
+      {},
+      { git_repository: "x" },
+      [["git_repository", "Git repository", "x", "git@git.test:2004/ann/shop.git"]]
+    ],
+    [
+      "a compose file",
+      { buildPack: "composestack" },
+      { build_pack: "composestack", compose_location: "/a.yml", is_static: true, publish_directory: "x" },
+      [["compose_location", "Compose file", "/a.yml", "/compose.yml"]]
+    ],
+    [
+      "a static site",
+      { isStatic: true },
+      { publish_directory: null },
+      [["is_static", "Static site", false, true], ["publish_directory", "Publish directory", null, "dist"]]
+    ],
+    ["what the platform leaves out", {}, { is_static: null, publish_directory: null, compose_location: "/x" }, []],
+    [
+      "a static site no more",
+      {},
+      { is_static: true, publish_directory: "dist" },
+      [["is_static", "Static site", true, false], ["publish_directory", "Publish directory", "dist", "/"]]
+    ]
+  ])("%s", (_, given, live, expected) => {
+    expect(changesOf(plan(given), record(live))).toEqual(
+      expected.map(([field, label, old, next]) => ({ field, label, old, new: next }))
+    )
+  })
+})

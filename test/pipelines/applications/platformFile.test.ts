@@ -1,0 +1,96 @@
+import { Path } from "@effect/platform"
+import { describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { expect } from "vitest"
+import { entryNamed, readPlatformFile } from "../../../src/pipelines/applications/platformFile.ts"
+import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+
+const reading = (text: string) =>
+  readPlatformFile("/srv/shop").pipe(
+    Effect.provide(Layer.merge(localFilesTest({ "/srv/shop/platform.json": text }), Path.layer))
+  )
+const json = (value: unknown) => reading(JSON.stringify(value))
+
+describe("readPlatformFile", () => {
+  it.effect("takes one object for one entry, and keeps what it does not know", () =>
+    Effect.gen(function*() {
+      const entry = { name: "shop", notes: { a: [1] }, port: 3000, domain: null }
+      const apps = Option.getOrThrow(yield* json(entry))
+      expect(apps.map(({ raw }) => raw)).toEqual([entry])
+      expect(apps[0]?.entry.port).toBe(3000)
+    }))
+
+  it.effect("has no file where there is none", () =>
+    Effect.gen(function*() {
+      for (const directory of ["/srv/other", "/srv/shop/platform.json", "work/shop", ".", "", "/srv/sh\0op"]) {
+        expect(Option.isNone(yield* readPlatformFile(directory))).toBe(true)
+      }
+    }).pipe(
+      Effect.provide(Layer.merge(localFilesTest({ "/srv/shop/platform.json": "[{\"name\":\"a\"}]" }), Path.layer))
+    ))
+
+  it.effect.each(["", " \n", "[]", "\uFEFF[]"])("is empty when the file is %j", (text) =>
+    Effect.gen(function*() {
+      expect(yield* reading(text)).toEqual(Option.some([]))
+    }))
+
+  it.effect("takes blank and null fields for absent ones", () =>
+    Effect.gen(function*() {
+      const blank = { buildpack: "", domain: "", server: "", repo: "", gitOwner: "", branch: "", publishDir: "" }
+      const none = { buildpack: null, port: null, static: null, repo: null }
+      expect(Option.getOrThrow(yield* json([{ name: "a", ...blank }, { name: "b", ...none }]))).toHaveLength(2)
+    }))
+
+  it.effect.each<[unknown, string]>([
+    [3, "must be an object, or an array of objects"],
+    [null, "must be an object, or an array of objects"],
+    [["shop"], "entry 1 is no object"],
+    [[[]], "entry 1 is no object"],
+    [{ port: 3000 }, "entry 1: name: is missing"],
+    [[{ name: "a" }, { name: "" }], "entry 2: name: is missing"],
+    [{ name: "a\nb" }, "name: must be one line of text"],
+    [{ name: 7 }, "entry 1: name: Expected"],
+    [
+      [{ name: "a" }, { name: "shop", port: "3000" }],
+      "entry 2 (\"shop\"): port: must be a whole number from 1 to 65535"
+    ],
+    [{ name: "shop", port: 0 }, "entry 1 (\"shop\"): port: must be a whole number from 1 to 65535"],
+    [{ name: "shop", port: 70000 }, "port: "],
+    [{ name: "shop", port: 30.5 }, "port: must be a whole number from 1 to 65535"],
+    [{ name: "shop", static: "false" }, "entry 1 (\"shop\"): static: Expected boolean, actual \"false\""],
+    [{ name: "shop", buildpack: "nixpacks" }, "buildpack: must be composestack, autopack or imagefile"],
+    [{ name: "shop", domain: "https://shop.example.com" }, "domain: must be a host name like app.example.com"],
+    [{ name: "shop", domain: "a`) || Host(`b" }, "domain: must be a host name"],
+    [{ name: "shop", repo: "../x" }, "repo: must be letters"],
+    [{ name: "shop", repo: ".." }, "repo: must be letters"],
+    [{ name: "shop", gitOwner: "a/b" }, "gitOwner: must be letters"],
+    [{ name: "shop", branch: ["main"] }, "branch: "]
+  ])("refuses %j", ([value, expected]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(json(value))
+      expect(error.message).toMatch(/^\/srv\/shop\/platform\.json: /)
+      expect(error.message).toContain(expected)
+      expect(error.message.length).toBeLessThan(400)
+      expect(error.status).toBe(422)
+    }))
+
+  it.effect("refuses what is no JSON", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(reading("{ name: shop }"))
+      expect(error.message).toContain("/srv/shop/platform.json: is not valid JSON")
+    }))
+})
+
+describe("entryNamed", () => {
+  const apps = ["a", "b"].map((name) => ({ raw: { name }, entry: { name } }))
+  it.each<[string | null | undefined, string | undefined]>([
+    [undefined, "a"],
+    [null, "a"],
+    ["", undefined],
+    ["b", "b"],
+    ["c", undefined],
+    ["B", undefined]
+  ])("%j is %j", (name, expected) => {
+    expect(Option.getOrUndefined(entryNamed(apps, name))?.entry.name).toBe(expected)
+  })
+})

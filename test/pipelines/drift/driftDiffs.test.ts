@@ -1,0 +1,178 @@
+import { Option } from "effect"
+import { describe, expect, it } from "vitest"
+import type { AppPlan } from "../../../src/pipelines/applications/appPlan.ts"
+import { driftDiffs } from "../../../src/pipelines/drift/driftDiffs.ts"
+import type { AppEnv, PlatformRecord } from "../../../src/schema/PlatformApp.ts"
+import { env, plan, record } from "../applications/plans.ts"
+
+interface Case {
+  readonly says: string
+  readonly local?: Partial<AppPlan>
+  readonly remote?: Partial<PlatformRecord>
+  readonly envs?: ReadonlyArray<AppEnv> | "unreadable"
+  readonly diffs: ReadonlyArray<readonly [field: string, label: string, local: string, remote: string]>
+}
+
+const compose = { buildPack: "composestack" } as const
+const isStatic = { isStatic: true } as const
+
+const cases: ReadonlyArray<Case> = [
+  { says: "nothing differs", diffs: [] },
+  {
+    says: "another buildpack",
+    remote: { build_pack: "imagefile" },
+    diffs: [["buildpack", "Buildpack", "autopack", "imagefile"]]
+  },
+  {
+    says: "absent on the platform counts as empty",
+    remote: { build_pack: null, git_branch: null },
+    diffs: [["buildpack", "Buildpack", "autopack", ""], ["branch", "Branch", "master", ""]]
+  },
+  {
+    says: "a buildpack that is not written, and what depends on it",
+    local: { declaredBuildPack: Option.none(), isStatic: true },
+    remote: { publish_directory: "out" },
+    diffs: [["buildpack", "Buildpack", "", "autopack"]]
+  },
+  { says: "another branch", remote: { git_branch: "main" }, diffs: [["branch", "Branch", "master", "main"]] },
+  {
+    says: "another base directory",
+    local: { baseDirectory: "/web" },
+    diffs: [["baseDirectory", "Base directory", "/web", "/"]]
+  },
+  {
+    says: "another compose file",
+    local: compose,
+    remote: { build_pack: "composestack", compose_location: "/docker-compose.yml", is_static: true },
+    diffs: [["composeLocation", "Compose file", "/compose.yml", "/docker-compose.yml"]]
+  },
+  { says: "a compose file of what is no compose stack", remote: { compose_location: "/x.yml" }, diffs: [] },
+  {
+    says: "a static site that is none there",
+    local: isStatic,
+    remote: { publish_directory: "dist" },
+    diffs: [["static", "Static site", "true", "false"]]
+  },
+  {
+    says: "a static flag that the platform does not know",
+    remote: { is_static: null },
+    diffs: []
+  },
+  {
+    says: "no static site that is one there",
+    remote: { is_static: true },
+    diffs: [["static", "Static site", "false", "true"]]
+  },
+  {
+    says: "another publish directory",
+    local: isStatic,
+    remote: { is_static: true, publish_directory: "/dist" },
+    diffs: [["publishDir", "Publish directory", "dist", "/dist"]]
+  },
+  {
+    says: "a publish directory of one's own",
+    local: { ...isStatic, publishDir: Option.some("build") },
+    remote: { is_static: true, publish_directory: "dist" },
+    diffs: [["publishDir", "Publish directory", "build", "dist"]]
+  },
+  { says: "a publish directory of what is not static", remote: { publish_directory: "dist" }, diffs: [] },
+  {
+    says: "static fields of another buildpack",
+    local: { buildPack: "imagefile", isStatic: true },
+    remote: { build_pack: "imagefile", is_static: false },
+    diffs: []
+  },
+  {
+    says: "another repository",
+    remote: { git_repository: "https://git.test/ann/shop" },
+    diffs: [["repo", "Git repository", "git@git.test:2004/ann/shop.git", "https://git.test/ann/shop"]]
+  },
+  {
+    says: "another port",
+    local: { port: Option.some(3000) },
+    envs: [env("A", "1"), env("HOST_PORT", "3001")],
+    diffs: [["port", "HOST_PORT", "3000", "3001"]]
+  },
+  { says: "the same port", local: { port: Option.some(3000) }, envs: [env("HOST_PORT", "3000")], diffs: [] },
+  {
+    says: "a port without a value",
+    local: { port: Option.some(3000) },
+    envs: [env("HOST_PORT", null)],
+    diffs: [["port", "HOST_PORT", "3000", ""]]
+  },
+  {
+    says: "a port that is not set",
+    local: { port: Option.some(3000) },
+    envs: [env("PORT", "3000")],
+    diffs: [["port", "HOST_PORT", "3000", "(not set)"]]
+  },
+  { says: "no port anywhere", diffs: [] },
+  {
+    says: "a port that is not declared",
+    envs: [env("HOST_PORT", "3000")],
+    diffs: [["port", "HOST_PORT", "", "3000"]]
+  },
+  { says: "variables that cannot be read", local: { port: Option.some(3000) }, envs: "unreadable", diffs: [] },
+  {
+    says: "another domain",
+    local: { domain: Option.some("shop.example.com") },
+    remote: { fqdn: "https://old.example.com" },
+    diffs: [["domain", "Domain (FQDN)", "https://shop.example.com", "https://old.example.com"]]
+  },
+  {
+    says: "the same domain",
+    local: { domain: Option.some("shop.example.com") },
+    remote: { fqdn: "https://shop.example.com" },
+    diffs: []
+  },
+  { says: "a domain that the platform does not have", local: { domain: Option.some("shop.example.com") }, diffs: [] },
+  {
+    says: "an empty domain on the platform",
+    local: { domain: Option.some("shop.example.com") },
+    remote: { fqdn: "" },
+    diffs: []
+  },
+  { says: "a domain that is not declared", remote: { fqdn: "https://shop.example.com" }, diffs: [] },
+  {
+    says: "everything, in the order of the rules",
+    local: { ...isStatic, port: Option.some(1), domain: Option.some("a.example.com") },
+    remote: {
+      build_pack: "x",
+      git_branch: "x",
+      base_directory: "x",
+      is_static: false,
+      publish_directory: "x",
+      git_repository: "x",
+      fqdn: "x"
+    },
+    envs: [env("HOST_PORT", "2")],
+    diffs: [
+      ["buildpack", "Buildpack", "autopack", "x"],
+      ["branch", "Branch", "master", "x"],
+      ["baseDirectory", "Base directory", "/", "x"],
+      ["static", "Static site", "true", "false"],
+      ["publishDir", "Publish directory", "dist", "x"],
+      ["repo", "Git repository", "git@git.test:2004/ann/shop.git", "x"],
+      ["port", "HOST_PORT", "1", "2"],
+      ["domain", "Domain (FQDN)", "https://a.example.com", "x"]
+    ]
+  }
+]
+
+describe("driftDiffs", () => {
+  it.each(cases)("$says", ({ diffs, envs = [], local, remote }) => {
+    const found = driftDiffs(plan(local), record(remote), envs === "unreadable" ? Option.none() : Option.some(envs))
+    expect(found).toEqual({
+      diffs: diffs.map(([field, label, here, there]) => ({ field, label, local: here, remote: there })),
+      unknown: []
+    })
+  })
+
+  it("tells what is hidden apart from what differs", () => {
+    const hidden = env("HOST_PORT", { hidden: "the token may not read it" })
+    expect(driftDiffs(plan({ port: Option.some(3000) }), record(), Option.some([hidden]))).toEqual({
+      diffs: [],
+      unknown: [{ field: "port", label: "HOST_PORT", reason: "the token may not read it" }]
+    })
+  })
+})
