@@ -4,24 +4,22 @@ import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
 import { guard } from "./guard/guard.ts"
 import { ApplicationsHandlers } from "./handlers/applications.ts"
-import { ContainerHandlers } from "./handlers/container.ts"
-import { InfrastructureHandlers } from "./handlers/infrastructure.ts"
-import { PipelinesHandlers } from "./handlers/pipelines.ts"
+import { DeployHandlers } from "./handlers/deploy.ts"
+import { HealthHandlers } from "./handlers/health.ts"
 import { ProjectsHandlers } from "./handlers/projects.ts"
+import { RoutesHandlers } from "./handlers/routes.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
-import { SystemHandlers } from "./handlers/system.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { Reference } from "./reference.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide([
-    SystemHandlers,
+    HealthHandlers,
     ProjectsHandlers,
     ServersHandlers,
-    ContainerHandlers,
+    DeployHandlers,
     ApplicationsHandlers,
-    InfrastructureHandlers,
-    PipelinesHandlers,
+    RoutesHandlers,
     WebhooksHandlers
   ])
 )

@@ -1,12 +1,16 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
+import { AppRequest, Drift } from "../../schema/Drift.ts"
 import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
+import { RawEntry } from "../../schema/PlatformFile.ts"
+import { UpsertResult } from "../../schema/Upsert.ts"
+import { ErrorBody } from "./ApiError.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
 
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
-/** The applications on the deployment platform. */
+/** The applications on the deployment platform, and as their projects declare them. */
 export class ApplicationsApi extends HttpApiGroup.make("applications", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listApplications", "/api/platform/apps")
@@ -72,5 +76,47 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
         help("List platform servers", "The servers that the platform deploys to: an array of uuid, name and ip.")
       )
   )
-  .annotate(OpenApi.Title, "Platform applications")
+  .add(
+    HttpApiEndpoint.post("drift", "/api/platform/drift")
+      .setPayload(AppRequest)
+      .addSuccess(Drift)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Drift",
+          description:
+            "Tells how an application on the platform differs from what its project's platform.json declares."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("upsert", "/api/platform/upsert")
+      .setPayload(AppRequest)
+      .addSuccess(UpsertResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Upsert",
+          description: "Creates or updates an application as its project's platform.json declares it: build, port, " +
+            "proxy route, deployment and webhook."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("platformConfig", "/api/platform/config")
+      .setUrlParams(
+        Schema.Struct({
+          path: Schema.NonEmptyString.annotations({
+            description: "The absolute path of the project's directory.",
+            message: () => "must not be empty"
+          })
+        })
+      )
+      .addSuccess(Schema.Union(Schema.Array(RawEntry), ErrorBody))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Read platform.json",
+          description: "The entries of a project's platform.json; an `error` when the project has none."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Applications")
 {}

@@ -1,13 +1,12 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { ApiErrorFromBody } from "./ApiError.ts"
 import { ApplicationsApi } from "./ApplicationsApi.ts"
-import { ContainerApi } from "./ContainerApi.ts"
+import { DeployApi } from "./DeployApi.ts"
 import { documented } from "./documented.ts"
-import { InfrastructureApi } from "./InfrastructureApi.ts"
-import { PipelinesApi } from "./PipelinesApi.ts"
+import { HealthApi } from "./HealthApi.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
+import { RoutesApi } from "./RoutesApi.ts"
 import { ServersApi } from "./ServersApi.ts"
-import { SystemApi } from "./SystemApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
 /** The version of the API and of the package. */
@@ -15,13 +14,12 @@ export const version = "2.0.0"
 
 /** Every endpoint of the service: what it takes, what it answers, and one sentence of help. */
 export class BerthApi extends HttpApi.make("berth")
-  .add(SystemApi)
+  .add(HealthApi)
   .add(ProjectsApi)
   .add(ServersApi)
-  .add(ContainerApi)
+  .add(DeployApi)
   .add(ApplicationsApi)
-  .add(InfrastructureApi)
-  .add(PipelinesApi)
+  .add(RoutesApi)
   .add(WebhooksApi)
   .addError(ApiErrorFromBody)
   .annotate(OpenApi.Title, "Berth")

@@ -1,10 +1,13 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { BuildRequest, BuildResult } from "../../schema/Build.ts"
 import { CompareRequest, Comparison } from "../../schema/Compare.ts"
+import { EditorDiffRequest, EditorDiffResult } from "../../schema/EditorDiff.ts"
 import { InitRequest, InitResult } from "../../schema/Init.ts"
 import { LocalProject } from "../../schema/Project.ts"
+import { PullRequest, PullResult } from "../../schema/Pull.ts"
 
-/** The projects of this machine. */
+/** The projects of this machine, and their files here and on servers. */
 export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listProjects", "/api/projects")
@@ -39,6 +42,41 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
           description:
             "Writes container.json, compose.yml, .env, build-image-tar.ps1 and .dockerignore where they are " +
             "missing; nothing that exists is changed."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("build", "/api/container/build")
+      .setPayload(BuildRequest)
+      .addSuccess(BuildResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Build a project's image archive",
+          description: "Runs the project's build-image-tar.ps1. A script that fails is answered with success false."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("pull", "/api/container/pull")
+      .setPayload(PullRequest)
+      .addSuccess(PullResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Fetch files from a server",
+          description:
+            "Downloads files and directories over SFTP; links are not followed. An item that fails is told " +
+            "among the errors."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("editorDiff", "/api/container/editor-diff")
+      .setPayload(EditorDiffRequest)
+      .addSuccess(EditorDiffResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Show a file of a server beside a local one",
+          description: "Opens the editor of this machine on a private copy of the server's file and the local file."
         })
       )
   )

@@ -1,7 +1,10 @@
 import { HttpApiBuilder } from "@effect/platform"
+import { build } from "../../pipelines/build/build.ts"
 import { compare } from "../../pipelines/compare/compare.ts"
+import { editorDiff } from "../../pipelines/editor/editorDiff.ts"
 import { init } from "../../pipelines/init/init.ts"
 import { listProjects } from "../../pipelines/projects/listProjects.ts"
+import { pull } from "../../pipelines/pull/pull.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
@@ -13,4 +16,7 @@ export const ProjectsHandlers = HttpApiBuilder.group(
       .handle("listProjects", () => orApiError(listProjects()))
       .handle("compareProject", ({ payload }) => orApiError(compare(payload)))
       .handle("initProject", ({ payload }) => orApiError(init(payload)))
+      .handle("build", ({ payload }) => orApiError(build(payload)))
+      .handle("pull", ({ payload }) => orApiError(pull(payload)))
+      .handle("editorDiff", ({ payload }) => orApiError(editorDiff(payload)))
 )

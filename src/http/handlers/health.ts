@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { checkDependencies } from "../../pipelines/health/health.ts"
 import { BerthApi, version } from "../api/BerthApi.ts"
 
-export const SystemHandlers = HttpApiBuilder.group(BerthApi, "system", (handlers) =>
+export const HealthHandlers = HttpApiBuilder.group(BerthApi, "health", (handlers) =>
   Effect.gen(function*() {
     const started = yield* Clock.currentTimeMillis
     return handlers.handle("health", ({ urlParams }) =>

@@ -11,7 +11,7 @@ const readName = routeInput(RouteNamed)
 
 const isFilled = (value: unknown) => value !== undefined && value !== null && value !== ""
 
-export const InfrastructureHandlers = HttpApiBuilder.group(BerthApi, "infrastructure", (handlers) =>
+export const RoutesHandlers = HttpApiBuilder.group(BerthApi, "routes", (handlers) =>
   handlers
     .handle("nextPort", () => orApiError(nextPort))
     .handle("addRoute", ({ payload }) =>

@@ -21,7 +21,7 @@ const RemoveRoute = Schema.Struct({ routeName: anything }).annotations({
   jsonSchema: { type: "object", required: ["routeName"], properties: { routeName } }
 })
 /** Ports, and the routes of the reverse proxy. */
-export class InfrastructureApi extends HttpApiGroup.make("infrastructure", { topLevel: true })
+export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   .add(
     HttpApiEndpoint.get("nextPort", "/api/platform/next-port")
       .addSuccess(NextPort)
@@ -56,5 +56,5 @@ export class InfrastructureApi extends HttpApiGroup.make("infrastructure", { top
         )
       )
   )
-  .annotate(OpenApi.Title, "Infrastructure")
+  .annotate(OpenApi.Title, "Routes and ports")
 {}

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Health } from "../../schema/Health.ts"
 
 /** The service's own endpoints. */
-export class SystemApi extends HttpApiGroup.make("system", { topLevel: true })
+export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
   .add(
     HttpApiEndpoint.get("health", "/api/health")
       .setUrlParams(Schema.Struct({
@@ -21,5 +21,5 @@ export class SystemApi extends HttpApiGroup.make("system", { topLevel: true })
         })
       )
   )
-  .annotate(OpenApi.Title, "System")
+  .annotate(OpenApi.Title, "Health")
 {}

@@ -1,0 +1,20 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { DeployRequest, DeployResult } from "../../schema/Deploy.ts"
+
+/** Bringing a project's stack to a server. */
+export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("deploy", "/api/container/deploy")
+      .setPayload(DeployRequest)
+      .addSuccess(DeployResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Deploy a project",
+          description:
+            "Sends what the server lacks of the image archive, the compose file and the env files, loads the image, " +
+            "starts the stack and waits until it is healthy; a step that fails is undone."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Deploy")
+{}
