@@ -1,14 +1,13 @@
 import type { FileSystem } from "@effect/platform"
-import { Context, Deferred, Effect, Equal, Hash, Layer, RcMap, Redacted } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, RcMap, Redacted } from "effect"
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
-import { createRequire } from "node:module"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { channelsAtOnce, connect, isOver } from "./connection.ts"
 import type { ConnectError, Connection } from "./connection.ts"
 import type { HostKeys } from "./HostKeys.ts"
 
-const idleTime = "5 minutes"
+const idleMillis = Duration.toMillis("5 minutes")
 
 /** One warm connection a server, shared by commands and file transfer. */
 export class Connections extends Context.Tag("berth/Connections")<Connections, {
@@ -18,23 +17,33 @@ export class Connections extends Context.Tag("berth/Connections")<Connections, {
   ) => Effect.Effect<Connection, ConnectError, Scope.Scope>
 }>() {}
 
-/** Which connection this is: everything it depends on as a digest, and how many like it came before. */
-class Key implements Equal.Equal {
+/** Which connection this is. Each is met by its own key, so that the end of one cannot take the next with it. */
+interface Key {
   readonly server: ServerAccess
   readonly identity: string
-  readonly generation: number
-  constructor(server: ServerAccess, identity: string, generation: number) {
-    this.server = server
-    this.identity = identity
-    this.generation = generation
-  }
-  [Equal.symbol](that: Equal.Equal): boolean {
-    return that instanceof Key && that.identity === this.identity && that.generation === this.generation
-  }
-  [Hash.symbol](): number {
-    return Hash.string(`${this.identity} ${this.generation}`)
-  }
+  /** How many use the connection now, and when the last of them left. */
+  users: number
+  leftAt: number
 }
+
+/** Counts the caller in until the scope closes. */
+const using = (key: Key): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => void key.users++),
+    () =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        key.users -= 1
+        key.leftAt = now
+      })
+  )
+
+/** Completes when nobody has used the connection for so long. */
+const idle = (key: Key): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const left = key.users > 0 ? idleMillis : key.leftAt + idleMillis - now
+    if (left > 0) yield* Effect.zipRight(Effect.sleep(left), idle(key))
+  })
 
 const reveal = (secret: Redacted.Redacted | undefined) => secret === undefined ? null : Redacted.value(secret)
 
@@ -51,55 +60,56 @@ const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username
     credentials.agent === true
   ])).digest("hex")
 
-/** ssh2 encrypts in JavaScript where its native part was not built; says so in the log. */
-export const warnWithoutNative = (load: (module: string) => unknown): Effect.Effect<void> =>
-  Effect.try(() => load("ssh2/lib/protocol/crypto/build/Release/sshcrypto.node")).pipe(
-    Effect.asVoid,
-    Effect.catchAll(() =>
-      Effect.logWarning(
-        "ssh2 runs without its native crypto: transfers take half as long again. Reinstall with its install script allowed"
-      )
-    )
-  )
-
-/** Connections over ssh2. They close after five idle minutes and with the layer. */
+/** Connections over ssh2. They close when they break, after five idle minutes, and with the layer. */
 export const ConnectionsLive: Layer.Layer<Connections, never, FileSystem.FileSystem | HostKeys> = Layer.scoped(
   Connections,
   Effect.gen(function*() {
-    const outside = yield* Effect.context<FileSystem.FileSystem | HostKeys>()
     const identify = identifying(randomBytes(32))
-    const generations = new Map<string, number>()
-    yield* warnWithoutNative(createRequire(import.meta.url))
+    const current = new Map<string, Key>()
+    const keyOf = (server: ServerAccess): Key => {
+      const identity = identify(server)
+      const key = current.get(identity) ?? { server, identity, users: 0, leftAt: 0 }
+      current.set(identity, key)
+      return key
+    }
+    const forget = (key: Key): void => {
+      if (current.get(key.identity) === key) current.delete(key.identity)
+    }
 
     const connections: RcMap.RcMap<Key, Connection, ConnectError> = yield* RcMap.make({
+      // The map provides the services, and the scope of the one connection: with the layer's scope none would close.
       lookup: (key: Key) =>
         Effect.gen(function*() {
           const connection = yield* connect(key.server)
-          yield* Effect.raceFirst(Deferred.await(connection.lost), Deferred.await(connection.spent)).pipe(
-            Effect.exit,
+          const broken = Effect.ignore(Deferred.await(connection.lost))
+          yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(
             Effect.zipRight(retire(key)),
             // Those who wait for a channel look again, and go to the next connection.
             Effect.zipRight(connection.slots.release(channelsAtOnce)),
             Effect.forkScoped
           )
+          yield* Effect.addFinalizer(() => Effect.sync(() => forget(key)))
           return connection
-        }).pipe(Effect.provide(outside), Effect.interruptible),
-      idleTimeToLive: idleTime
+        }).pipe(
+          Effect.interruptible,
+          // A failure is not kept, not even where nobody waits for it any more.
+          Effect.onError(() => retire(key))
+        ),
+      // Its own clock would hold on to a broken connection that was idle before, until that time has passed.
+      idleTimeToLive: Duration.infinity
     })
 
-    // A key is never used again, so that the end of an old connection cannot take a new one with it.
     const retire = (key: Key): Effect.Effect<void> =>
       Effect.suspend(() => {
-        const current = generations.get(key.identity) ?? 0
-        generations.set(key.identity, Math.max(current, key.generation + 1))
+        forget(key)
         return RcMap.invalidate(connections, key)
       })
 
     const get = (server: ServerAccess): Effect.Effect<Connection, ConnectError, Scope.Scope> =>
       Effect.gen(function*() {
-        const identity = identify(server)
-        const key = new Key(server, identity, generations.get(identity) ?? 0)
-        const connection = yield* Effect.tapError(RcMap.get(connections, key), () => retire(key))
+        const key = keyOf(server)
+        yield* using(key)
+        const connection = yield* RcMap.get(connections, key)
         return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server)) : connection
       })
     return Connections.of({ get })

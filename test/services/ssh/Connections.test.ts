@@ -1,36 +1,62 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Logger } from "effect"
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { warnWithoutNative } from "../../../src/services/ssh/Connections.ts"
+import { Effect, Fiber, TestClock, TestServices } from "effect"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { Ssh } from "../../../src/services/ssh/Ssh.ts"
+import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { command, eventually, liveSsh } from "./live.ts"
 
-const logged = (warning: Effect.Effect<void>) => {
-  const lines: Array<string> = []
-  const logger = Logger.make(({ message }) => lines.push(String(message)))
-  return warning.pipe(
-    Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
-    Effect.map(() => lines)
-  )
-}
+const becomes = (what: Effect.Effect<number>, number: number) =>
+  TestServices.provideLive(eventually(what, (value) => value === number))
 
-describe("warnWithoutNative", () => {
-  it.effect("says that ssh2's native crypto is missing", () =>
+describe("the connection of a server", () => {
+  it.scoped("closes after five idle minutes, and the next command makes another", () =>
     Effect.gen(function*() {
-      const lines = yield* logged(warnWithoutNative(() => {
-        throw new Error("Cannot find module")
-      }))
-      expect(lines).toHaveLength(1)
-      expect(lines[0]).toContain("without its native crypto")
-    }))
+      const server = yield* fakeSsh()
+      const { exec } = yield* Ssh
+      yield* exec(server.access, command("true"))
+      yield* TestClock.adjust("299 seconds")
+      expect(yield* server.open).toBe(1)
+      yield* exec(server.access, command("true"))
+      yield* TestClock.adjust("299 seconds")
+      expect([yield* server.open, yield* server.made]).toEqual([1, 1])
+      yield* TestClock.adjust("2 seconds")
+      yield* becomes(server.open, 0)
+      yield* exec(server.access, command("true"))
+      expect(yield* server.made).toBe(2)
+    }).pipe(Effect.provide(liveSsh())))
 
-  it.effect("says nothing where it loads", () =>
-    Effect.map(logged(warnWithoutNative(() => ({}))), (lines) => expect(lines).toEqual([])))
+  it.scoped("that could not be made is tried anew by the next caller, though nobody waited for the failure", () =>
+    Effect.gen(function*() {
+      let met = 0
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => createServer(() => met++).listen(0, "127.0.0.1")),
+        (server) => Effect.sync(() => server.close())
+      )
+      yield* TestServices.provideLive(Effect.promise(() => once(server, "listening")))
+      const address = server.address()
+      const port = typeof address === "object" && address !== null ? address.port : 1
+      const { access } = yield* fakeSsh()
+      const { exec } = yield* Ssh
+      const silent = { ...access, port }
+      const left = yield* Effect.fork(exec(silent, command("true")))
+      yield* becomes(Effect.sync(() => met), 1)
+      yield* Fiber.interrupt(left)
+      yield* TestClock.adjust("16 seconds")
+      const next = yield* Effect.fork(Effect.flip(exec(silent, command("true"))))
+      yield* becomes(Effect.sync(() => met), 2)
+      yield* TestClock.adjust("16 seconds")
+      expect((yield* Fiber.join(next))._tag).toBe("ServerUnreachable")
+    }).pipe(Effect.provide(liveSsh())))
 
-  it("looks for the file that ssh2 itself loads", () => {
-    const asked: Array<string> = []
-    Effect.runSync(warnWithoutNative((module) => asked.push(module)))
-    const loader = createRequire(import.meta.url).resolve("ssh2/lib/protocol/crypto.js")
-    const [file = ""] = asked
-    expect(readFileSync(loader, "utf8")).toContain(`require('${file.replace("ssh2/lib/protocol/", "./")}')`)
-  })
+  it.scopedLive("is another one for another password", () =>
+    Effect.gen(function*() {
+      const server = yield* fakeSsh()
+      const { exec } = yield* Ssh
+      yield* exec(server.access, command("true"))
+      yield* exec({ ...server.access, name: "The same by another name" }, command("true"))
+      expect(yield* server.made).toBe(1)
+      yield* exec({ ...server.access, credentials: {} }, command("true"))
+      expect(yield* server.made).toBe(2)
+    }).pipe(Effect.provide(liveSsh())))
 })
