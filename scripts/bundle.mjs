@@ -26,6 +26,8 @@ await build({
   format: "esm",
   target: "node20",
   plugins: [referenceApart],
+  // Its form for Node asks for its own files in a way that cannot be packed.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
   // It has parts in machine code, which stay where they were installed.
   external: ["ssh2"],
   // Some packages still ask for others by `require`.

@@ -1,0 +1,90 @@
+import { Either } from "effect"
+import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
+import { limits } from "../../schema/limits.ts"
+import { placeOf, type TextProblem } from "./TextProblem.ts"
+
+const quote = 0x22
+const backslash = 0x5c
+const isOpening = (code: number) => code === 0x5b || code === 0x7b
+const isClosing = (code: number) => code === 0x5d || code === 0x7d
+
+/** Where JSON text is nested deeper than `depth`; nothing where it is not. */
+const tooDeepAt = (text: string, depth: number): number | undefined => {
+  let level = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (quoted) {
+      if (code === backslash) at += 1
+      else if (code === quote) quoted = false
+    } else if (code === quote) quoted = true
+    else if (isClosing(code)) level -= 1
+    else if (isOpening(code)) {
+      level += 1
+      if (level > depth) return at
+    }
+  }
+  return undefined
+}
+
+const reasons: { readonly [code: string]: string } = {
+  InvalidSymbol: "a value must be a string in double quotes, a number, true, false, null, [ or {",
+  InvalidNumberFormat: "this number is not valid",
+  PropertyNameExpected: "a name in double quotes is expected here: a comma at the end is not allowed",
+  ValueExpected: "a value is expected here: a comma at the end is not allowed",
+  ColonExpected: "a colon is expected here",
+  CommaExpected: "a comma is expected here",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "something follows the end of the JSON",
+  InvalidCommentToken: "comments are not allowed",
+  UnexpectedEndOfComment: "comments are not allowed",
+  UnexpectedEndOfString: "a string has no closing double quote on its line",
+  InvalidUnicode: "\\u must be followed by four hexadecimal digits",
+  InvalidEscapeCharacter: "a backslash in a string must be written as \\\\",
+  InvalidCharacter: "a string must not contain a line break or tab: write \\n or \\t"
+}
+
+/** The first mistake of a text that is known not to be JSON. */
+const mistakeIn = (text: string): TextProblem => {
+  const errors: Array<ParseError> = []
+  parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
+  const first = errors.reduce<ParseError | undefined>(
+    (least, error) => least === undefined || error.offset < least.offset ? error : least,
+    undefined
+  )
+  const reason = first === undefined ? undefined : reasons[printParseErrorCode(first.error)]
+  return {
+    code: "JSON",
+    reason: text.trim() === "" ? "it is empty" : reason ?? "it is not valid JSON",
+    ...placeOf(text, first?.offset ?? 0)
+  }
+}
+
+/**
+ * Reads JSON that others wrote. Left is its first mistake, or the place where it is nested deeper than `depth`; the
+ * reason never quotes the text. The length of the text is the caller's to bound.
+ */
+export const parseJson = (
+  text: string,
+  depth: number = limits.jsonDepth
+): Either.Either<unknown, TextProblem> => {
+  const deep = tooDeepAt(text, depth)
+  if (deep !== undefined) {
+    const reason = `it is nested more than ${depth} levels deep`
+    return Either.left({ code: "LIMIT", reason, ...placeOf(text, deep) })
+  }
+  return Either.try({ try: (): unknown => JSON.parse(text), catch: () => mistakeIn(text) })
+}
+
+/** The line of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */
+export const jsonLine = (text: string, path: ReadonlyArray<PropertyKey>): number => {
+  const root = parseTree(text)
+  if (root === undefined) return 1
+  const keys = path.flatMap((key) => typeof key === "symbol" ? [] : [key])
+  for (let length = keys.length; length > 0; length--) {
+    const node = findNodeAtLocation(root, keys.slice(0, length))
+    if (node !== undefined) return placeOf(text, node.offset).line
+  }
+  return placeOf(text, root.offset).line
+}

@@ -1,0 +1,103 @@
+import { Array, Either, Option } from "effect"
+import {
+  type Document,
+  type DocumentOptions,
+  isScalar,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  type ParseOptions,
+  type SchemaOptions,
+  visit
+} from "yaml"
+import type { TextProblem } from "./TextProblem.ts"
+import { type YamlBounds, yamlExcess } from "./yamlBounds.ts"
+
+/** A YAML text without mistakes: one document, no key twice in a mapping. */
+export interface YamlText {
+  readonly document: Document.Parsed<ParsedNode>
+  /** The line of an offset in the text, counted from 1. */
+  readonly lineAt: (offset: number) => number
+}
+
+/** What a YAML text may hold, and what of it is kept. */
+export interface YamlOptions extends YamlBounds {
+  /** Whether `<<` puts in the entries of other mappings. */
+  readonly merge?: boolean
+  readonly keepSourceTokens?: boolean
+}
+
+/** Each mistake takes a stack with it, which costs far more than the mistake, and there may be one at every letter. */
+const withoutStacks = <A>(parse: () => A): A => {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return parse()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/** The offset of the first key that its mapping has already. The parser's own check compares each key with each. */
+const repeatedKey = (document: Document.Parsed<ParsedNode>): number | undefined => {
+  let found: number | undefined
+  visit(document, {
+    Map: (_, map) => {
+      const keys = new Set<unknown>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        if (keys.has(key.value)) found = Math.min(found ?? Number.POSITIVE_INFINITY, key.range?.[0] ?? 0)
+        keys.add(key.value)
+      }
+    }
+  })
+  return found
+}
+
+/**
+ * Reads YAML that others wrote. Left is its first mistake, in the parser's words and under its code, or the limit that
+ * it is over. The words may quote the text. The length of the text in bytes is the caller's to bound.
+ */
+export const parseYaml = (
+  text: string,
+  { depth, keepSourceTokens = false, merge = false, tokens }: YamlOptions = {}
+): Either.Either<YamlText, TextProblem> => {
+  const lines = new LineCounter()
+  const problem = (offset: number, code: string, reason: string): TextProblem => {
+    const { col, line } = lines.linePos(offset)
+    return { code, reason, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  const excess = yamlExcess(text, {
+    ...depth === undefined ? {} : { depth },
+    ...tokens === undefined ? {} : { tokens }
+  })
+  if (excess !== undefined) {
+    lines.addNewLine(0)
+    for (let at = text.indexOf("\n"); at >= 0 && at < excess.offset; at = text.indexOf("\n", at + 1)) {
+      lines.addNewLine(at + 1)
+    }
+    return Either.left(problem(excess.offset, "LIMIT", excess.reason))
+  }
+  const options: ParseOptions & DocumentOptions & SchemaOptions = {
+    keepSourceTokens,
+    lineCounter: lines,
+    merge,
+    prettyErrors: false,
+    uniqueKeys: false
+  }
+  return Either.try({
+    try: () => withoutStacks(() => parseDocument(text, options)),
+    catch: (cause) => problem(0, "UNREADABLE", cause instanceof Error ? cause.message : "it cannot be parsed")
+  }).pipe(
+    Either.flatMap((document) => {
+      const first = Array.head(document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]))
+      if (Option.isSome(first)) {
+        return Either.left(problem(first.value.pos[0], first.value.code, first.value.message))
+      }
+      const repeated = repeatedKey(document)
+      return repeated === undefined
+        ? Either.right({ document, lineAt: (offset: number) => lines.linePos(offset).line })
+        : Either.left(problem(repeated, "DUPLICATE_KEY", "Map keys must be unique"))
+    })
+  )
+}

@@ -1,0 +1,63 @@
+import { CST, Lexer } from "yaml"
+import { limits } from "../../schema/limits.ts"
+
+/** A limit that a YAML text is over, and where in the text. */
+export interface Excess {
+  readonly offset: number
+  readonly reason: string
+}
+
+/** What is read of a YAML text at most. */
+export interface YamlBounds {
+  readonly tokens?: number
+  readonly depth?: number
+}
+
+// The lexer marks the beginnings of documents and scalars, and broken brackets, with characters of its own.
+const marks = new Set(["\u0002", "\u0018", "\u001F"])
+const separators = new Set(["space", "comment", "newline"])
+
+/**
+ * Whether a YAML text is too long or nested too deeply to be parsed. The parser calls itself for each level, and what
+ * runs out of stack in there ends the whole process. Only the lexer, which does not, looks at the text here.
+ *
+ * In block style each level begins further right than the one around it, so the columns of the tokens bound the depth.
+ */
+export const yamlExcess = (
+  text: string,
+  { depth = limits.yamlDepth, tokens = limits.yamlTokens }: YamlBounds = {}
+): Excess | undefined => {
+  const columns: Array<number> = []
+  let flow = 0
+  let seen = 0
+  let aliases = 0
+  let offset = 0
+  let lineStart = 0
+  for (const token of new Lexer().lex(text)) {
+    if (marks.has(token)) continue
+    const at = offset
+    const type = CST.tokenType(token)
+    offset += token.length
+    seen += 1
+    if (seen > tokens) {
+      return { offset: at, reason: `it has more than ${tokens} names, values, signs and line breaks` }
+    }
+    if (type === "anchor" || type === "alias") {
+      aliases += 1
+      if (aliases > limits.yamlAliases) {
+        return { offset: at, reason: `it has more than ${limits.yamlAliases} anchors and aliases` }
+      }
+    }
+    if (type === "flow-seq-start" || type === "flow-map-start") flow += 1
+    else if (type === "flow-seq-end" || type === "flow-map-end") flow = Math.max(0, flow - 1)
+    else if (flow === 0 && type !== null && !separators.has(type)) {
+      const column = at - lineStart
+      while ((columns.at(-1) ?? -1) >= column) columns.pop()
+      columns.push(column)
+    }
+    if (columns.length + flow > depth) return { offset: at, reason: `it is nested more than ${depth} levels deep` }
+    const lineBreak = token.lastIndexOf("\n")
+    if (lineBreak >= 0) lineStart = at + lineBreak + 1
+  }
+  return undefined
+}

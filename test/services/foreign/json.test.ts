@@ -1,0 +1,64 @@
+import { Either } from "effect"
+import { describe, expect, it } from "vitest"
+import { jsonLine, parseJson } from "../../../src/services/foreign/json.ts"
+
+const problemOf = (text: string) => {
+  const problem = Either.flip(parseJson(text))
+  return Either.getOrThrow(problem)
+}
+const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
+
+describe("parseJson", () => {
+  it("reads what is JSON", () => {
+    expect(Either.getOrThrow(parseJson("{\"a\": [1, \"]}[\\\"{\", null]}"))).toEqual({ a: [1, "]}[\"{", null] })
+  })
+
+  it("reads 64 levels and refuses one more where it begins", () => {
+    expect(Either.isRight(parseJson(nested(64)))).toBe(true)
+    expect(problemOf(nested(65))).toEqual({
+      code: "LIMIT",
+      reason: "it is nested more than 64 levels deep",
+      line: 1,
+      column: 65
+    })
+    expect(problemOf("[".repeat(1_000_000)).code).toBe("LIMIT")
+  })
+
+  it.each([
+    ["{\n  \"a\": 1,\n}", 3, 1, "a name in double quotes is expected here: a comma at the end is not allowed"],
+    ["[1, 2,]", 1, 7, "a value is expected here: a comma at the end is not allowed"],
+    ["{\"path\": \"C:\\Users\"}", 1, 10, "a backslash in a string must be written as \\\\"],
+    ["{\"a\": 1 \"b\": 2}", 1, 9, "a comma is expected here"],
+    ["{\"a\" 1}", 1, 6, "a colon is expected here"],
+    ["{\"a\": 1", 1, 8, "a closing } is missing"],
+    ["[1", 1, 3, "a closing ] is missing"],
+    ["{\"a\": 1} 2", 1, 10, "something follows the end of the JSON"],
+    ["{\"a\": 1 // one\n}", 1, 9, "comments are not allowed"],
+    ["{\"a\": \"one\n\"}", 1, 7, "a string has no closing double quote on its line"],
+    ["{\"a\": tru}", 1, 7, "a value must be a string in double quotes, a number, true, false, null, [ or {"],
+    ["{'a': 1}", 1, 2, "a value must be a string in double quotes, a number, true, false, null, [ or {"],
+    ["{\"a\": \"\\u00g0\"}", 1, 7, "\\u must be followed by four hexadecimal digits"],
+    ["", 1, 1, "it is empty"]
+  ])("says what is wrong with %j", (text, line, column, reason) => {
+    expect(problemOf(text)).toMatchObject({ line, column, reason })
+  })
+
+  it("never quotes the text", () => {
+    expect(problemOf("{\"password\": \"geheim\\x\"}").reason).not.toContain("geheim")
+  })
+})
+
+describe("jsonLine", () => {
+  const text = "{\n  \"files\": [\n    \"a\",\n    5\n  ]\n}"
+
+  it("finds the line of a value", () => {
+    expect(jsonLine(text, ["files", 1])).toBe(4)
+    expect(jsonLine(text, ["files"])).toBe(2)
+  })
+
+  it("answers the line of what is around an absent value", () => {
+    expect(jsonLine(text, ["files", 7, "a"])).toBe(2)
+    expect(jsonLine(text, ["other"])).toBe(1)
+    expect(jsonLine(text, [])).toBe(1)
+  })
+})
