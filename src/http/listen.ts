@@ -1,7 +1,9 @@
+import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Schedule, Schema } from "effect"
-import { createServer, type Server } from "node:http"
-import type { Duplex } from "node:stream"
+import type { Server } from "node:http"
+import { boundInFlight } from "./inFlight.ts"
+import { makeServer } from "./nodeServer.ts"
 
 /** The service cannot listen where it was told to. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
@@ -28,44 +30,41 @@ const reasonOf = (cause: unknown): string => {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Time for a caller to send its headers, and its whole request. Answers may take as long as they take. */
-const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
+const listening = (server: Server, { host, port }: ListenAddress): Effect.Effect<void, CannotListen> =>
+  Effect.async((resume) => {
+    const fail = (cause: Error) => resume(new CannotListen({ host, port, reason: reasonOf(cause) }))
+    server.once("error", fail)
+    server.listen({ host, port }, () => {
+      server.off("error", fail)
+      resume(Effect.void)
+    })
+  })
 
-const unreadable: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: [
-    "431 Request Header Fields Too Large",
-    "The address or the headers of the request are too long"
-  ],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time"]
+const addressOf = (server: Server): HttpServer.Address => {
+  const address = server.address()
+  if (address === null || typeof address === "string") return { _tag: "UnixAddress", path: address ?? "" }
+  const { address: hostname, port } = address
+  return { _tag: "TcpAddress", hostname: hostname === "::" ? "0.0.0.0" : hostname, port }
 }
 
-/** Answers what is no HTTP request, which no route ever sees, in the words of every other failure. */
-const refuseUnreadable = (error: Error, socket: Duplex) => {
-  if (!socket.writable) return
-  const code = "code" in error ? String(error.code) : ""
-  const [status, message] = unreadable[code] ?? ["400 Bad Request", "This is no HTTP request"]
-  const body = JSON.stringify({ error: message })
-  const head = [
-    `HTTP/1.1 ${status}`,
-    "Connection: close",
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    "X-Content-Type-Options: nosniff",
-    "Cache-Control: no-store",
-    "Cross-Origin-Resource-Policy: same-origin"
-  ]
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
-  // A caller that is cut off while it still sends does not get to see why.
-  setTimeout(() => socket.destroy(), 1_000).unref()
-}
-
-/** A server that leaves the judgement of every request to the interface that it runs. */
-const makeServer = () => {
-  // By itself Node would turn down a request without a Host, or with an Expect that it does not know.
-  const server = createServer({ ...timeouts, requireHostHeader: false })
-  server.on("checkExpectation", (request, response) => void server.emit("request", request, response))
-  return server.on("clientError", refuseUnreadable)
-}
+// The library's own would listen for upgrades too: it gives up the watch over their sockets before anybody judges them.
+const httpServer = (server: Server, address: ListenAddress): Effect.Effect<HttpServer.HttpServer, CannotListen> =>
+  Effect.map(listening(server, address), () =>
+    HttpServer.make({
+      address: addressOf(server),
+      serve: (app, middleware) =>
+        Effect.gen(function*() {
+          const handle = boundInFlight(
+            yield* middleware === undefined
+              ? NodeHttpServer.makeHandler(app)
+              : NodeHttpServer.makeHandler(app, middleware)
+          )
+          yield* Effect.acquireRelease(
+            Effect.sync(() => server.on("request", handle)),
+            () => Effect.sync(() => server.off("request", handle))
+          )
+        })
+    }))
 
 /** What an HTTP interface gets from the server that it runs on. */
 type ServerContext = Layer.Layer.Success<ReturnType<typeof NodeHttpServer.layer>>
@@ -96,13 +95,12 @@ const lastAnswers = (server: Server) =>
 export const listen = <E, R, E2>(
   http: Layer.Layer<never, E, R | ServerContext>,
   services: Layer.Layer<R, E2>,
-  { host, port }: ListenAddress
+  address: ListenAddress
 ): Layer.Layer<ServerContext, E | E2 | CannotListen> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const server = yield* Effect.acquireRelease(Effect.sync(makeServer), lastAnswers)
     const stopListening = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => server.close())))
-    const address = NodeHttpServer.layer(() => server, { host, port }).pipe(
-      Layer.catchAll(({ cause }) => Layer.fail(new CannotListen({ host, port, reason: reasonOf(cause) })))
-    )
-    return Layer.mergeAll(http, stopListening).pipe(Layer.provide(services), Layer.provideMerge(address))
+    const bound = Layer.effect(HttpServer.HttpServer, httpServer(server, address))
+    const context = Layer.merge(bound, NodeHttpServer.layerContext)
+    return Layer.mergeAll(http, stopListening).pipe(Layer.provide(services), Layer.provideMerge(context))
   }))

@@ -1,0 +1,44 @@
+import { createServer, type Server } from "node:http"
+import type { Duplex } from "node:stream"
+
+/** Time for a caller to send its headers, and its whole request. Answers may take as long as they take. */
+const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
+
+const unreadable: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    "431 Request Header Fields Too Large",
+    "The address or the headers of the request are too long"
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time"]
+}
+
+/** Answers what is not an HTTP request, which no route ever sees, in the words of every other failure. */
+const refuseUnreadable = (error: Error, socket: Duplex) => {
+  if (!socket.writable) return
+  const code = "code" in error ? String(error.code) : ""
+  const [status, message] = unreadable[code] ?? ["400 Bad Request", "Malformed HTTP request"]
+  const body = JSON.stringify({ error: message })
+  const head = [
+    `HTTP/1.1 ${status}`,
+    "Connection: close",
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "X-Content-Type-Options: nosniff",
+    "Cache-Control: no-store",
+    "Cross-Origin-Resource-Policy: same-origin"
+  ]
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
+  // A caller that is cut off while it still sends does not get to see why.
+  setTimeout(() => socket.destroy(), 1_000).unref()
+}
+
+/**
+ * A server that leaves the judgement of every request to the interface that it runs. It has no listener for upgrades:
+ * Node then serves a request for one as the plain request that it also is, and keeps watch over its socket.
+ */
+export const makeServer = (): Server => {
+  // By itself Node would turn down a request without a Host, or with an Expect that it does not know.
+  const server = createServer({ ...timeouts, requireHostHeader: false })
+  server.on("checkExpectation", (request, response) => void server.emit("request", request, response))
+  return server.on("clientError", refuseUnreadable)
+}
