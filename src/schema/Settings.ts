@@ -1,4 +1,4 @@
-import { Duration, Schema } from "effect"
+import { Duration, Record, Schema } from "effect"
 import type { Option, Redacted } from "effect"
 import { DurationText } from "./DurationText.ts"
 import { Port } from "./Server.ts"
@@ -83,6 +83,11 @@ type Definitions = typeof settingDefinitions
 export type SettingName = keyof Definitions
 /** What a setting holds once it is read. */
 export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definitions[Name]["schema"]>
+
+type SecretName = { [Name in SettingName]: SettingValue<Name> extends Redacted.Redacted ? Name : never }[SettingName]
+const isSecret = (name: SettingName): name is SecretName => settingDefinitions[name].schema === Secret
+/** The settings that hold a secret. */
+export const secretSettings = Record.keys(settingDefinitions).filter(isSecret)
 
 /** The `http` settings: the token that callers need, and which hosts and origins are accepted beside the own ones. */
 export interface GuardSettings {

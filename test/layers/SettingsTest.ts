@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Effect, Layer, Option, Redacted, Ref } from "effect"
 import type { ServerAccess } from "../../src/schema/Server.ts"
-import { SettingMissing, type SettingName, type SettingValue } from "../../src/schema/Settings.ts"
+import { secretSettings, SettingMissing, type SettingName, type SettingValue } from "../../src/schema/Settings.ts"
 import { Settings, type SettingValues } from "../../src/services/settings/Settings.ts"
 import { settingsDocument } from "../../src/services/settings/settingsDocument.ts"
 import { settingsFrom } from "../../src/services/settings/settingsFrom.ts"
@@ -87,6 +87,10 @@ export const settingsTest = (
         ...inFile,
         ...values,
         now: Effect.succeed(values),
+        secrets: Effect.map(
+          inFile.secrets,
+          (ofServers) => [...secretSettings.flatMap((name) => settings[name] ?? []), ...ofServers]
+        ),
         guard: Effect.succeed({
           token: Option.fromNullable(settings["http.token"]),
           hosts: settings["http.hosts"] ?? [],

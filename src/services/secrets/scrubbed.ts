@@ -1,35 +1,78 @@
-import { Encoding, Redacted } from "effect"
+import { Redacted } from "effect"
+import { secretForms, shortestForm } from "./secretForms.ts"
 
-/** Secrets of fewer characters cannot be told from words. */
-const shortest = 4
+/** The forms that begin with the same few characters, by their length, the longest first. */
+type FormsByLength = ReadonlyArray<readonly [length: number, forms: ReadonlySet<string>]>
+type Forms = ReadonlyMap<string, FormsByLength>
 
-/** What base64 shows of bytes wherever they stand in a longer text: of each of three alignments, the certain middle. */
-const inBase64 = (secret: string): ReadonlyArray<string> =>
-  [0, 1, 2].flatMap((before) => {
-    const text = Encoding.encodeBase64(" ".repeat(before) + secret).replace(/=+$/, "")
-    const bits = 8 * (before + new TextEncoder().encode(secret).length)
-    const middle = text.slice(Math.ceil(before * 8 / 6), Math.floor(bits / 6))
-    return middle.length < shortest ? [] : [middle, middle.replaceAll("+", "-").replaceAll("/", "_")]
-  })
+const startOf = (form: string) => form.slice(0, shortestForm)
 
-/** A secret as it may come back: raw, within JSON, within a URL or a form, within base64. */
-const formsOf = (secret: string): ReadonlyArray<string> => {
-  // Half a surrogate pair has no escape; it is sent as U+FFFD.
-  const text = new TextDecoder().decode(new TextEncoder().encode(secret))
-  const inUrl = encodeURIComponent(text)
-  const strictly = inUrl.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
-  const inForm = new URLSearchParams([["", text]]).toString().slice(1)
-  const escaped = [inUrl, strictly, inForm]
-  const inLowerCase = escaped.map((url) => url.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()))
-  return [secret, JSON.stringify(secret).slice(1, -1), ...escaped, ...inLowerCase, ...inBase64(text)]
+const formsOf = (secrets: ReadonlyArray<Redacted.Redacted>): Forms => {
+  const byStart = new Map<string, Map<number, Set<string>>>()
+  for (const secret of new Set(secrets.map(Redacted.value))) {
+    if (secret.length < shortestForm) continue
+    for (const form of secretForms(secret)) {
+      if (form.length < shortestForm) continue
+      const start = startOf(form)
+      const lengths = byStart.get(start) ?? new Map<number, Set<string>>()
+      lengths.set(form.length, (lengths.get(form.length) ?? new Set()).add(form))
+      byStart.set(start, lengths)
+    }
+  }
+  return new Map([...byStart].map(([start, lengths]) => [start, [...lengths].sort(([a], [b]) => b - a)]))
 }
 
-/** Text with every occurrence of a secret, in whatever form it came back, replaced by `***`. */
-export const scrubbed = (text: string, secrets: ReadonlyArray<Redacted.Redacted>): string => {
-  const forms = secrets.map(Redacted.value).filter((secret) => secret.length >= shortest).flatMap(formsOf)
-  // The longer ones first: one secret may be part of another.
-  return [...new Set(forms)].sort((a, b) => b.length - a.length).reduce(
-    (shown, form) => shown.replaceAll(form, "***"),
-    text
+// The secrets in use are the same list for as long as the settings stay as they are.
+const known = new WeakMap<ReadonlyArray<Redacted.Redacted>, Forms>()
+const knownFormsOf = (secrets: ReadonlyArray<Redacted.Redacted>): Forms => {
+  const forms = known.get(secrets) ?? formsOf(secrets)
+  known.set(secrets, forms)
+  return forms
+}
+
+/** How many characters of the text at `at` are a secret. */
+const lengthAt = (text: string, at: number, forms: Forms): number => {
+  const found = forms.get(text.slice(at, at + shortestForm))?.find(([length, all]) =>
+    all.has(text.slice(at, at + length))
   )
+  return found === undefined ? 0 : found[0]
+}
+
+/** How many characters at the start of a text are the end of a secret whose beginning was cut off. */
+const cutLength = (text: string, forms: Forms): number => {
+  let longest = 0
+  for (const lengths of forms.values()) {
+    for (const [length, all] of lengths) {
+      for (const form of all) {
+        for (let left = length - 1; left > longest; left--) {
+          if (text.startsWith(form.slice(-left))) longest = left
+        }
+      }
+    }
+  }
+  return longest >= shortestForm ? longest : 0
+}
+
+/**
+ * Text with every occurrence of a secret, in whatever form it came back, replaced by `***`. The work grows with the text
+ * alone, however many secrets there are. Scrub first and cut afterwards: half a secret cannot be recognized.
+ * @param options.cut whether the beginning of the text is missing, so that it may start within a secret
+ */
+export const scrubbed = (
+  text: string,
+  secrets: ReadonlyArray<Redacted.Redacted>,
+  { cut = false }: { readonly cut?: boolean } = {}
+): string => {
+  const forms = knownFormsOf(secrets)
+  if (forms.size === 0) return text
+  let end = cut ? cutLength(text, forms) : 0
+  let shown = end > 0 ? "***" : ""
+  for (let at = 0; at + shortestForm <= text.length; at++) {
+    const length = lengthAt(text, at, forms)
+    if (length === 0) continue
+    // Of secrets that overlap, nothing is left between them.
+    if (at >= end) shown += `${text.slice(end, at)}***`
+    end = Math.max(end, at + length)
+  }
+  return shown + text.slice(end)
 }

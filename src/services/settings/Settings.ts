@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { Effect, Option } from "effect"
+import type { Effect, Option, Redacted } from "effect"
 import type { Server, ServerAccess, ServerInput, ServerNotFound } from "../../schema/Server.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
 
@@ -21,6 +21,11 @@ export interface SettingsFile extends SettingValues {
   readonly now: Effect.Effect<SettingValues, SettingsError>
   /** Whom the service answers. While the file is broken, what it last said still holds. */
   readonly guard: Effect.Effect<GuardSettings>
+  /**
+   * Every secret of the file that can be read, the same list for as long as none of them changes. While the file is
+   * broken, what it last said still holds.
+   */
+  readonly secrets: Effect.Effect<ReadonlyArray<Redacted.Redacted>>
   /** The stored servers, without credentials. */
   readonly servers: Effect.Effect<ReadonlyArray<Server>, SettingsError>
   /** A stored server with its credentials resolved. */

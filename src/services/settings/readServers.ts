@@ -3,7 +3,7 @@ import type { Server, ServerAccess } from "../../schema/Server.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../../schema/Settings.ts"
 import type { Resolver } from "./resolvedValue.ts"
 import type { Decode, Entry } from "./settingValue.ts"
-import { serverFields, type StoredServer } from "./storedServer.ts"
+import { secretFields, serverFields, type StoredServer } from "./storedServer.ts"
 
 type Read<A> = Effect.Effect<A, SettingUnresolved | SettingsInvalid>
 
@@ -67,6 +67,18 @@ export const serverReader = (resolver: Resolver) => {
       }
     })
 
+  /** What of a server's credentials is secret, as far as it can be resolved. */
+  const secrets = (server: PlacedServer) =>
+    Effect.map(
+      Effect.forEach(secretFields, (name) => {
+        const entry = server.stored.fields[name]
+        return Effect.option(
+          entry === undefined ? Effect.fail(undefined) : read(server, name, entry, serverFields[name])
+        )
+      }),
+      Array.getSomes
+    )
+
   /** The server with this id. An entry whose own id cannot be resolved is not it. */
   const withId = (servers: ReadonlyArray<StoredServer>, id: string): Effect.Effect<Option.Option<PlacedServer>> =>
     Effect.findFirst(
@@ -81,5 +93,5 @@ export const serverReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  return { access, ids, known, shown, withId }
+  return { access, ids, known, secrets, shown, withId }
 }

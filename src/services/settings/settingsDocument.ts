@@ -11,6 +11,12 @@ export interface SettingsDocument {
   readonly servers: ReadonlyArray<StoredServer>
 }
 
+/** Whether anything in a document names an environment variable or a file. */
+export const holdsReferences = ({ servers, settings }: SettingsDocument): boolean =>
+  [settings, ...servers.map(({ fields }) => fields)].some((entries) =>
+    Object.values(entries).some(({ written }) => hasReferences(written))
+  )
+
 interface Problem {
   readonly line: number
   readonly setting: string | null

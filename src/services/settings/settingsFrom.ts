@@ -3,6 +3,7 @@ import { type ServerInput, ServerNotFound } from "../../schema/Server.ts"
 import { SettingMissing } from "../../schema/Settings.ts"
 import { findWith } from "./findSetting.ts"
 import { makeGuard } from "./guardSettings.ts"
+import { makeSecrets } from "./readSecrets.ts"
 import { serverReader } from "./readServers.ts"
 import { makeResolver } from "./resolvedValue.ts"
 import { serverWriter } from "./saveServer.ts"
@@ -39,6 +40,7 @@ export const settingsFrom = (source: SettingsSource) =>
       find: (name) => Effect.flatMap(now, ({ find }) => find(name)),
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
       guard: yield* makeGuard(source, findIn),
+      secrets: yield* makeSecrets(source.current, findIn, servers),
       servers: Effect.flatMap(
         document,
         ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))

@@ -29,6 +29,9 @@ export type RequiredField = "id" | "name" | "host" | "username"
 /** What a log-in takes: kept when a replacement does not mention it, and never part of a reply. */
 export const credentialFields = ["password", "sudoPassword", "privateKey", "passphrase", "agent"] as const
 
+/** The fields whose values are secret. */
+export const secretFields = ["password", "sudoPassword", "passphrase"] as const
+
 /** A server as it stands in the file, references unresolved. */
 export interface StoredServer {
   readonly line: number
