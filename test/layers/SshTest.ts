@@ -6,6 +6,7 @@ import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
 import { Ssh } from "../../src/services/ssh/Ssh.ts"
 import type { ExecOptions, RemoteExit } from "../../src/services/ssh/Ssh.ts"
+import { withoutServerSecrets } from "../../src/services/ssh/withoutServerSecrets.ts"
 
 /** A command that a server was asked to run, with everything that was written to it. */
 export interface AskedCommand extends RemoteCommand {
@@ -67,12 +68,8 @@ export const SshTest = (
       exec: <E = never>(server: ServerAccess, command: RemoteCommand, options: ExecOptions<E> = {}) =>
         Effect.map(
           ask(server, command, options.stdin ?? Stream.empty),
-          ({ code = 0, stderr = "", stdout = "", truncated = false }) => ({
-            code,
-            stdout,
-            stderr,
-            ...truncated ? { truncated } : {}
-          })
+          ({ code = 0, stderr = "", stdout = "", truncated = false }) =>
+            withoutServerSecrets(server, { code, stdout, stderr, ...truncated ? { truncated } : {} })
         ),
       spawn: (server, command) =>
         Effect.map(ask(server, command, Stream.empty), ({ code = 0, stays = false, stderr = "", stdout = "" }) => {

@@ -204,6 +204,6 @@ export const compare = Effect.fn("compare")(function*(
       "local-only": count("local-only"),
       "remote-only": count("remote-only")
     },
-    warnings: yield* Effect.forEach(warnings.slice(0, mostWarnings), withoutSecrets)
+    warnings: yield* Effect.forEach(warnings.slice(0, mostWarnings), (warning) => withoutSecrets(warning))
   }
 })

@@ -3,6 +3,8 @@ import type { Scope } from "effect"
 import { DeployFailed } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { activateCommand, type Activation } from "../remote/activate.ts"
 import { linesOf, text } from "../remote/output.ts"
@@ -46,6 +48,8 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   const stderr = yield* Effect.fork(text(process.stderr))
   const rest = Stream.mkString(Stream.map(Mailbox.toStream(lines), (line) => `${line}\n`))
 
+  const shown = (words: string) => scrubbed(words, serverSecrets(server))
+
   /** Reads up to the line that announces the next stage; fails with what the server says when it does not come. */
   const until = (stage: string, next: string): Effect.Effect<ReadonlyArray<string>, LoadFailed | Broken> =>
     Effect.gen(function*() {
@@ -53,13 +57,13 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
       while (true) {
         const line = yield* Effect.optionFromOptional(lines.take)
         if (Option.isNone(line)) {
-          const words = yield* stderr
+          const words = shown(yield* stderr)
           return yield* new DeployFailed({ step: stage, reason: words === "" ? "the server stopped halfway" : words })
         }
         if (line.value === `step\t${next}`) return seen
         if (line.value.startsWith("failed\t")) {
           const [, step = stage] = line.value.split("\t")
-          const reason = (yield* rest).trim() || "the server did not say why"
+          const reason = shown(yield* rest).trim() || "the server did not say why"
           return yield* step === "load" ? new LoadFailed({ reason }) : new DeployFailed({ step, reason })
         }
         seen.push(line.value)

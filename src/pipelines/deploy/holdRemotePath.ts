@@ -3,6 +3,8 @@ import { DeployLocked } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
 import { Instance } from "../../services/runs/Instance.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { deployLockCommand, lockedElsewhere } from "../remote/deployLock.ts"
 import { linesOf, text } from "../remote/output.ts"
@@ -46,7 +48,7 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
       if (said === "held") return turn
       const code = yield* process.exit
       if (code === lockedElsewhere) return yield* new Held({ by: Option.getOrElse(answer, () => "\tunknown") })
-      const words = yield* text(process.stderr)
+      const words = scrubbed(yield* text(process.stderr), serverSecrets(server))
       return yield* new RemoteCommandFailed({
         server: server.name,
         host: server.host,

@@ -1,8 +1,6 @@
 import { Effect } from "effect"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
-import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { type ExecOptions, type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 
@@ -23,6 +21,6 @@ export const execute = Effect.fn("remote.execute")(function*(
     port: server.port,
     what: command.what,
     code: exit.code,
-    words: scrubbed(said, serverSecrets(server)).slice(-longestWords)
+    words: said.slice(-longestWords)
   })
 })

@@ -59,9 +59,9 @@ export const logs = Effect.fn("logs")(function*(
     : containerName !== undefined
     ? containerLogsCommand(containerName, lines, server.useSudo)
     : yield* failed(new LogsTargetMissing().message)
-  const { stdout } = yield* Effect.mapError(
+  const { stdout, truncated = false } = yield* Effect.mapError(
     execute(server, command, { maxOutput: logLimit }),
     ({ message }) => failed(dockerHelp(message, server))
   )
-  return yield* withoutSecrets(stdout)
+  return yield* withoutSecrets(stdout, { cut: truncated })
 })

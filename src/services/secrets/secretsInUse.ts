@@ -16,9 +16,11 @@ export const secretsInUse: Effect.Effect<ReadonlyArray<Redacted.Redacted>, never
   ({ secrets }) => secrets
 )
 
-/** Text that may come from outside, without the secrets in use. */
-export const withoutSecrets = (text: string): Effect.Effect<string, never, Settings> =>
-  Effect.map(secretsInUse, (secrets) => scrubbed(text, secrets))
+/** Text that may come from outside, without the secrets in use; `cut` when its beginning is missing. */
+export const withoutSecrets = (
+  text: string,
+  options?: { readonly cut?: boolean }
+): Effect.Effect<string, never, Settings> => Effect.map(secretsInUse, (secrets) => scrubbed(text, secrets, options))
 
 /** Warns in the log in words that may come from outside. */
 export const warnWithoutSecrets = (text: string): Effect.Effect<void, never, Settings> =>

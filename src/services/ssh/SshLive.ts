@@ -5,6 +5,8 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import { RemoteTimeout, SudoRefused } from "../../schema/Ssh.ts"
 import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
 import { lastBytes } from "../bytes/lastBytes.ts"
+import { scrubbed } from "../secrets/scrubbed.ts"
+import { serverSecrets } from "../secrets/secretsInUse.ts"
 import { bytesOf, write } from "./channelBytes.ts"
 import { openChannel } from "./channels.ts"
 import type { ChannelKind, OpenChannel } from "./channels.ts"
@@ -16,6 +18,7 @@ import { renderCommand } from "./remoteShell.ts"
 import { Ssh } from "./Ssh.ts"
 import type { ExecOptions, RemoteExit, RemoteProcess } from "./Ssh.ts"
 import { sudoRefusal, withoutLecture } from "./sudo.ts"
+import { withoutServerSecrets } from "./withoutServerSecrets.ts"
 
 const defaultTimeout = Duration.seconds(60)
 const defaultOutput = 1024 * 1024
@@ -106,7 +109,8 @@ const refusedBySudo = (server: ServerAccess, { code, stderr }: RemoteExit) =>
   code !== 0
     ? Option.match(sudoRefusal(stderr), {
       onNone: () => Effect.void,
-      onSome: (refusal) => new SudoRefused({ ...where(server), ...refusal })
+      onSome: ({ help, words }) =>
+        new SudoRefused({ ...where(server), help, words: scrubbed(words, serverSecrets(server)) })
     })
     : Effect.void
 
@@ -141,10 +145,10 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
             new RemoteTimeout({ ...where(server), what: command.what, seconds: Duration.toSeconds(timeout) })
         })
       )
-      if (!command.sudo) return exit
+      if (!command.sudo) return withoutServerSecrets(server, exit)
       const told = { ...exit, stderr: withoutLecture(exit.stderr) }
       yield* refusedBySudo(server, told)
-      return told
+      return withoutServerSecrets(server, told)
     })
 
     const spawn = Effect.fn("Ssh.spawn")(function*(

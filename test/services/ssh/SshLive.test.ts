@@ -46,6 +46,20 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
         })
       }))
 
+    it.scoped("keeps a server's secrets out of what a command says, and leaves data as it is", () =>
+      Effect.gen(function*() {
+        const user = yield* (yield* RealSshd).makeUser()
+        const { exec } = yield* Ssh
+        const secret = Redacted.make("hunter2-hunter2")
+        const server = { ...user.access(), credentials: { ...user.access().credentials, sudoPassword: secret } }
+        const says = (code: number) => command(`echo hunter2-hunter2; echo not hunter2-hunter2 >&2; exit ${code}`)
+        expect(yield* exec(server, says(0))).toEqual({ code: 0, stdout: "hunter2-hunter2\n", stderr: "not ***\n" })
+        expect(yield* exec(server, says(3))).toEqual({ code: 3, stdout: "***\n", stderr: "not ***\n" })
+        // The limit cuts the first of them in half.
+        const twice = yield* exec(server, command("echo hunter2-hunter2 hunter2-hunter2; exit 3"), { maxOutput: 26 })
+        expect(twice).toMatchObject({ stdout: "*** ***\n", truncated: true })
+      }))
+
     it.scoped("has no exit code for a command that was killed", () =>
       Effect.gen(function*() {
         const user = yield* (yield* RealSshd).makeUser()
