@@ -8,7 +8,7 @@ import { partialSize, partialTar, unchanged } from "../archive/partialTar.ts"
 import type { TarMember } from "../archive/tarMembers.ts"
 import type { ArchiveName, ImageSource } from "../remote/activate.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
-import { isImageName } from "../remote/docker.ts"
+import { isImageName } from "../remote/isImageName.ts"
 import type { DeployFile } from "./deployFiles.ts"
 
 /** How the images of an archive come to a server. */

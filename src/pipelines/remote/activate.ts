@@ -1,15 +1,7 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { loadScript } from "./activation/load.ts"
-import { prepareScript } from "./activation/prepare.ts"
-import { restoreScript } from "./activation/restore.ts"
-import { startScript } from "./activation/start.ts"
 import type { ComposeKind } from "./deployPreflight.ts"
-import { composeFunctions, imageFunctions, isImageName } from "./docker.ts"
-import { lookFunction } from "./stackHealth.ts"
-
-// Loads, swaps and starts in one go on the server, and puts everything back by itself when a part fails.
-const script =
-  `${composeFunctions}${imageFunctions}${lookFunction}${prepareScript}${restoreScript}${loadScript}${startScript}`
+import { isImageName } from "./isImageName.ts"
+import { script } from "./scripts/activate.sh.ts"
 
 /** An image of the archive under one of its names; under its id where it has none. */
 export interface ArchiveName {

@@ -1,5 +1,7 @@
 import { Option } from "effect"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { script as contentsScript } from "./scripts/contents.sh.ts"
+import { script as inventoryScript } from "./scripts/inventory.sh.ts"
 
 /** How many bytes of a file are fetched at most to show what differs in it. */
 export const textLimit = 256 * 1024
@@ -12,43 +14,6 @@ export interface RemoteFile {
 
 const first = "berth-files"
 const list = (names: ReadonlyArray<string>) => names.map((name) => `${name}\0`).join("")
-
-// Names come in and answers go out with a NUL at the end of each. The answers are `s SIZE NAME` and `HASH  NAME`. A
-// name that sha256sum would escape, or that breaks over lines, gets a process of its own. No script below holds a
-// single quote, because each is handed on between two of them.
-const ordinary = `{ stat -c "s %s %n" "$@"; sha256sum "$@"; } | tr "\\n" "\\000"`
-const odd = `
-for name do
-  printf "s %s %s\\0" "$(stat -c %s "$name")" "$name"
-  hash=$(sha256sum <"$name") && printf "%s  %s\\0" "\${hash%% *}" "$name"
-done
-`
-const inventory = `
-root=$1
-ordinary=$2
-odd=$3
-shift 3
-[ -e "$root" ] || exit 0
-cd "$root" || exit 1
-line="
-"
-count=$#
-while [ "$count" -gt 0 ]; do
-  [ ! -e "./$1" ] || set -- "$@" "./$1"
-  shift
-  count=$((count - 1))
-done
-[ "$#" -gt 0 ] || exit 0
-find -H "$@" -type f ! -path "*$line*" ! -path "*\\\\\\\\*" -exec sh -c "$ordinary" sh {} +
-find -H "$@" -type f "(" -path "*$line*" -o -path "*\\\\\\\\*" ")" -exec sh -c "$odd" sh {} +
-exit 0
-`
-const inventoryScript = `
-LC_ALL=C
-export LC_ALL
-printf '${first}\\0'
-as_root xargs -0 sh -c '${inventory}' sh "$(path_of "$1")" '${ordinary}' '${odd}'
-`
 
 /** Sizes and hashes of these files, and of every file below those that are directories, in one command. */
 export const inventoryCommand = (remotePath: string, names: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
@@ -74,26 +39,11 @@ export const parseInventory = (output: string): Option.Option<ReadonlyMap<string
   return Option.some(files)
 }
 
-const contents = `
-cd "$1" || exit 1
-shift
-for name do
-  printf "%s\\0" "$name"
-  head -c ${textLimit} "./$name" | tr -d "\\000"
-  printf "\\0"
-done
-`
-const contentsScript = `
-LC_ALL=C
-export LC_ALL
-as_root xargs -0 sh -c '${contents}' sh "$(path_of "$1")"
-`
-
 /** The beginnings of these files, without the NUL bytes in them, in one command. */
 export const contentsCommand = (remotePath: string, names: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: `comparing ${remotePath}`,
   script: contentsScript,
-  args: [remotePath],
+  args: [remotePath, String(textLimit)],
   stdin: list(names),
   sudo
 })

@@ -1,60 +1,10 @@
 import { Array, Option, Schema } from "effect"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { turnFunction } from "./deployLock.ts"
-import { composeFunctions, imageFunctions, isImageName } from "./docker.ts"
+import { isImageName } from "./isImageName.ts"
+import { script } from "./scripts/preflight.sh.ts"
 
 /** How many images of a server are asked for their layers, those that the stack runs and the newest others. */
 const mostImages = 200
-
-// Compose takes longest to answer, so it is asked beside everything else. What the last deploy noted of it holds as
-// long as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
-const script = `${composeFunctions}${imageFunctions}${turnFunction}
-path=$(path_of "$1")
-printf 'turn\\t%s\\n' "$(turn_of "$path/.berth")"
-known_compose() {
-  program=$(command -v docker-compose) || return 1
-  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
-    [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
-  compose_version=1.x
-  [ "$thorough" = no ] && head -c 80 "$program" | grep -q '^#!.*python'
-}
-thorough=$2
-layers=$3
-files=$4
-through_sudo=$5
-shift 5
-beside() {
-  find_compose
-  printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
-  name_ids "$@" | sed 's/^/image\t/'
-}
-# Through sudo one question comes first, alone: a wrong password is then one attempt.
-[ "$through_sudo" = yes ] || beside "$@" </dev/null &
-info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
-[ "$through_sudo" = no ] || beside "$@" </dev/null &
-free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
-near=$path
-while [ ! -d "$near" ]; do near=$(dirname "$near"); done
-free_here=$(free "$near")
-root=\${info##*|}
-free_there=
-[ ! -d "$root" ] || free_there=$(free "$root")
-hashes=
-[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
-chains=
-if [ "$layers" = yes ]; then
-  ids=$(as_root docker image ls -q --no-trunc </dev/null | awk '!seen[$0]++' | head -n ${mostImages})
-  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
-fi
-wait
-printf 'docker\\t%s\\n' "$info"
-[ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
-printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
-printf '%s\\n' "$hashes" | sed 's/^/file\t/'
-printf '%s\\n' "$chains" | sed 's/^/chain\t/'
-sed 's/^/loaded\t/' "$path/.berth/loaded" 2>/dev/null
-exit 0
-`
 
 /** What a deploy asks of a server before it changes anything. */
 export interface PreflightQuestions {
@@ -78,7 +28,12 @@ export const preflightCommand = (
 ): RemoteCommand => ({
   what: "looking at the server before the deploy",
   script,
-  args: [remotePath, ...[thorough, layers, files.length > 0, sudo].map(yesOrNo), ...images.filter(isImageName)],
+  args: [
+    remotePath,
+    ...[thorough, layers, files.length > 0, sudo].map(yesOrNo),
+    String(mostImages),
+    ...images.filter(isImageName)
+  ],
   stdin: files.map((name) => `./${name}\0`).join(""),
   sudo
 })
@@ -154,6 +109,6 @@ export const parsePreflight = (output: string): ServerFacts => {
       }))
     }),
     loadedAs: new Map(Array.filterMap(values("loaded"), pairOf)),
-    turn: value("turn")[0] ?? ""
+    turn: value("revision")[0] ?? ""
   }
 }

@@ -1,24 +1,6 @@
 import { Array, Option, Schema } from "effect"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-
-// One line a container. Its state is printed as JSON, since a template that asks for a health check fails on some
-// versions where there is none; its age is worked out by the clock that its start time comes from.
-const format = "{{.Id}}|{{.Name}}|{{index .Config.Labels \"com.docker.compose.service\"}}|" +
-  "{{.HostConfig.RestartPolicy.Name}}|{{json .State}}"
-
-/** The shell function `look id…`: what each container is doing, a `container` line each. */
-export const lookFunction = `
-look() {
-  [ "$#" -gt 0 ] || return 0
-  printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
-  as_root docker inspect --type container --format 'container\t${format}' "$@" 2>/dev/null </dev/null
-}
-`
-
-const script = `${lookFunction}
-look "$@"
-exit 0
-`
+import { script } from "./scripts/inspect.sh.ts"
 
 /** Asks what these containers are doing. */
 export const lookCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({

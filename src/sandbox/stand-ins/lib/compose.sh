@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2016,SC2086 # Programs for awk, and lists of services.
 # The "compose" part of the docker stand-in; it is read by bin/docker and uses its functions.
 
 separator=$(printf '\037')

@@ -1,6 +1,6 @@
-// Signals of a dying connection are ignored, so that one that breaks halfway leaves nothing half done.
-/** Takes the arguments, and notes what runs and what the names of images mean: a failure brings that back. */
-export const prepareScript = `
+# shellcheck shell=sh
+# Takes the arguments, and notes what runs and what the names of images mean: a failure brings that back.
+# Signals of a dying connection are ignored, so that one that breaks halfway leaves nothing half done.
 trap '' HUP PIPE TERM
 cd "$(path_of "$1")" || exit 1
 compose_kind=$2
@@ -32,11 +32,13 @@ while [ "$names" -gt 0 ]; do
   names=$((names - 1))
   shift
 done
+# shellcheck disable=SC2086 # A list of names without spaces.
 name_ids $wanted </dev/null | note names &
 naming=$!
 mkdir -p "$previous" || give_up
 mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 [ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
+printf '%s\n' "$restore" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
 (cd "$staged" && find . -type f) | note files || give_up
@@ -53,43 +55,41 @@ known_containers() {
   [ ! -f .berth/project ] || IFS= read -r project <.berth/project
   case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
   known=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project=$project" 2>/dev/null </dev/null)
-  [ -n "$known" ] && printf '%s\\n' "$known"
+  [ -n "$known" ] && printf '%s\n' "$known"
 }
 # The containers that compose has made in this directory, where they are of one project; that is noted.
 containers_here() {
   here=$(as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format '{{.ID}} {{.Label "com.docker.compose.project"}}' 2>/dev/null </dev/null)
-  project=$(printf '%s\\n' "$here" | cut -d ' ' -f 2 | sort -u)
+  project=$(printf '%s\n' "$here" | cut -d ' ' -f 2 | sort -u)
   case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
-  printf '%s\\n' "$project" >.berth/project
-  printf '%s\\n' "$here" | cut -d ' ' -f 1
+  printf '%s\n' "$project" >.berth/project
+  printf '%s\n' "$here" | cut -d ' ' -f 1
 }
 
 # What runs now, and what the names of images mean now: that is what a failure brings back. Compose is slow to tell
 # and not needed before the start, so it is asked while the image is loaded.
-old_file=
-for name in "$compose_file" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
-  if [ -f "$name" ]; then old_file=$name; break; fi
-done
-look_before() {
+old_file=$(any_compose_file "$compose_file")
+inspect_before() {
   old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
-  printf '%s\\n' "$old" | note old || return 1
+  printf '%s\n' "$old" | note old || return 1
+  # shellcheck disable=SC2086 # A list of ids.
   [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
     sed '/^$/d' | note running
 }
-looking=
+inspecting=
 if [ -n "$old_file" ]; then
-  look_before </dev/null >/dev/null 2>&1 &
-  looking=$!
+  inspect_before </dev/null >/dev/null 2>&1 &
+  inspecting=$!
 fi
 wait "$naming" || give_up
 
 # Containerd forgets an image as soon as its last name means another one, even if it runs. So what the names mean now
 # has one name more until the end.
-keeping=$(pwd -P | sha256sum | cut -c 1-12)
 keep_images() {
+  prefix=$(kept_prefix)
+  # shellcheck disable=SC2013 # An id is one word.
   for id in $(cut -d ' ' -f 1 .berth/names | sort -u); do
-    as_root docker tag "$id" "berth/kept:$keeping-$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+    as_root docker tag "$id" "$prefix$(printf '%s' "${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
   done
 }
 [ "$store" != containerd ] || keep_images
-`

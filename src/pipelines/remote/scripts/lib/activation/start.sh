@@ -1,8 +1,8 @@
-/** Moves the files into place and starts the stack, or puts everything back and says why not. */
-export const startScript = `
+# shellcheck shell=sh
+# Moves the files into place and starts the stack, or puts everything back and says why not.
 wait
 old=$(cat .berth/old)
-printf 'step\\tstart\\n'
+printf 'step\tstart\n'
 start() {
   while IFS= read -r name; do
     mkdir -p "$(dirname "$name")" "$(dirname "$previous/$name")" || return 1
@@ -14,24 +14,11 @@ start() {
   compose -f "$compose_file" up -d </dev/null
 }
 if ! said=$(start 2>&1); then
-  if [ -s .berth/running ]; then
-    restore_files
-    restore_names .berth/names
-    restore_names .berth/running
-    restore_containers
-    if again=$(compose -f "$old_file" up -d 2>&1 </dev/null); then failed start yes; fi
-    said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
-    failed start no
-  fi
-  # Nothing ran before, so nothing is left running; volumes stay.
-  if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
-  else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
-  fi
-  restore_files
-  restore_names .berth/names
-  failed start yes
+  if put_back; then failed start yes; fi
+  said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
+  failed start no
 fi
-printf 'step\\thealth\\n'
+printf 'step\thealth\n'
 rm -rf "$staged" "$previous"
 # The archive that lies here is what was loaded, or there is none.
 settle_archive() {
@@ -40,22 +27,22 @@ settle_archive() {
   case $kept in */*) kept= ;; esac
   if [ "$source" = file ]; then
     [ "$kept" != "$archive" ] || kept=
-    printf '%s\\n' "$archive" >.berth/archive
+    printf '%s\n' "$archive" >.berth/archive
   else rm -f "./$archive" .berth/archive
   fi
   [ -z "$kept" ] || rm -f "./$kept"
 }
 [ "$source" = none ] || settle_archive
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
-  { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
+  { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
 # The compose file and .env decide what a project is called.
 if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_containers); then
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
-look $now
+# shellcheck disable=SC2086 # A list of ids.
+inspect $now
 # Not later: who has seen the end may break the connection, and docker with it.
 let_go
-printf 'step\\tend\\n'
-`
+printf 'step\tend\n'

@@ -1,5 +1,5 @@
-/** Loads the image, or puts back what its names meant and says why not. */
-export const loadScript = `
+# shellcheck shell=sh
+# Loads the image, or puts back what its names meant and says why not.
 # What is left of the arguments are ids and then as many names, which the archive gives to them.
 ids=
 count=$(($# / 2))
@@ -22,16 +22,17 @@ load() {
   esac
   [ -n "$subjects" ] || return 0
   # What is loaded has to be what the archive says.
+  # shellcheck disable=SC2086 # A list of names without spaces.
   is=$(as_root docker image inspect --format "$format" $subjects </dev/null) || return 1
-  [ "$(printf '%s\\n' "$is" | sha256sum | cut -c 1-64)" != "$expected" ] || return 0
+  [ "$(printf '%s\n' "$is" | sha256sum | cut -c 1-64)" != "$expected" ] || return 0
   echo "what was loaded as $subjects is not the image of the archive:"
-  printf '%s\\n' "$is"
+  printf '%s\n' "$is"
   return 1
 }
 noted() {
-  [ -z "$looking" ] || wait "$looking" || { said="what runs now could not be noted in .berth"; return 1; }
+  [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
 }
-printf 'step\\tload\\n'
+printf 'step\tload\n'
 if ! said=$(load "$@" 2>&1) || ! noted; then
   wait
   restore_names .berth/names
@@ -44,13 +45,15 @@ if ! said=$(load "$@" 2>&1) || ! noted; then
   esac
   failed load yes
 fi
-printf '%s\\n' "$said" | sed 's/^/loaded\t/'
+printf '%s\n' "$said" | sed "s/^/loaded$(printf '\t')/"
 # Containerd has ids of its own. Which of them the archive's images have is noted, so that they need not be sent again.
 note_ids() {
+  # shellcheck disable=SC2086 # Lists of names and ids without spaces.
   is=$(as_root docker image inspect --format '{{.Id}}' $subjects </dev/null) || return 1
+  # shellcheck disable=SC2086
   set -- $is
   for id in $ids; do
-    printf '%s %s\\n' "$id" "$1"
+    printf '%s %s\n' "$id" "$1"
     shift
   done
 }
@@ -58,4 +61,3 @@ case $store:$source in
   containerd:names | containerd:none) ;;
   containerd:*) [ -z "$subjects" ] || note_ids >.berth/loaded 2>/dev/null ;;
 esac
-`

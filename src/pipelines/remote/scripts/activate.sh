@@ -1,0 +1,16 @@
+#!/bin/sh
+# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED COUNT NAME… ID… NAME…:
+# loads the image, moves the uploaded files into place, starts the stack and inspects its containers, in one go on the
+# server, and puts everything back by itself when a part fails. COUNT names to remember come first, then the ids of the
+# archive's images and as many names for them. Prints a `step` line when it comes to load, start, health and its end, and
+# where it fails a `failed` line (step, whether what ran before is back) that the server's words follow.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
+. "$(dirname "$0")/lib/compose.sh"
+. "$(dirname "$0")/lib/images.sh"
+. "$(dirname "$0")/lib/inspect.sh"
+restore=$(cat "$(dirname "$0")/lib/alone.sh" "$(dirname "$0")/restore.sh")
+. "$(dirname "$0")/lib/activation/restore.sh"
+. "$(dirname "$0")/lib/activation/prepare.sh"
+. "$(dirname "$0")/lib/activation/failed.sh"
+. "$(dirname "$0")/lib/activation/load.sh"
+. "$(dirname "$0")/lib/activation/start.sh"

@@ -1,0 +1,370 @@
+// Generated from activate.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+  compose_kind=none
+  if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+    compose_kind=v2
+  elif known_compose; then
+    compose_kind=v1
+  elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+    case $compose_version in
+      1.*) compose_kind=v1 ;;
+      *) compose_kind=standalone ;;
+    esac
+  else
+    compose_version=
+  fi
+}
+compose() {
+  case $compose_kind in
+    v2) as_root docker compose "$@" ;;
+    v1 | standalone) as_root docker-compose "$@" ;;
+    *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+  esac
+}
+name_ids() {
+  [ "$#" -gt 0 ] || return 0
+  if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+    for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+    return 0
+  fi
+  [ "$#" -gt 1 ] || return 0
+  for name do
+    id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+  done
+  return 0
+}
+inspect() {
+  [ "$#" -gt 0 ] || return 0
+  printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
+  as_root docker inspect --type container --format "$(printf 'container\\t')"'{{.Id}}|{{.Name}}|{{index .Config.Labels "com.docker.compose.service"}}|{{.HostConfig.RestartPolicy.Name}}|{{json .State}}' "$@" 2>/dev/null </dev/null
+}
+restore='path_of() {
+  case $1 in
+    "~") printf '\\''%s\\n'\\'' "$HOME" ;;
+    "~/"*) printf '\\''%s\\n'\\'' "$HOME/\${1#??}" ;;
+    -*) printf '\\''%s\\n'\\'' "./$1" ;;
+    *) printf '\\''%s\\n'\\'' "$1" ;;
+  esac
+}
+as_root() { "$@"; }
+known_compose() { return 1; }
+find_compose() {
+  compose_kind=none
+  if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+    compose_kind=v2
+  elif known_compose; then
+    compose_kind=v1
+  elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+    case $compose_version in
+      1.*) compose_kind=v1 ;;
+      *) compose_kind=standalone ;;
+    esac
+  else
+    compose_version=
+  fi
+}
+compose() {
+  case $compose_kind in
+    v2) as_root docker compose "$@" ;;
+    v1 | standalone) as_root docker-compose "$@" ;;
+    *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+  esac
+}
+restore_names() {
+  while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
+}
+restore_containers() {
+  while read -r _ _ id name; do
+    is=$(as_root docker inspect --type container --format '\\''{{.Name}}'\\'' "$id" 2>/dev/null </dev/null) || continue
+    [ "$is" != "$name" ] || continue
+    as_root docker rm -f "\${name#/}" </dev/null >/dev/null 2>&1
+    as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
+  done <.berth/running
+}
+restore_files() {
+  while IFS= read -r name; do
+    if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
+    elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
+    fi
+  done <.berth/files
+}
+kept_prefix() { printf '\\''berth/kept:%s-'\\'' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+let_go() {
+  [ "$store" = containerd ] || return 0
+  held=$(as_root docker image ls --format '\\''{{.Repository}}:{{.Tag}}'\\'' </dev/null | grep "^$(kept_prefix)")
+  [ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
+}
+any_compose_file() {
+  for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+    if [ -f "$name" ]; then printf '\\''%s\\n'\\'' "$name"; return; fi
+  done
+}
+put_back() {
+  if [ -s .berth/running ]; then
+    restore_files
+    restore_names .berth/names
+    restore_names .berth/running
+    restore_containers
+    again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
+    return
+  fi
+  if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
+  else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
+  fi
+  restore_files
+  restore_names .berth/names
+  return 0
+}
+if [ "$#" -gt 0 ]; then cd "$(path_of "$1")" || exit 1
+else cd "$(dirname "$0")/.." || exit 1
+fi
+trap '\\'''\\'' HUP
+previous=.berth/previous
+[ -d "$previous" ] || { echo "$(pwd): no deploy was cut off here, so there is nothing to put back"; exit 0; }
+exec 8>>.berth/activation || exit 1
+flock -n 8 || { echo "$(pwd): a deploy is starting the stack right now; it puts back what fails by itself" >&2; exit 75; }
+find_compose
+[ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
+compose_file=$(any_compose_file)
+old=$(cat .berth/old)
+if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
+else restore_names .berth/names
+fi || { printf '\\''%s\\n'\\'' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
+rm -rf .berth/staged "$previous"
+store=containerd
+let_go
+echo "$(pwd): the previous version is back"'
+restore_names() {
+  while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
+}
+restore_containers() {
+  while read -r _ _ id name; do
+    is=$(as_root docker inspect --type container --format '{{.Name}}' "$id" 2>/dev/null </dev/null) || continue
+    [ "$is" != "$name" ] || continue
+    as_root docker rm -f "\${name#/}" </dev/null >/dev/null 2>&1
+    as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
+  done <.berth/running
+}
+restore_files() {
+  while IFS= read -r name; do
+    if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
+    elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
+    fi
+  done <.berth/files
+}
+kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+let_go() {
+  [ "$store" = containerd ] || return 0
+  held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep "^$(kept_prefix)")
+  [ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
+}
+any_compose_file() {
+  for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+    if [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+  done
+}
+put_back() {
+  if [ -s .berth/running ]; then
+    restore_files
+    restore_names .berth/names
+    restore_names .berth/running
+    restore_containers
+    again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
+    return
+  fi
+  if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
+  else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
+  fi
+  restore_files
+  restore_names .berth/names
+  return 0
+}
+trap '' HUP PIPE TERM
+cd "$(path_of "$1")" || exit 1
+compose_kind=$2
+compose_version=$3
+compose_file=$4
+store=$5
+source=$6
+archive=$7
+format=$8
+expected=$9
+shift 9
+names=$1
+shift
+exec 8>>.berth/activation || exit 1
+flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
+staged=.berth/staged
+previous=.berth/previous
+rm -rf "$staged" "$previous"
+note() { cat >".berth/$1" || { echo "so .berth/$1 could not be noted" >&2; return 1; }; }
+give_up() {
+  wait
+  rm -rf "$staged" "$previous"
+  exit 1
+}
+wanted=
+while [ "$names" -gt 0 ]; do
+  wanted="$wanted $1"
+  names=$((names - 1))
+  shift
+done
+name_ids $wanted </dev/null | note names &
+naming=$!
+mkdir -p "$previous" || give_up
+mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
+[ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
+printf '%s\\n' "$restore" | note restore.sh || give_up
+note running </dev/null || give_up
+note old </dev/null || give_up
+(cd "$staged" && find . -type f) | note files || give_up
+containers() {
+  case $compose_kind in
+    v1) compose -f "$1" ps -q 2>/dev/null </dev/null ;;
+    *) compose -f "$1" ps -aq 2>/dev/null </dev/null ;;
+  esac
+}
+known_containers() {
+  project=
+  [ ! -f .berth/project ] || IFS= read -r project <.berth/project
+  case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
+  known=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project=$project" 2>/dev/null </dev/null)
+  [ -n "$known" ] && printf '%s\\n' "$known"
+}
+containers_here() {
+  here=$(as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format '{{.ID}} {{.Label "com.docker.compose.project"}}' 2>/dev/null </dev/null)
+  project=$(printf '%s\\n' "$here" | cut -d ' ' -f 2 | sort -u)
+  case $project in "" | *[!a-z0-9_-]*) return 1 ;; esac
+  printf '%s\\n' "$project" >.berth/project
+  printf '%s\\n' "$here" | cut -d ' ' -f 1
+}
+old_file=$(any_compose_file "$compose_file")
+inspect_before() {
+  old=$(known_containers) || old=$(containers_here) || old=$(containers "$old_file")
+  printf '%s\\n' "$old" | note old || return 1
+  [ -z "$old" ] || as_root docker inspect --type container --format '{{if .State.Running}}{{.Image}} {{.Config.Image}} {{.Id}} {{.Name}}{{end}}' $old 2>/dev/null </dev/null |
+    sed '/^$/d' | note running
+}
+inspecting=
+if [ -n "$old_file" ]; then
+  inspect_before </dev/null >/dev/null 2>&1 &
+  inspecting=$!
+fi
+wait "$naming" || give_up
+keep_images() {
+  prefix=$(kept_prefix)
+  for id in $(cut -d ' ' -f 1 .berth/names | sort -u); do
+    as_root docker tag "$id" "$prefix$(printf '%s' "\${id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+  done
+}
+[ "$store" != containerd ] || keep_images
+forget_names() {
+  for name in $subjects; do
+    cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || as_root docker rmi "$name" </dev/null >/dev/null 2>&1
+  done
+}
+failed() {
+  printf 'failed\\t%s\\t%s\\n' "$1" "$2"
+  printf '%s\\n' "$said" | tail -c 6000
+  rm -rf "$staged" "$previous"
+  let_go
+  exit 1
+}
+ids=
+count=$(($# / 2))
+while [ "$count" -gt 0 ]; do
+  ids="$ids $1"
+  shift
+  count=$((count - 1))
+done
+subjects=$*
+load() {
+  case $source in
+    none) return 0 ;;
+    file) as_root docker load <"$staged/$archive" || return 1 ;;
+    part | whole) as_root docker load || return 1 ;;
+    names)
+      for id in $ids; do
+        [ "$id" = "$1" ] || grep -qxF "$id $1" .berth/names || as_root docker tag "$id" "$1" </dev/null || return 1
+        shift
+      done ;;
+  esac
+  [ -n "$subjects" ] || return 0
+  is=$(as_root docker image inspect --format "$format" $subjects </dev/null) || return 1
+  [ "$(printf '%s\\n' "$is" | sha256sum | cut -c 1-64)" != "$expected" ] || return 0
+  echo "what was loaded as $subjects is not the image of the archive:"
+  printf '%s\\n' "$is"
+  return 1
+}
+noted() {
+  [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
+}
+printf 'step\\tload\\n'
+if ! said=$(load "$@" 2>&1) || ! noted; then
+  wait
+  restore_names .berth/names
+  forget_names
+  case $source in
+    part | names)
+      rm -rf .berth/incoming
+      mv "$staged" .berth/incoming ;;
+  esac
+  failed load yes
+fi
+printf '%s\\n' "$said" | sed "s/^/loaded$(printf '\\t')/"
+note_ids() {
+  is=$(as_root docker image inspect --format '{{.Id}}' $subjects </dev/null) || return 1
+  set -- $is
+  for id in $ids; do
+    printf '%s %s\\n' "$id" "$1"
+    shift
+  done
+}
+case $store:$source in
+  containerd:names | containerd:none) ;;
+  containerd:*) [ -z "$subjects" ] || note_ids >.berth/loaded 2>/dev/null ;;
+esac
+wait
+old=$(cat .berth/old)
+printf 'step\\tstart\\n'
+start() {
+  while IFS= read -r name; do
+    mkdir -p "$(dirname "$name")" "$(dirname "$previous/$name")" || return 1
+    if [ -e "$name" ]; then ln "$name" "$previous/$name" 2>/dev/null || cp -p "$name" "$previous/$name" || return 1
+    else : >"$previous/$name.absent" || return 1
+    fi
+    mv -f "$staged/$name" "$name" || return 1
+  done <.berth/files
+  compose -f "$compose_file" up -d </dev/null
+}
+if ! said=$(start 2>&1); then
+  if put_back; then failed start yes; fi
+  said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
+  failed start no
+fi
+printf 'step\\thealth\\n'
+rm -rf "$staged" "$previous"
+settle_archive() {
+  kept=
+  [ ! -f .berth/archive ] || IFS= read -r kept <.berth/archive
+  case $kept in */*) kept= ;; esac
+  if [ "$source" = file ]; then
+    [ "$kept" != "$archive" ] || kept=
+    printf '%s\\n' "$archive" >.berth/archive
+  else rm -f "./$archive" .berth/archive
+  fi
+  [ -z "$kept" ] || rm -f "./$kept"
+}
+[ "$source" = none ] || settle_archive
+if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
+  { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
+fi
+if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_containers); then
+  rm -f .berth/project
+  now=$(containers_here) || now=$(containers "$compose_file")
+fi
+inspect $now
+let_go
+printf 'step\\tend\\n'
+`

@@ -1,0 +1,55 @@
+#!/bin/sh
+# deployLock.sh DIRECTORY HOLDER [GONE]: holds the deploy lock of a directory for as long as stdin stays open and brings
+# something every three minutes. Prints `held` and the revision when it has it; exits with 75 and the holder's name when
+# somebody else has it, unless that is GONE.
+# The lock belongs to this process: it is free again the moment the channel, or whoever opened it, is gone. What a broken
+# deploy left in the way goes with it, once the activation that it may have under way has ended. Whose network went away
+# is never heard of again, and sshd would wait for hours: so the holder has to say something now and then. One that does
+# not, or whose own Berth says that it is gone, loses its connection, on which more of it may be waiting.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
+. "$(dirname "$0")/lib/revision.sh"
+path=$(path_of "$1")
+revision=
+known=yes
+[ -d "$path/.berth" ] || known=
+mkdir -p "$path/.berth" || exit 1
+cd "$path/.berth" || exit 1
+command -v flock >/dev/null || { echo "flock is missing: install util-linux" >&2; exit 1; }
+hang_up() {
+  case $(cat "/proc/$1/comm" 2>/dev/null) in sshd*) kill -KILL "$1" 2>/dev/null ;; esac
+}
+exec 9>>lock || exit 1
+if ! flock -n 9; then
+  # shellcheck disable=SC2094 # It is only read here.
+  { IFS= read -r holder; read -r connection process; } <holder
+  if [ -n "$3" ] && [ "$holder" = "$3" ]; then
+    hang_up "$connection"
+    kill -KILL "$process" 2>/dev/null
+  fi
+  [ -z "$holder" ] || printf '%s\n' "$holder"
+  exit 75
+fi
+if [ -e activation ]; then
+  exec 8<activation
+  flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
+  exec 8<&-
+fi
+[ -z "$known" ] || revision=$(deploy_revision .)
+printf '%s\n%s %s\n' "$2" "$PPID" "$$" >holder
+rm -rf incoming
+told=
+silent=
+trap 'told=yes' HUP INT TERM
+printf 'held\t%s\n' "$revision"
+if command -v timeout >/dev/null; then
+  until [ -n "$told$silent" ]; do
+    heard=$(timeout 180 dd bs=256 count=1 2>/dev/null 9>&-) || silent=yes
+    [ -n "$heard" ] || break
+  done
+else
+  cat >/dev/null 9>&-
+fi
+rm -rf incoming
+: >holder
+exec 9>&-
+[ -n "$told" ] || [ -z "$silent" ] || hang_up "$PPID"

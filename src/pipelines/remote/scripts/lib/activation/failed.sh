@@ -1,0 +1,15 @@
+# shellcheck shell=sh
+# The archive's names that meant nothing before the load mean nothing after it has failed.
+forget_names() {
+  for name in $subjects; do
+    cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || as_root docker rmi "$name" </dev/null >/dev/null 2>&1
+  done
+}
+# failed STEP RESTORED: the words of the server follow. They are in no file, for which there may be no room.
+failed() {
+  printf 'failed\t%s\t%s\n' "$1" "$2"
+  printf '%s\n' "$said" | tail -c 6000
+  rm -rf "$staged" "$previous"
+  let_go
+  exit 1
+}

@@ -1,0 +1,53 @@
+# shellcheck shell=sh
+# Functions that put back what ran before, from what prepare.sh noted.
+restore_names() {
+  while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
+}
+# docker-compose 1.x renames a container before it makes the next one, and leaves it so when that fails.
+restore_containers() {
+  while read -r _ _ id name; do
+    is=$(as_root docker inspect --type container --format '{{.Name}}' "$id" 2>/dev/null </dev/null) || continue
+    [ "$is" != "$name" ] || continue
+    as_root docker rm -f "${name#/}" </dev/null >/dev/null 2>&1
+    as_root docker rename "$id" "${name#/}" </dev/null >/dev/null 2>&1
+  done <.berth/running
+}
+restore_files() {
+  while IFS= read -r name; do
+    if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
+    elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
+    fi
+  done <.berth/files
+}
+# Names that hold on to the images of this directory while what their own names mean is in doubt.
+kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+# An image that is still used keeps the name, until the end of the next activation.
+let_go() {
+  [ "$store" = containerd ] || return 0
+  held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep "^$(kept_prefix)")
+  # shellcheck disable=SC2086 # A list of names without spaces.
+  [ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
+}
+any_compose_file() {
+  for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+    if [ -f "$name" ]; then printf '%s\n' "$name"; return; fi
+  done
+}
+# Fails where what ran before does not start again; `again` is why.
+put_back() {
+  if [ -s .berth/running ]; then
+    restore_files
+    restore_names .berth/names
+    restore_names .berth/running
+    restore_containers
+    again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
+    return
+  fi
+  # Nothing ran before, so nothing is left running; volumes stay.
+  if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
+  else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
+  fi
+  restore_files
+  restore_names .berth/names
+  return 0
+}

@@ -1,0 +1,59 @@
+#!/bin/sh
+# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST NAME…: everything a deploy has to know of the server
+# (Docker, compose, disks, the images of these names, and files, whose names are on stdin, each ended by a NUL), a line
+# each. The four in the middle are yes or no: make a docker-compose 1.x show that it runs, tell the layers of the server's
+# images (MOST at most), hash the files, and whether as_root goes through sudo.
+# Compose takes longest to answer, so it is asked beside everything else. What the last deploy noted of it holds as long
+# as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
+. "$(dirname "$0")/lib/compose.sh"
+. "$(dirname "$0")/lib/images.sh"
+. "$(dirname "$0")/lib/revision.sh"
+tab=$(printf '\t')
+path=$(path_of "$1")
+printf 'revision\t%s\n' "$(deploy_revision "$path/.berth")"
+known_compose() {
+  program=$(command -v docker-compose) || return 1
+  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
+    [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
+  compose_version=1.x
+  [ "$thorough" = no ] && head -c 80 "$program" | grep -q '^#!.*python'
+}
+thorough=$2
+layers=$3
+files=$4
+through_sudo=$5
+most=$6
+shift 6
+beside() {
+  find_compose
+  printf 'compose\t%s\t%s\n' "$compose_kind" "$compose_version"
+  name_ids "$@" | sed "s/^/image$tab/"
+}
+# Through sudo one question comes first, alone: a wrong password is then one attempt.
+[ "$through_sudo" = yes ] || beside "$@" </dev/null &
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+[ "$through_sudo" = no ] || beside "$@" </dev/null &
+free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
+near=$path
+while [ ! -d "$near" ]; do near=$(dirname "$near"); done
+free_here=$(free "$near")
+root=${info##*|}
+free_there=
+[ ! -d "$root" ] || free_there=$(free "$root")
+hashes=
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+chains=
+if [ "$layers" = yes ]; then
+  ids=$(as_root docker image ls -q --no-trunc </dev/null | awk '!seen[$0]++' | head -n "$most")
+  # shellcheck disable=SC2086 # A list of ids.
+  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
+fi
+wait
+printf 'docker\t%s\n' "$info"
+[ -w "$near" ] || printf 'readonly\t%s\n' "$near"
+printf 'free\t%s\ndockerfree\t%s\n' "$free_here" "$free_there"
+printf '%s\n' "$hashes" | sed "s/^/file$tab/"
+printf '%s\n' "$chains" | sed "s/^/chain$tab/"
+sed "s/^/loaded$tab/" "$path/.berth/loaded" 2>/dev/null
+exit 0

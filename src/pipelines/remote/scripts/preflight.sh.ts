@@ -1,0 +1,84 @@
+// Generated from preflight.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+  compose_kind=none
+  if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+    compose_kind=v2
+  elif known_compose; then
+    compose_kind=v1
+  elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+    case $compose_version in
+      1.*) compose_kind=v1 ;;
+      *) compose_kind=standalone ;;
+    esac
+  else
+    compose_version=
+  fi
+}
+compose() {
+  case $compose_kind in
+    v2) as_root docker compose "$@" ;;
+    v1 | standalone) as_root docker-compose "$@" ;;
+    *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+  esac
+}
+name_ids() {
+  [ "$#" -gt 0 ] || return 0
+  if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+    for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+    return 0
+  fi
+  [ "$#" -gt 1 ] || return 0
+  for name do
+    id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+  done
+  return 0
+}
+deploy_revision() { stat -c %y "$1" "$1/holder" 2>/dev/null | tr '\\n' ' '; }
+tab=$(printf '\\t')
+path=$(path_of "$1")
+printf 'revision\\t%s\\n' "$(deploy_revision "$path/.berth")"
+known_compose() {
+  program=$(command -v docker-compose) || return 1
+  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
+    [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
+  compose_version=1.x
+  [ "$thorough" = no ] && head -c 80 "$program" | grep -q '^#!.*python'
+}
+thorough=$2
+layers=$3
+files=$4
+through_sudo=$5
+most=$6
+shift 6
+beside() {
+  find_compose
+  printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
+  name_ids "$@" | sed "s/^/image$tab/"
+}
+[ "$through_sudo" = yes ] || beside "$@" </dev/null &
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+[ "$through_sudo" = no ] || beside "$@" </dev/null &
+free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
+near=$path
+while [ ! -d "$near" ]; do near=$(dirname "$near"); done
+free_here=$(free "$near")
+root=\${info##*|}
+free_there=
+[ ! -d "$root" ] || free_there=$(free "$root")
+hashes=
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+chains=
+if [ "$layers" = yes ]; then
+  ids=$(as_root docker image ls -q --no-trunc </dev/null | awk '!seen[$0]++' | head -n "$most")
+  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
+fi
+wait
+printf 'docker\\t%s\\n' "$info"
+[ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
+printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
+printf '%s\\n' "$hashes" | sed "s/^/file$tab/"
+printf '%s\\n' "$chains" | sed "s/^/chain$tab/"
+sed "s/^/loaded$tab/" "$path/.berth/loaded" 2>/dev/null
+exit 0
+`
