@@ -68,6 +68,34 @@ export class RemoteTimeout extends Schema.TaggedError<RemoteTimeout>()("RemoteTi
   }
 }
 
+/** A remote command that stays open gave no sign of life for too long; its channel was closed. */
+export class RemoteSilent extends Schema.TaggedError<RemoteSilent>()("RemoteSilent", {
+  ...where,
+  what: Schema.String,
+  seconds: Schema.Number
+}) {
+  readonly status = 502
+  override get message() {
+    return `"${this.server}" (${this.host}:${this.port}) said nothing for ${this.seconds} s while it was asked for ` +
+      `${this.what}: the command was ended`
+  }
+}
+
+/** A remote command wrote more than can be meant; its channel was closed. */
+export class RemoteOutputTooLong extends Schema.TaggedError<RemoteOutputTooLong>()("RemoteOutputTooLong", {
+  ...where,
+  what: Schema.String,
+  bytes: Schema.Number
+}) {
+  readonly status = 502
+  override get message() {
+    return `"${this.server}" (${this.host}:${this.port}) wrote more than ${
+      this.bytes / 1024 / 1024
+    } MiB while it was ` +
+      `asked for ${this.what}: the command was ended`
+  }
+}
+
 /** sudo turned the command down. */
 export class SudoRefused extends Schema.TaggedError<SudoRefused>()("SudoRefused", {
   ...where,
@@ -123,5 +151,7 @@ export type SshError =
   | HostKeyChanged
   | ConnectionLost
   | RemoteTimeout
+  | RemoteSilent
+  | RemoteOutputTooLong
   | SudoRefused
   | RemoteArgumentRefused

@@ -10,7 +10,7 @@ import {
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -29,7 +29,7 @@ import {
   type RemoteFile,
   textLimit
 } from "../remote/compare.ts"
-import { execute } from "../remote/execute.ts"
+import { commandFailed, execute } from "../remote/execute.ts"
 import { keyDifference, textDifference, textOf, wholeText } from "./difference.ts"
 import { type LocalFile, localInventory } from "./localInventory.ts"
 
@@ -81,15 +81,14 @@ const lookAt = (server: ServerAccess, remotePath: string, names: Names, sudo: bo
     const command = inventoryCommand(remotePath, names.all, sudo)
     const { stderr, stdout } = yield* execute(server, command, { timeout: "30 minutes", maxOutput: 64 * 1024 * 1024 })
     const files = yield* Effect.mapError(parseInventory(stdout), () =>
-      new RemoteCommandFailed({
-        server: server.name,
-        host: server.host,
-        port: server.port,
-        what: command.what,
-        code: 0,
-        words: `${remotePath} holds too many files to compare`
-      }))
-    return { files, sudo, warnings: stderr.split("\n").map((line) => line.trim()).filter((line) => line !== "") }
+      commandFailed(server, command, 0, `${remotePath} holds too many files to compare`))
+    return {
+      files,
+      sudo,
+      warnings: stderr.split("\n").map((line) =>
+        line.trim()
+      ).filter((line) => line !== "")
+    }
   })
 
 /** Looks as the server's user, and again through sudo only where that user may not read everything. */

@@ -2,12 +2,11 @@ import { Data, Deferred, Effect, Mailbox, Option, Stream } from "effect"
 import type { Scope } from "effect"
 import { DeployFailed } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
-import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
-import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Ssh } from "../../services/ssh/Ssh.ts"
+import type { SshError } from "../../schema/Ssh.ts"
+import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { activateCommand, type Activation } from "../remote/activate.ts"
-import { linesOf, text } from "../remote/output.ts"
+import { serverWords } from "../remote/execute.ts"
 import { type ContainerState, parseLook } from "../remote/stackHealth.ts"
 
 /** The server could not load the image, says why, and has undone the attempt. */
@@ -17,7 +16,12 @@ export class LoadFailed extends Data.TaggedError("LoadFailed")<{ readonly reason
   }
 }
 
-type Broken = DeployFailed | ConnectionLost
+/** Pulling and loading of images, and starting of a stack, are silent for as long as they take. */
+const silence = "30 minutes"
+/** Lines that are read ahead of who waits for them. */
+const linesAhead = 256
+
+type Broken = DeployFailed | WatchedError
 
 /** An activation that is under way on the server, stage by stage. */
 export interface RunningActivation {
@@ -43,12 +47,12 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
     input,
     ({ message }) => Deferred.fail(broken, new DeployFailed({ step: "load", reason: message }))
   )
-  const process = yield* (yield* Ssh).spawn(server, activateCommand(activation, server.useSudo), fed)
-  const lines = yield* Mailbox.fromStream(linesOf(process.stdout))
-  const stderr = yield* Effect.fork(text(process.stderr))
+  const process = yield* spawnWatched(server, activateCommand(activation, server.useSudo), {
+    silence,
+    ...fed === undefined ? {} : { input: fed }
+  })
+  const lines = yield* Mailbox.fromStream(process.lines, { capacity: linesAhead })
   const rest = Stream.mkString(Stream.map(Mailbox.toStream(lines), (line) => `${line}\n`))
-
-  const shown = (words: string) => scrubbed(words, serverSecrets(server))
 
   /** Reads up to the line that announces the next stage; fails with what the server says when it does not come. */
   const until = (stage: string, next: string): Effect.Effect<ReadonlyArray<string>, LoadFailed | Broken> =>
@@ -57,13 +61,13 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
       while (true) {
         const line = yield* Effect.optionFromOptional(lines.take)
         if (Option.isNone(line)) {
-          const words = shown(yield* stderr)
+          const words = serverWords(server, yield* process.stderr)
           return yield* new DeployFailed({ step: stage, reason: words === "" ? "the server stopped halfway" : words })
         }
         if (line.value === `step\t${next}`) return seen
         if (line.value.startsWith("failed\t")) {
           const [, step = stage] = line.value.split("\t")
-          const reason = shown(yield* rest).trim() || "the server did not say why"
+          const reason = serverWords(server, yield* rest) || "the server did not say why"
           return yield* step === "load" ? new LoadFailed({ reason }) : new DeployFailed({ step, reason })
         }
         seen.push(line.value)

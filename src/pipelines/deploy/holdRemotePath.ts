@@ -1,13 +1,12 @@
-import { Data, Effect, ExecutionStrategy, Exit, Option, Schedule, Scope, Stream } from "effect"
+import { Data, Duration, Effect, ExecutionStrategy, Exit, Option, Schedule, Scope, Stream } from "effect"
 import { DeployLocked } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
-import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import { Instance } from "../../services/runs/Instance.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
-import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Ssh } from "../../services/ssh/Ssh.ts"
+import { spawnWatched } from "../../services/ssh/spawnWatched.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { deployLockCommand, lockedElsewhere } from "../remote/deployLock.ts"
-import { linesOf, text } from "../remote/output.ts"
+import { commandFailed, serverWords } from "../remote/execute.ts"
 
 class Held extends Data.TaggedError("Held")<{ readonly by: string }> {}
 
@@ -15,6 +14,14 @@ const signsOfLife = Stream.as(
   Stream.fromSchedule(Schedule.spaced("10 seconds")),
   new TextEncoder().encode("still here\n")
 )
+
+/** The server waits for up to 5 minutes until what an earlier deploy has under way has ended. */
+const silence = "6 minutes"
+/** How long to wait behind a deploy of this process, and until the server has let go of one that is gone. */
+const longestWait = Duration.toMillis("30 minutes")
+const longestRelease = Duration.toMillis("1 minute")
+const longestHolder = 300
+const pauses = { first: 200, longest: 15_000 }
 
 /** Keeps what an attempt holds of the outer scope only when it succeeds: the channels that it could wait for are few. */
 const keptOnSuccess = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
@@ -33,7 +40,6 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
   server: ServerAccess,
   remotePath: string
 ): Effect.fn.Return<string, DeployLocked | RemoteCommandFailed | SshError, Ssh | Instance | Scope.Scope> {
-  const ssh = yield* Ssh
   const instance = yield* Instance
   const name = yield* instance.hold
   const since = new Date(yield* Effect.clockWith((clock) => clock.currentTimeMillis)).toISOString()
@@ -42,32 +48,36 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
   const attempt = (gone: string) =>
     Effect.gen(function*() {
       const command = deployLockCommand(remotePath, holder, gone)
-      const process = yield* ssh.spawn(server, command, signsOfLife)
-      const answer = yield* Stream.runHead(linesOf(process.stdout))
+      const process = yield* spawnWatched(server, command, { silence, heartbeat: signsOfLife })
+      const answer = yield* Stream.runHead(process.lines)
       const [said, turn = ""] = Option.getOrElse(answer, () => "").split("\t")
       if (said === "held") return turn
       const code = yield* process.exit
       if (code === lockedElsewhere) return yield* new Held({ by: Option.getOrElse(answer, () => "\tunknown") })
-      const words = scrubbed(yield* text(process.stderr), serverSecrets(server))
-      return yield* new RemoteCommandFailed({
-        server: server.name,
-        host: server.host,
-        port: server.port,
-        what: command.what,
-        code,
-        words
-      })
+      return yield* commandFailed(server, command, code, yield* process.stderr)
     }).pipe(keptOnSuccess)
 
-  const take = (gone: string): Effect.Effect<string, DeployLocked | RemoteCommandFailed | SshError, Scope.Scope> =>
+  const begun = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  const take = (
+    gone: string,
+    pause: number,
+    goneSince: number
+  ): Effect.Effect<string, DeployLocked | RemoteCommandFailed | SshError, Ssh | Scope.Scope> =>
     Effect.catchTag(attempt(gone), "Held", ({ by }) =>
       Effect.gen(function*() {
         const [held = "", words = by] = by.split("\t")
-        if (!held.startsWith(instance.id)) {
-          return yield* new DeployLocked({ remotePath, server: server.name, holder: words })
-        }
-        yield* Effect.sleep("200 millis")
-        return yield* take((yield* instance.isHolding(held)) ? "" : by)
+        const locked = new DeployLocked({
+          remotePath,
+          server: server.name,
+          holder: serverWords(server, words).slice(0, longestHolder)
+        })
+        if (!held.startsWith(instance.id)) return yield* locked
+        const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+        const lives = held !== name && (yield* instance.isHolding(held))
+        const since = lives ? now : goneSince
+        if (now - begun >= longestWait || now - since >= longestRelease) return yield* locked
+        yield* Effect.sleep(pause)
+        return yield* take(lives ? "" : by, Math.min(pause * 1.5, pauses.longest), since)
       }))
-  return yield* take("")
+  return yield* take("", pauses.first, begun)
 })

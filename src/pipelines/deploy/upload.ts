@@ -1,9 +1,10 @@
 import { Effect, Option } from "effect"
 import type { ServerAccess } from "../../schema/Server.ts"
-import { RemoteCommandFailed, type SshError } from "../../schema/Ssh.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import { Sha256 } from "../../services/bytes/Sha256.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
+import { commandFailed } from "../remote/execute.ts"
 import { parseReceived, uploadCommand } from "../remote/upload.ts"
 import type { DeployFile } from "./deployFiles.ts"
 
@@ -18,16 +19,8 @@ const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile) 
     const command = uploadCommand(remotePath, file.name, file.mode)
     const { bytes, sha256 } = yield* (yield* Sha256).passing(files.lend(file.path))
     const answer = yield* ssh.exec(server, command, { stdin: bytes, timeout: "6 hours" })
-    const failed = (words: string) =>
-      new RemoteCommandFailed({
-        server: server.name,
-        host: server.host,
-        port: server.port,
-        what: command.what,
-        code: answer.code,
-        words
-      })
-    if (answer.code !== 0) return yield* failed(answer.stderr.trim())
+    const failed = (words: string) => commandFailed(server, command, answer.code, words)
+    if (answer.code !== 0) return yield* failed(answer.stderr)
     const arrived = parseReceived(answer.stdout)
     const sent = yield* sha256
     if (!Option.exists(arrived, (received) => received.sha256 === sent && received.bytes === file.size)) {

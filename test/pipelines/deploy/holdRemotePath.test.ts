@@ -1,10 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, TestClock } from "effect"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
+import { holdRemotePath } from "../../../src/pipelines/deploy/holdRemotePath.ts"
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
+import type { ServerAccess } from "../../../src/schema/Server.ts"
+import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { startService } from "../../fixtures/service.ts"
+import { type AskedCommand, SshTest } from "../../layers/SshTest.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const remotePath = "~/containers/hello"
@@ -68,4 +72,50 @@ describe.skipIf(process.platform === "win32")("a second deploy to a path", () =>
       expect((yield* Fiber.join(first)).body).toMatchObject({ healthy: true })
       expect((yield* other.request("POST", "/api/container/deploy", deployOf(world))).status).toBe(200)
     }))
+})
+
+describe("a server that says for ever who has the lock", () => {
+  const main: ServerAccess = {
+    id: "1",
+    name: "Main",
+    host: "main.test",
+    port: 22,
+    username: "deployer",
+    useSudo: false,
+    credentials: {}
+  }
+  const holding = (answer: (asked: AskedCommand) => string) =>
+    Effect.gen(function*() {
+      let attempts = 0
+      const ssh = SshTest({
+        "taking the deploy lock": (asked) => {
+          attempts += 1
+          return { code: 75, stdout: `${answer(asked)}\n` }
+        }
+      })
+      const waiting = yield* Effect.fork(Effect.flip(Effect.provide(holdRemotePath(main, "~/app"), ssh)))
+      return { attempts: () => attempts, waiting }
+    })
+
+  it.scoped("is not asked for longer than a minute when it names who asks", () =>
+    Effect.gen(function*() {
+      const { attempts, waiting } = yield* holding(({ args }) => args[1] ?? "")
+      yield* TestClock.adjust("59 seconds")
+      expect(yield* Fiber.poll(waiting)).toMatchObject({ _tag: "None" })
+      yield* TestClock.adjust("10 seconds")
+      expect((yield* Fiber.join(waiting))._tag).toBe("DeployLocked")
+      expect(attempts()).toBeLessThan(30)
+    }).pipe(Effect.provide(InstanceLive)))
+
+  it.scoped("is not asked for longer than half an hour when it names another deploy of this process", () =>
+    Effect.gen(function*() {
+      const other = yield* (yield* Instance).hold
+      const { waiting } = yield* holding(() => `${other}\t${"x".repeat(1_000)}`)
+      yield* TestClock.adjust("29 minutes")
+      expect(yield* Fiber.poll(waiting)).toMatchObject({ _tag: "None" })
+      yield* TestClock.adjust("2 minutes")
+      const error = yield* Fiber.join(waiting)
+      expect(error._tag).toBe("DeployLocked")
+      expect(error.message.length).toBeLessThan(400)
+    }).pipe(Effect.provide(InstanceLive)))
 })
