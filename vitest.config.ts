@@ -1,11 +1,63 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+
+// What a test needs stands in its file's name; test/projects.test.ts holds it to that.
+const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service that the test starts by itself
+const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
+const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
+const faults = "test/faults/**"
+
+const workers = availableParallelism() + 1
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    // Slow ones, with a run of their own: npm run test:faults
-    exclude: ["test/faults/**"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000
+    // The files of a project share their processes, and with them what they import.
+    pool: "forks",
+    poolOptions: { forks: { isolate: false } },
+    // One more than there are processors, because many tests wait for something. Fewer at least than at most, and
+    // vitest 3.2 loses tests between two projects ("Terminating worker thread").
+    minWorkers: workers,
+    maxWorkers: workers,
+    projects: [
+      {
+        extends: true,
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [sandbox, real, worlds, faults] }
+      },
+      {
+        extends: true,
+        test: {
+          name: "sandbox",
+          include: [sandbox, worlds],
+          exclude: [faults],
+          provide: { world: "sandbox" },
+          testTimeout: 60_000,
+          hookTimeout: 60_000
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "real",
+          include: [real, worlds],
+          exclude: [faults],
+          provide: { world: "sshd" },
+          testTimeout: 60_000,
+          hookTimeout: 120_000
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "faults",
+          include: [`${faults}/*.test.ts`],
+          // One file at a time: they break, fill and kill things, and measure what is left.
+          poolOptions: { forks: { singleFork: true } },
+          // Of the tests of one file that run at once, most wait for somebody who does not answer.
+          maxConcurrency: 8,
+          testTimeout: 120_000,
+          hookTimeout: 60_000
+        }
+      }
+    ]
   }
 })

@@ -51,14 +51,21 @@ const build = () => {
   writeFileSync(stamp, before)
 }
 
-/** Hands over to a program that keeps running, and to the signals meant for it. */
-const become = (args) => {
+/** Hands over to a program that keeps running, and to the signals meant for it; says a last word when it has ended. */
+const become = (args, lastly = () => {}) => {
   const child = spawn(process.execPath, args, { stdio: "inherit" })
   // The terminal sends Ctrl-C to both; SIGTERM is meant for the service.
   process.on("SIGINT", () => {})
   process.on("SIGTERM", () => child.kill("SIGTERM"))
-  child.on("exit", (code, signal) => stop(signal === null ? code : 1))
+  child.on("exit", (code, signal) => {
+    lastly()
+    stop(signal === null ? code : 1)
+  })
 }
+
+/** Runs the tests of these projects, or of all when there are none. */
+const vitest = (projects, lastly) =>
+  become([bin("vitest/vitest.mjs"), "run", ...projects.flatMap((name) => ["--project", name]), ...rest], lastly)
 
 // Garbage is cleared away early: by itself Node lets the heap of a small service grow to three times what it needs. A
 // heap that may grow less than this spends more of an upload on clearing than it saves.
@@ -79,10 +86,17 @@ const tasks = {
     become([...smallHeap, "--import", "tsx", "bench/main.ts", ...rest])
   },
   build,
-  test: () => become([bin("vitest/vitest.mjs"), "run", ...rest]),
+  test: () => {
+    // A file that is named runs whatever project it belongs to.
+    if (rest.some((word) => !word.startsWith("-") && /[./]/.test(word))) return vitest([])
+    const reminder =
+      "Not run: the tests on a real sshd, sudo and Docker (npm run test:real), and what takes longer (npm run test:faults)."
+    vitest(["unit", "sandbox"], () => console.log(reminder))
+  },
+  "test:real": () => vitest(["real"]),
   "test:faults": () => {
     build()
-    become([bin("vitest/vitest.mjs"), "run", "--config", "vitest.faults.config.ts", ...rest])
+    vitest(["faults"])
   }
 }
 

@@ -1,9 +1,7 @@
-import { afterAll } from "@effect/vitest"
 import { Effect, Either, Layer, Stream } from "effect"
 import { spawn, spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { mkdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
 import { type RemoteExit, Ssh } from "../../src/services/ssh/Ssh.ts"
@@ -16,13 +14,13 @@ export interface Shell {
 
 const systemPath = process.env["PATH"] ?? "/usr/bin:/bin"
 
-// Every applet of busybox under its own name, `sh` too: nothing of the system's own tools is in reach.
+// Every applet of busybox under its own name, `sh` too: nothing of the system's own tools is in reach. The links stay
+// for the next run: several processes of tests use them at a time.
 const busybox = (): ReadonlyArray<Shell> => {
   const found = spawnSync("sh", ["-c", "command -v busybox"], { encoding: "utf8" }).stdout.trim()
   if (found === "") return []
-  const path = mkdtempSync(join(tmpdir(), "berth-busybox-"))
-  // Registered with the file that imports this: a worker that vitest ends does not come to an "exit" event.
-  afterAll(() => rmSync(path, { recursive: true, force: true }))
+  const path = fileURLToPath(new URL("../../node_modules/.cache/berth-busybox", import.meta.url))
+  mkdirSync(path, { recursive: true })
   spawnSync(found, ["--install", "-s", path])
   return [{ name: "busybox", path }]
 }

@@ -1,20 +1,24 @@
 import { Option, Redacted } from "effect"
-import type * as Crypto from "node:crypto"
-import { beforeEach, expect, it, vi } from "vitest"
+import crypto from "node:crypto"
+import { syncBuiltinESMExports } from "node:module"
+import { afterEach, beforeEach, expect, it, vi } from "vitest"
 import { judge } from "../../../src/http/guard/judge.ts"
 
-const compared = vi.hoisted((): Array<readonly [given: number, wanted: number]> => [])
-vi.mock("node:crypto", async (original) => {
-  const crypto = await original<typeof Crypto>()
-  const timingSafeEqual: typeof crypto.timingSafeEqual = (given, wanted) => {
-    compared.push([given.byteLength, wanted.byteLength])
-    return crypto.timingSafeEqual(given, wanted)
-  }
-  return { ...crypto, timingSafeEqual }
-})
+const compared: Array<readonly [given: number, wanted: number]> = []
+const { timingSafeEqual } = crypto
 
+// Listened to at Node itself, so that it does not matter who has imported it by now.
 beforeEach(() => {
   compared.length = 0
+  vi.spyOn(crypto, "timingSafeEqual").mockImplementation((given, wanted) => {
+    compared.push([given.byteLength, wanted.byteLength])
+    return timingSafeEqual(given, wanted)
+  })
+  syncBuiltinESMExports()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
 })
 
 // No measurement of time could tell this reliably: what is tested is which comparison decides, and on how many bytes.

@@ -11,7 +11,7 @@ import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { RunsLive } from "../../../src/services/runs/Runs.ts"
-import { sandboxWorld, worlds } from "../../fixtures/servers.ts"
+import { sandboxWorld, sandboxWorlds, worlds } from "../../fixtures/servers.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
@@ -146,7 +146,7 @@ describe.each(worlds)("pull from $name", ({ available, server: start }) => {
     }), 60_000)
 })
 
-describe.skipIf(!sandboxWorld.available)("pull over a connection that breaks", () => {
+describe.skipIf(!sandboxWorld.available).each(sandboxWorlds)("pull over a connection that breaks, on $name", () => {
   it.scopedLive("tells what did not arrive, and leaves no part of it", () =>
     Effect.gen(function*() {
       const home = yield* temporaryDirectory

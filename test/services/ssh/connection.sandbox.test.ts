@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, TestClock } from "effect"
+import { Effect, Fiber, Redacted, TestClock, TestContext } from "effect"
 import { createServer } from "node:net"
 import type { Server, Socket } from "node:net"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
@@ -49,7 +49,7 @@ describe("connecting to what is no server", () => {
       expect((yield* refused(http))._tag).toBe("ServerUnreachable")
     }).pipe(Effect.provide(liveSsh())))
 
-  it.scoped("gives a server that says nothing 15 seconds", () =>
+  it.scopedLive("gives a server that says nothing 15 seconds", () =>
     Effect.gen(function*() {
       let connected = () => {}
       const met = new Promise<void>((resolve) => {
@@ -63,7 +63,7 @@ describe("connecting to what is no server", () => {
         _tag: "ServerUnreachable",
         reason: "no answer within 15 seconds"
       })
-    }).pipe(Effect.provide(liveSsh())))
+    }).pipe(Effect.provide(TestContext.TestContext), Effect.provide(liveSsh())))
 
   it.scopedLive("comes again to a server that hangs up, for a few seconds", () =>
     Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { compare } from "../../../src/pipelines/compare/compare.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { sshdWorld, worlds } from "../../fixtures/servers.ts"
+import { sshdWorld, sshdWorlds, worlds } from "../../fixtures/servers.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
@@ -77,7 +77,7 @@ describe.each(worlds)("compare on $name", ({ available, server: start }) => {
   )
 })
 
-describe.skipIf(!sshdWorld.available)("compare with data that containers own", () => {
+describe.skipIf(!sshdWorld.available).each(sshdWorlds)("compare with data that containers own, on $name", () => {
   const own = (home: string) =>
     Effect.promise(async () => {
       await chown(join(home, "containers", "app", "data", "x.bin"), 0, 0)

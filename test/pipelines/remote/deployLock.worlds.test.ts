@@ -9,7 +9,7 @@ import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, startSshd } from "../../fixtures/openssh.ts"
 import { programDirectory } from "../../fixtures/rootsPrograms.ts"
-import { sshdWorld, worlds } from "../../fixtures/servers.ts"
+import { sshdWorld, sshdWorlds, worlds } from "../../fixtures/servers.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 import { command, liveSsh } from "../../services/ssh/live.ts"
 
@@ -70,7 +70,7 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
   )
 })
 
-describe.skipIf(!realSsh.available)(realSsh.title("the lock of a remote path on a real sshd"), () => {
+describe.skipIf(!realSsh.available).each(sshdWorlds)("the lock of a remote path and its holder, on $name", () => {
   it.scopedLive("is free again when its holder says nothing any more, whose connection ends then", () =>
     Effect.gen(function*() {
       // Three minutes pass in one second.

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+const root = fileURLToPath(new URL(".", import.meta.url))
+const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => name.endsWith(".test.ts") && !name.startsWith("faults/"))
+
+// What a file uses, and by that the ending that its name has to have.
+const needsReal = /from ".*\/fixtures\/(openssh|docker|faultStage|servers)\.ts"/
+const needsSandbox = [
+  /from "node:(child_process|net|http)"/,
+  /^import (?!type).* from ".*\/layers\/(RemoteHere|wireWorld|vendorWorld)\.ts"/m,
+  /\b(startService|confinedService|makeWorld|makeSshServer|spawnBerth|startBerth)\b/
+]
+
+/** The endings that a test's name may have. */
+const endings = (text: string): ReadonlyArray<string> =>
+  needsReal.test(text)
+    ? [".real.test.ts", ".worlds.test.ts"]
+    : needsSandbox.some((need) => need.test(text))
+    ? [".sandbox.test.ts"]
+    : [".test.ts"]
+
+it("each test is named after what it needs, so that it runs in the project for that", () => {
+  const misnamed = files.filter((name) => name !== "projects.test.ts").flatMap((name) => {
+    const wanted = endings(readFileSync(join(root, name), "utf8"))
+    return wanted.some((ending) => name.endsWith(ending))
+      ? []
+      : [`${name}: its name has to end in ${wanted.join(" or ")}`]
+  })
+  expect(misnamed).toEqual([])
+})
