@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { PathSegmentRefused } from "./Upstream.ts"
+import type { Unsendable } from "./Upstream.ts"
 
 /** A repository of the git host. */
 export interface Repository {
@@ -39,4 +39,4 @@ export class GitHostUnavailable extends Schema.TaggedError<GitHostUnavailable>()
   }
 }
 
-export type GitHostFailure = GitHostRefused | GitHostUnavailable | PathSegmentRefused
+export type GitHostFailure = GitHostRefused | GitHostUnavailable | Unsendable

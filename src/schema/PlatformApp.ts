@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { Disclosed } from "./Disclosed.ts"
-import type { PathSegmentRefused } from "./Upstream.ts"
+import type { Unsendable } from "./Upstream.ts"
 
 /** A record as the platform gave it: it is handed on untouched, whatever is in it. */
 export interface Raw {
@@ -115,4 +115,4 @@ export class PlatformTimeout extends Schema.TaggedError<PlatformTimeout>()("Plat
   }
 }
 
-export type PlatformFailure = PlatformRefused | PlatformUnavailable | PlatformTimeout | PathSegmentRefused
+export type PlatformFailure = PlatformRefused | PlatformUnavailable | PlatformTimeout | Unsendable

@@ -1,15 +1,15 @@
 import { Schema } from "effect"
 
-/** An upstream answered with a status that is no success. `text` is its body, cut to a few thousand characters. */
+/** An upstream answered with a status that is no success. `words` is what it said, without secrets, in one line. */
 export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
   call: Schema.String,
   upstream: Schema.Number,
-  text: Schema.String,
+  words: Schema.String,
   /** For how many milliseconds it asked to be left alone. */
   retryAfter: Schema.optional(Schema.Number)
 }) {
   override get message() {
-    return `${this.call}: ${this.upstream} ${this.text}`
+    return `${this.call}: ${this.upstream} ${this.words}`
   }
 }
 
@@ -45,4 +45,15 @@ export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()
   }
 }
 
-export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | PathSegmentRefused
+/** A body that cannot be sent on as JSON: the fault of whoever sent it here. */
+export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", { reason: Schema.String }) {
+  readonly status = 400
+  override get message() {
+    return `The request body cannot be sent on: ${this.reason}`
+  }
+}
+
+/** What was asked for cannot be put into a request. */
+export type Unsendable = PathSegmentRefused | BodyRefused
+
+export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | Unsendable

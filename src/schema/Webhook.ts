@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { didYouMean } from "./nearest.ts"
 
 /** Which applications a webhook request is about: all of them when no name is given. */
 export const WebhookRequest = Schema.Struct({
@@ -46,3 +47,16 @@ export const WebhookStatus = Schema.Struct({
   results: Schema.Array(WebhookState)
 }).annotations({ identifier: "WebhookStatus" })
 export interface WebhookStatus extends Schema.Schema.Type<typeof WebhookStatus> {}
+
+/** No application of the platform has the name that was asked for. */
+export class ApplicationUnknown extends Schema.TaggedError<ApplicationUnknown>()("ApplicationUnknown", {
+  appName: Schema.String,
+  names: Schema.Array(Schema.String)
+}) {
+  readonly status = 404
+  override get message() {
+    const shown = this.appName.length > 100 ? `${this.appName.slice(0, 100)}…` : this.appName
+    return `The platform has no application named ${JSON.stringify(shown)}, and nothing was changed.` +
+      didYouMean(this.appName, this.names)
+  }
+}

@@ -114,6 +114,7 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
             Disclosed.Known({ value: secret !== null && secret !== "" }))
         ),
       webhookUrl: Effect.succeed("http://platform.test/webhooks/source/githost/events/manual"),
+      webhookUrlOf: () => Effect.succeed("http://platform.test/webhooks/source/githost/events/manual"),
       check: call(["check"], Effect.succeed([{ name: "platform", ok: true, detail: "in memory" }]))
     })
     return Context.make(Platform, platform).pipe(Context.add(PlatformCalls, Ref.get(asked)))

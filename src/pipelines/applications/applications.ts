@@ -4,7 +4,9 @@ import { Disclosed } from "../../schema/Disclosed.ts"
 import type { AppEnv, PlatformApp, PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { type CreateDefaults, createFields } from "./createFields.ts"
 import { hostPortOf } from "./hostPort.ts"
 
@@ -20,15 +22,18 @@ const hostPortText = (envs: ReadonlyArray<AppEnv>): string | null =>
 export const listApplications = Effect.fn("listApplications")(function*(): Effect.fn.Return<
   ReadonlyArray<PlatformApp>,
   PlatformFailure | SettingsError,
-  Platform
+  Platform | Settings
 > {
   const platform = yield* Platform
   return yield* Effect.forEach(yield* platform.applications, (app) =>
     Effect.map(
-      Effect.orElseSucceed(platform.envs(app.uuid), () => []),
+      platform.envs(app.uuid).pipe(
+        Effect.tapError((error) => warnWithoutSecrets(`The variables of "${app.name}" are unknown: ${error.message}`)),
+        Effect.orElseSucceed(() => [])
+      ),
       (envs): PlatformApp => ({ ...app.raw, _host_port: hostPortText(envs), _envs: envs.map(({ record }) => record) })
     ), { concurrency: appsAtOnce })
-})
+}, withAnswerBudget)
 
 /** The application with exactly this name. */
 export const findApplication = Effect.fn("findApplication")(function*(

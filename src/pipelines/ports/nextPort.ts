@@ -6,6 +6,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { hostPortOf } from "../applications/hostPort.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
@@ -74,4 +75,4 @@ export const nextPort: Effect.Effect<NextPort, HostPortHidden | NoPortLeft, Plat
     if (highest >= highestPort) return yield* new NoPortLeft({ highest })
     return { nextPort: highest + 1, usedPorts: used }
   }
-).pipe(Effect.withSpan("nextPort"))
+).pipe(withAnswerBudget, Effect.withSpan("nextPort"))

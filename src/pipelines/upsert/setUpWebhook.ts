@@ -24,7 +24,7 @@ export const setUpWebhook = Effect.fn("setUpWebhook")(function*(
   const done = Effect.gen(function*() {
     const value = yield* Effect.flatten(secret)
     yield* platform.setWebhookSecret(uuid, value)
-    return yield* ensureHook(repository, yield* platform.webhookUrl, value)
+    return yield* ensureHook(repository, yield* platform.webhookUrlOf(uuid), value)
   })
   const warned = Effect.catchAll(
     done,

@@ -3,19 +3,21 @@ import { Disclosed } from "../../schema/Disclosed.ts"
 import type { Repository } from "../../schema/GitHook.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import type {
-  WebhookOutcome,
-  WebhookRequest,
-  WebhookSetup,
-  WebhookState,
-  WebhookStatus,
-  WebhookTeardown
+import {
+  ApplicationUnknown,
+  type WebhookOutcome,
+  type WebhookRequest,
+  type WebhookSetup,
+  type WebhookState,
+  type WebhookStatus,
+  type WebhookTeardown
 } from "../../schema/Webhook.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { ensureHook, hookActive, removeHooks } from "./pushHook.ts"
 import { repositoryNameOf } from "./repositoryName.ts"
 
@@ -33,12 +35,14 @@ const repositoryOf = (name: string): Effect.Effect<Repository, SettingsError, Se
   Effect.flatMap(Settings, (settings) => Effect.map(settings.get("gitHost.owner"), (owner) => ({ owner, name })))
 
 const targets = ({ appName }: WebhookRequest) =>
-  Effect.flatMap(
-    Platform,
-    (platform) =>
-      Effect.map(platform.applications, (apps) =>
-        appName === undefined || appName === null ? apps : apps.filter(({ name }) => name === appName))
-  )
+  Effect.gen(function*() {
+    const apps = yield* (yield* Platform).applications
+    if (appName === undefined || appName === null) return apps
+    const named = apps.filter(({ name }) => name === appName)
+    return named.length === 0
+      ? yield* new ApplicationUnknown({ appName, names: apps.map(({ name }) => name) })
+      : named
+  })
 
 /**
  * Does something for each application, several repositories at a time and the applications of one repository one after
@@ -67,7 +71,7 @@ const forEachApp = <A, E, R>(
 /** Makes pushes deploy applications: sets their secret on the platform, and creates or updates their repository's hook. */
 export const setUpWebhooks = Effect.fn("setUpWebhooks")(function*(
   request: WebhookRequest
-): Effect.fn.Return<WebhookSetup, Failure, Services> {
+): Effect.fn.Return<WebhookSetup, Failure | ApplicationUnknown, Services> {
   const platform = yield* Platform
   const secret = yield* (yield* Settings).get("gitHost.webhookSecret")
   const webhookUrl = yield* platform.webhookUrl
@@ -77,19 +81,23 @@ export const setUpWebhooks = Effect.fn("setUpWebhooks")(function*(
       const onGitHost = yield* Option.match(repositoryNameOf(app), {
         onNone: () => Effect.succeed("skipped: no git repo configured"),
         onSome: (name) =>
-          told(Effect.flatMap(repositoryOf(name), (repository) => ensureHook(repository, webhookUrl, secret)))
+          told(
+            Effect.flatMap(
+              Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]),
+              ([repository, url]) => ensureHook(repository, url, secret)
+            )
+          )
       })
       return { app: app.name, uuid: app.uuid, platform: onPlatform, githost: onGitHost } satisfies WebhookOutcome
     }))
   return { webhookUrl, appsConfigured: results.length, results }
-})
+}, withAnswerBudget)
 
 /** Undoes that: clears the secret of applications, and deletes the hooks that lead to the platform. */
 export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
   request: WebhookRequest
-): Effect.fn.Return<WebhookTeardown, Failure, Services> {
+): Effect.fn.Return<WebhookTeardown, Failure | ApplicationUnknown, Services> {
   const platform = yield* Platform
-  const webhookUrl = yield* platform.webhookUrl
   const results = yield* forEachApp(yield* targets(request), (app) =>
     Effect.gen(function*() {
       const onPlatform = yield* told(
@@ -99,8 +107,8 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
         onNone: () => Effect.succeed("skipped"),
         onSome: (name) =>
           told(
-            repositoryOf(name).pipe(
-              Effect.flatMap((repository) => removeHooks(repository, webhookUrl)),
+            Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]).pipe(
+              Effect.flatMap(([repository, url]) => removeHooks(repository, url)),
               Effect.map((removed) => (removed === 0 ? "none found" : `removed ${removed} hook(s)`))
             )
           )
@@ -108,7 +116,7 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
       return { app: app.name, uuid: app.uuid, platform: onPlatform, githost: onGitHost } satisfies WebhookOutcome
     }))
   return { appsConfigured: results.length, results }
-})
+}, withAnswerBudget)
 
 /** Which applications pushes reach. What cannot be read counts as not set up. */
 export const webhookStatus = Effect.fn("webhookStatus")(
@@ -122,8 +130,8 @@ export const webhookStatus = Effect.fn("webhookStatus")(
         const active = yield* Option.match(repo, {
           onNone: () => Effect.succeed(false),
           onSome: (name) =>
-            repositoryOf(name).pipe(
-              Effect.flatMap((repository) => hookActive(repository, webhookUrl)),
+            Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]).pipe(
+              Effect.flatMap(([repository, url]) => hookActive(repository, url)),
               Effect.orElseSucceed(() => false)
             )
         })
@@ -138,5 +146,6 @@ export const webhookStatus = Effect.fn("webhookStatus")(
         } satisfies WebhookState
       }), { concurrency: repositoriesAtOnce })
     return { webhookUrl, results }
-  }
+  },
+  withAnswerBudget
 )

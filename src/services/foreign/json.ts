@@ -9,7 +9,7 @@ const isOpening = (code: number) => code === 0x5b || code === 0x7b
 const isClosing = (code: number) => code === 0x5d || code === 0x7d
 
 /** Where JSON text is nested deeper than `depth`; nothing where it is not. */
-const tooDeepAt = (text: string, depth: number): number | undefined => {
+export const tooDeepAt = (text: string, depth: number = limits.jsonDepth): number | undefined => {
   let level = 0
   let quoted = false
   for (let at = 0; at < text.length; at++) {

@@ -2,6 +2,7 @@ import { Duration, Effect, Layer, Option } from "effect"
 import { GitHostRefused, GitHostUnavailable } from "../../schema/GitHook.ts"
 import type { GitHostFailure } from "../../schema/GitHook.ts"
 import type { UpstreamFailure } from "../../schema/Upstream.ts"
+import { wordsOf } from "../platform/words.ts"
 import { Settings, type SettingValues } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
 import { gitea } from "./gitea.ts"
@@ -15,12 +16,13 @@ const timeout = Duration.seconds(30)
 const inDomainWords = (error: UpstreamFailure): GitHostFailure => {
   switch (error._tag) {
     case "UpstreamRefused":
-      return new GitHostRefused({ upstream: error.upstream, words: error.text })
+      return new GitHostRefused({ upstream: error.upstream, words: error.words })
     case "UpstreamUnavailable":
       return new GitHostUnavailable({ call: error.call, reason: error.reason })
     case "UpstreamTimeout":
       return new GitHostUnavailable({ call: error.call, reason: `no answer within ${error.seconds} s` })
     case "PathSegmentRefused":
+    case "BodyRefused":
       return error
   }
 }
@@ -48,8 +50,11 @@ const make = Effect.gen(function*() {
           path,
           timeout,
           headers: { "content-type": "application/json" },
-          authorization: { scheme: "token", token },
-          repeatable: method === "GET",
+          // A page of hooks, or a repository: thousands of times what they take.
+          limit: 4 * 1024 * 1024,
+          authentication: { header: "authorization", scheme: "token", token },
+          refusal: wordsOf,
+          idempotent: method === "GET",
           ...(query === undefined ? {} : { query }),
           ...(body === undefined ? {} : { body }),
           ...(secrets === undefined ? {} : { secrets })

@@ -2,7 +2,7 @@ import { Effect, Predicate, Schema } from "effect"
 import type { Redacted } from "effect"
 import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/GitHook.ts"
 import { unexpected } from "../upstream/unexpected.ts"
-import type { UpstreamCall } from "../upstream/Upstream.ts"
+import type { UpstreamCall } from "../upstream/UpstreamCall.ts"
 import type { GitHost, GitHostCall } from "./GitHost.ts"
 
 /** A call to the git host as a vendor's profile words it. */

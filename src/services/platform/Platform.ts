@@ -59,8 +59,10 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
   readonly setWebhookSecret: (uuid: string, secret: Redacted.Redacted) => PlatformCall<void>
   /** Whether an application would accept push events that are signed with the configured secret. */
   readonly webhookSecretSet: (uuid: string) => PlatformCall<Disclosed<boolean>>
-  /** Where the git host delivers push events to. */
+  /** Where the git host delivers push events to, where that is one address for all applications. */
   readonly webhookUrl: Effect.Effect<string, SettingsError>
+  /** Where the git host delivers push events for an application to. */
+  readonly webhookUrlOf: (uuid: string) => Effect.Effect<string, SettingsError>
   /** What a person may have to mend: the platform's version, what the token may do. Nothing is changed to find out. */
   readonly check: PlatformCall<ReadonlyArray<Finding>>
 }>() {}

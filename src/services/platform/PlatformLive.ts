@@ -1,26 +1,26 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { PlatformRefused, PlatformTimeout, PlatformUnavailable } from "../../schema/PlatformApp.ts"
-import type { PathSegmentRefused, UpstreamFailure } from "../../schema/Upstream.ts"
+import type { Unsendable, UpstreamFailure } from "../../schema/Upstream.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
 import { coolify } from "./coolify.ts"
 import { neutral } from "./neutral.ts"
 import { Platform } from "./Platform.ts"
 import type { PlatformCall } from "./Platform.ts"
-import type { PlatformConnection } from "./profile.ts"
-import { wordsOf } from "./words.ts"
+import { type PlatformConnection, type PlatformProfile, usualLimit } from "./profile.ts"
 
-type Failure = PlatformRefused | PlatformUnavailable | PlatformTimeout | PathSegmentRefused
+type Failure = PlatformRefused | PlatformUnavailable | PlatformTimeout | Unsendable
 
 const inDomainWords = (error: UpstreamFailure): Failure => {
   switch (error._tag) {
     case "UpstreamRefused":
-      return new PlatformRefused({ upstream: error.upstream, words: wordsOf(error.text) })
+      return new PlatformRefused({ upstream: error.upstream, words: error.words })
     case "UpstreamUnavailable":
       return new PlatformUnavailable({ call: error.call, reason: error.reason })
     case "UpstreamTimeout":
       return new PlatformTimeout({ call: error.call, seconds: error.seconds })
     case "PathSegmentRefused":
+    case "BodyRefused":
       return error
   }
 }
@@ -29,8 +29,8 @@ const make = Effect.gen(function*() {
   const settings = yield* Settings
   const upstream = yield* Upstream
 
-  const connection: PlatformConnection = {
-    send: Effect.fn("Platform.send")(function*({ body, changes, method, path, plain, query, secrets }) {
+  const connectionOf = ({ authentication, refusal }: PlatformProfile): PlatformConnection => ({
+    send: Effect.fn("Platform.send")(function*({ body, changes, limit, method, path, plain, query, secrets }) {
       const { get } = yield* settings.now
       const base = yield* get("platform.url")
       const token = yield* get("platform.token")
@@ -41,8 +41,10 @@ const make = Effect.gen(function*() {
           base,
           path,
           timeout,
-          authorization: { scheme: "Bearer", token },
-          repeatable: method === "GET" && changes !== true,
+          limit: limit ?? usualLimit,
+          authentication: { ...authentication, token },
+          refusal,
+          idempotent: method === "GET" && changes !== true,
           ...(plain === undefined ? {} : { plain }),
           ...(query === undefined ? {} : { query }),
           ...(body === undefined ? {} : { body }),
@@ -61,9 +63,10 @@ const make = Effect.gen(function*() {
       settings.find("gitHost.webhookSecret"),
       Option.getOrElse(() => Redacted.make(""))
     )
-  }
+  })
 
-  const profiles = { neutral: neutral(connection), coolify: coolify(connection) }
+  const operationsOf = (profile: PlatformProfile) => profile.operations(connectionOf(profile))
+  const profiles = { neutral: operationsOf(neutral), coolify: operationsOf(coolify) }
   const inUse = Effect.map(settings.get("platform.profile"), (profile) => profiles[profile])
   const call = <A>(operation: (platform: Platform["Type"]) => PlatformCall<A>) => Effect.flatMap(inUse, operation)
 
@@ -87,6 +90,7 @@ const make = Effect.gen(function*() {
     setWebhookSecret: (uuid, secret) => call((platform) => platform.setWebhookSecret(uuid, secret)),
     webhookSecretSet: (uuid) => call((platform) => platform.webhookSecretSet(uuid)),
     webhookUrl: Effect.flatMap(inUse, (platform) => platform.webhookUrl),
+    webhookUrlOf: (uuid) => Effect.flatMap(inUse, (platform) => platform.webhookUrlOf(uuid)),
     check: call((platform) => platform.check)
   })
 })

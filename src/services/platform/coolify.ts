@@ -12,8 +12,9 @@ import {
   wordsInNeutral
 } from "./coolifyWords.ts"
 import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
-import type { PlatformProfile, PlatformRequest } from "./profile.ts"
+import { listLimit, type PlatformProfile } from "./profile.ts"
 import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
+import { wordsOf } from "./words.ts"
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
   "under Keys & Tokens"
@@ -73,14 +74,7 @@ const notQueued = (body: unknown): Option.Option<string> =>
 const isCompose = (buildPack: unknown) => buildPack === "composestack"
 const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
 
-/** Coolify v4 behind the words of the port. Its address ends in `/api/v1`. */
-export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookSecret }) => {
-  const send = (request: PlatformRequest) =>
-    Effect.mapError(sendAsIs(request), (error) =>
-      error._tag === "PlatformRefused"
-        ? new PlatformRefused({ upstream: error.upstream, words: wordsInNeutral(error.words) })
-        : error)
-
+const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookSecret }) => {
   const application = (uuid: string, wanted: AppFields = {}) =>
     send({ method: "GET", path: ["applications", uuid] }).pipe(
       Effect.map(toNeutral),
@@ -123,7 +117,7 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
       return Object.keys(body).length === 0 ? null : yield* patch(uuid, body)
     })
 
-  const applications = send({ method: "GET", path: ["applications"] }).pipe(
+  const applications = send({ method: "GET", path: ["applications"], limit: listLimit }).pipe(
     Effect.map(each(toNeutral)),
     Effect.flatMap(asApps)
   )
@@ -134,6 +128,7 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
       Effect.map((body) => Array.isArray(body) ? body.filter((env) => !isPreview(env)) : body)
     )
   const envs = (uuid: string) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((all) => all.map(disclosed)))
+  const webhookUrl = Effect.map(webhookBase, (base) => `${base}/webhooks/source/gitea/events/manual`)
   const serversBody = send({ method: "GET", path: ["servers"] })
 
   return Platform.of({
@@ -200,11 +195,19 @@ export const coolify: PlatformProfile = ({ send: sendAsIs, webhookBase, webhookS
         const configured = Redacted.value(yield* webhookSecret)
         return Disclosed.Known({ value: configured !== "" && app.manual_webhook_secret_githost === configured })
       }),
-    webhookUrl: Effect.map(webhookBase, (base) => `${base}/webhooks/source/gitea/events/manual`),
+    webhookUrl,
+    webhookUrlOf: () => webhookUrl,
     check: checkCoolify(
-      Effect.map(send({ method: "GET", path: ["version"], plain: true }), String),
+      Effect.map(send({ method: "GET", path: ["version"], plain: true, limit: 64 * 1024 }), String),
       applications,
       envs
     )
   })
+}
+
+/** Coolify v4 behind the words of the port. Its address ends in `/api/v1`. */
+export const coolify: PlatformProfile = {
+  authentication: { header: "authorization", scheme: "Bearer" },
+  refusal: (body) => wordsInNeutral(wordsOf(body)),
+  operations
 }

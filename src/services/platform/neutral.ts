@@ -2,8 +2,9 @@ import { Effect, Option, Predicate, Redacted } from "effect"
 import { Disclosed } from "../../schema/Disclosed.ts"
 import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/PlatformApp.ts"
 import { Platform } from "./Platform.ts"
-import type { PlatformProfile } from "./profile.ts"
+import { listLimit, type PlatformProfile } from "./profile.ts"
 import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
+import { wordsOf } from "./words.ts"
 
 const disclosed = (record: Raw): AppEnv => ({
   key: keyOf(record),
@@ -20,15 +21,15 @@ const idOf = ({ key, record: { id } }: AppEnv) =>
 
 const written = (key: string, value: string) => ({ key, value, is_preview: false })
 
-/** A platform that speaks Berth's own words: nothing is translated. */
-export const neutral: PlatformProfile = ({ send, webhookBase }) => {
+const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
   const application = (uuid: string) =>
     Effect.flatMap(send({ method: "GET", path: ["applications", uuid] }), asApp(uuid))
   const updateApplication: Platform["Type"]["updateApplication"] = (uuid, fields) =>
     send({ method: "PATCH", path: ["applications", uuid], body: fields })
 
-  const applications = Effect.flatMap(send({ method: "GET", path: ["applications"] }), asApps)
+  const applications = Effect.flatMap(send({ method: "GET", path: ["applications"], limit: listLimit }), asApps)
   const envsBody = (uuid: string) => send({ method: "GET", path: ["applications", uuid, "envs"] })
+  const webhookUrl = Effect.map(webhookBase, (base) => `${base}/webhooks/source/githost/events/manual`)
   const serversBody = send({ method: "GET", path: ["servers"] })
 
   return Platform.of({
@@ -73,11 +74,19 @@ export const neutral: PlatformProfile = ({ send, webhookBase }) => {
         ({ manual_webhook_secret_githost: secret }) =>
           Disclosed.Known({ value: Option.exists(Option.fromNullable(secret), (text) => text !== "") })
       ),
-    webhookUrl: Effect.map(webhookBase, (base) => `${base}/webhooks/source/githost/events/manual`),
+    webhookUrl,
+    webhookUrlOf: () => webhookUrl,
     check: Effect.map(applications, ({ length }) => [{
       name: "platform",
       ok: true,
       detail: `it lists ${length} application${length === 1 ? "" : "s"}`
     }])
   })
+}
+
+/** A platform that speaks Berth's own words: nothing is translated. */
+export const neutral: PlatformProfile = {
+  authentication: { header: "authorization", scheme: "Bearer" },
+  refusal: wordsOf,
+  operations
 }

@@ -39,11 +39,17 @@ const serverOf = (raw: Raw): PlatformServer => ({
   ip: textOf(raw["ip"])
 })
 
+const mostRecords = 10_000
+
 /** A list's records; what is no record in it is left out. */
-const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, PlatformUnavailable> =>
-  Array.isArray(body)
-    ? Effect.succeed(body.filter(Predicate.isReadonlyRecord))
-    : new PlatformUnavailable({ call, reason: "answered something unexpected, not a list" })
+const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, PlatformUnavailable> => {
+  if (!Array.isArray(body)) {
+    return new PlatformUnavailable({ call, reason: "answered something unexpected, not a list" })
+  }
+  return body.length > mostRecords
+    ? new PlatformUnavailable({ call, reason: `answered a list of more than ${mostRecords} records` })
+    : Effect.succeed(body.filter(Predicate.isReadonlyRecord))
+}
 
 /** Reads the list of applications. */
 export const asApps = (body: unknown) =>

@@ -20,5 +20,5 @@ export const wordsOf = (text: string): string => {
   const fields = refusedFields(body["errors"])
   if (message === undefined && fields.length === 0) return excerpt(text)
   const said = Predicate.isString(message) ? message : "refused"
-  return (fields.length === 0 ? said : `${said} (${fields.join("; ")})`).slice(0, 1_000)
+  return fields.length === 0 ? said : `${said} (${fields.join("; ")})`
 }

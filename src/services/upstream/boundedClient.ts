@@ -3,14 +3,8 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { Agent } from "@effect/platform-node/Undici"
 import { Effect, Layer } from "effect"
 
-/** The longest answer that is read. */
+/** The longest answer of all: calls have smaller limits of their own. */
 const mostBytes = 32 * 1024 * 1024
-
-/** In words, that an answer was longer than what is read, where this is why reading it failed. */
-export const tooLong = (cause: unknown): string | undefined =>
-  cause instanceof Error && "code" in cause && cause.code === "UND_ERR_RES_EXCEEDED_MAX_SIZE"
-    ? "answered more than 32 MiB"
-    : undefined
 
 const agent = Effect.acquireRelease(
   Effect.sync(() => new Agent({ maxResponseSize: mostBytes })),

@@ -12,7 +12,7 @@ export const retryAfterMillis = (header: string | undefined, now: number): numbe
 }
 
 /** Whether asking again may help. What was too slow once is not asked again: the caller has waited long enough. */
-const passing = (error: UpstreamFailure): boolean => {
+const isTransient = (error: UpstreamFailure): boolean => {
   switch (error._tag) {
     case "UpstreamUnavailable":
       return error.transport
@@ -34,6 +34,6 @@ const schedule = Schedule.identity<UpstreamFailure>().pipe(
   )
 )
 
-/** Runs a call that changes nothing again when it met a passing failure. */
+/** Runs a call that changes nothing again when its failure was transient. */
 export const retrying = <A, R>(call: Effect.Effect<A, UpstreamFailure, R>): Effect.Effect<A, UpstreamFailure, R> =>
-  Effect.retry(call, { schedule, while: passing })
+  Effect.retry(call, { schedule, while: isTransient })

@@ -1,7 +1,7 @@
 import { Duration, Effect, Equal, Hash, RcMap, Ref } from "effect"
 import type { Scope } from "effect"
 import type { UpstreamFailure } from "../../schema/Upstream.ts"
-import type { UpstreamAnswer, UpstreamCall } from "./Upstream.ts"
+import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
 
 type Send = (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
 
@@ -10,14 +10,14 @@ class Read implements Equal.Equal {
   readonly #asked: string
 
   constructor(readonly call: UpstreamCall, writes: number) {
-    const { authorization, base, headers, path, plain, query, timeout } = call
+    const { authentication, base, headers, path, plain, query, timeout } = call
     this.#asked = JSON.stringify([
       writes,
       base,
       path,
       query,
       headers,
-      authorization.scheme,
+      authentication.scheme,
       plain,
       Duration.toMillis(timeout)
     ])
@@ -25,7 +25,7 @@ class Read implements Equal.Equal {
 
   [Equal.symbol](that: Equal.Equal): boolean {
     return that instanceof Read && that.#asked === this.#asked &&
-      Equal.equals(that.call.authorization.token, this.call.authorization.token)
+      Equal.equals(that.call.authentication.token, this.call.authentication.token)
   }
 
   [Hash.symbol](): number {
@@ -42,7 +42,7 @@ export const shareReads = (send: Send): Effect.Effect<Send, never, Scope.Scope> 
     const writes = yield* Ref.make(0)
     const reads = yield* RcMap.make({ lookup: ({ call }: Read) => send(call) })
     return (call) =>
-      call.method === "GET" && call.repeatable
+      call.method === "GET" && call.idempotent
         ? Effect.scoped(Effect.flatMap(Ref.get(writes), (count) => RcMap.get(reads, new Read(call, count))))
         : Effect.ensuring(send(call), Ref.update(writes, (count) => count + 1))
   })

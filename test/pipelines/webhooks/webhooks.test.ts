@@ -43,9 +43,21 @@ describe("setUpWebhooks", () => {
   it.effect("sets up one application by its exact name", () =>
     Effect.gen(function*() {
       expect((yield* setUpWebhooks({ appName: "blog" })).results.map(({ uuid }) => uuid)).toEqual(["a2"])
-      expect((yield* setUpWebhooks({ appName: "Blog" })).results).toEqual([])
-      expect((yield* setUpWebhooks({ appName: "" })).results).toEqual([])
       expect((yield* setUpWebhooks({ appName: null })).results).toHaveLength(4)
+    }).pipe(within()))
+
+  it.effect("names an application that does not exist, and does nothing", () =>
+    Effect.gen(function*() {
+      for (const program of [setUpWebhooks, tearDownWebhooks]) {
+        const error = yield* Effect.flip(program({ appName: "Blog" }))
+        expect(error).toMatchObject({ status: 404 })
+        expect(error.message).toBe(
+          "The platform has no application named \"Blog\", and nothing was changed. Did you mean \"blog\"?"
+        )
+        expect((yield* Effect.flip(program({ appName: "" }))).message).toContain("no application named \"\"")
+        expect((yield* Effect.flip(program({ appName: "x".repeat(100_000) }))).message.length).toBeLessThan(300)
+      }
+      expect(yield* Effect.flatten(PlatformCalls)).not.toContainEqual(expect.arrayContaining(["setWebhookSecret"]))
     }).pipe(within()))
 
   it.effect("tells what failed and goes on", () =>

@@ -1,8 +1,13 @@
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Fiber, Layer, Redacted, TestClock } from "effect"
+import { Array, Clock, Duration, Effect, Either, Fiber, Layer, Redacted, TestClock } from "effect"
 import { expect } from "vitest"
-import { Upstream, type UpstreamCall, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+import { withAnswerBudget } from "../../../src/services/upstream/answerBudget.ts"
+import { Upstream, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+import type { UpstreamCall } from "../../../src/services/upstream/UpstreamCall.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+
+const settings = settingsTest({ "gitHost.webhookSecret": Redacted.make("hook/secret") })
 
 type Answer = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<Response, "broken">
 
@@ -22,7 +27,7 @@ const upstreamOf = (...answers: ReadonlyArray<Answer>) => {
       return HttpClientResponse.fromWeb(request, response)
     })
   )
-  return { seen, layer: Layer.provide(UpstreamLive, Layer.succeed(HttpClient.HttpClient, client)) }
+  return { seen, layer: Layer.provide(UpstreamLive, [Layer.succeed(HttpClient.HttpClient, client), settings]) }
 }
 
 const answering = (status: number, body: string | null = "{}", headers: Record<string, string> = {}): Answer => () =>
@@ -33,9 +38,11 @@ const call: UpstreamCall = {
   method: "GET",
   base: "http://user:pass@upstream.test/base/?x=1",
   path: ["applications", "..%2Fx"],
-  authorization: { scheme: "Bearer", token: Redacted.make("the-token") },
+  authentication: { header: "authorization", scheme: "Bearer", token: Redacted.make("the-token") },
   timeout: Duration.seconds(30),
-  repeatable: true
+  limit: 4 * 1024 * 1024,
+  refusal: (body) => body,
+  idempotent: true
 }
 
 /** Sends the call while time passes as fast as it can. */
@@ -50,7 +57,7 @@ describe("Upstream", () => {
   it.effect("sends the token, escaped segments and JSON", () => {
     const { layer, seen } = upstreamOf(answering(201, "{\"uuid\":\"a\",\"more\":[1]}"))
     return Effect.gen(function*() {
-      const answer = yield* sending({ ...call, method: "POST", repeatable: false, query: { a: "b c" }, body: { x: 1 } })
+      const answer = yield* sending({ ...call, method: "POST", idempotent: false, query: { a: "b c" }, body: { x: 1 } })
       expect(answer).toEqual({ status: 201, body: { uuid: "a", more: [1] } })
       expect(seen).toHaveLength(1)
       expect(seen[0]?.url).toBe("http://upstream.test/base/applications/..%252Fx?a=b+c")
@@ -82,7 +89,7 @@ describe("Upstream", () => {
     const { layer, seen } = upstreamOf(answering(500, "{\"message\":\"Server Error\"}"))
     return Effect.gen(function*() {
       const error = yield* Effect.flip(sending(call))
-      expect(error).toMatchObject({ _tag: "UpstreamRefused", upstream: 500, text: "{\"message\":\"Server Error\"}" })
+      expect(error).toMatchObject({ _tag: "UpstreamRefused", upstream: 500, words: "{\"message\":\"Server Error\"}" })
       expect(seen).toHaveLength(3)
     }).pipe(Effect.provide(layer))
   })
@@ -109,7 +116,7 @@ describe("Upstream", () => {
     (answer) => {
       const { layer, seen } = upstreamOf(answer)
       return Effect.gen(function*() {
-        yield* Effect.flip(sending({ ...call, method: "POST", repeatable: false, body: {} }))
+        yield* Effect.flip(sending({ ...call, method: "POST", idempotent: false, body: {} }))
         expect(seen).toHaveLength(1)
       }).pipe(Effect.provide(layer))
     }
@@ -179,7 +186,7 @@ describe("Upstream", () => {
     const { layer } = upstreamOf(answering(400, "{\"message\":\"bad token the-token and secret s3\\\"cret\"}"))
     return Effect.gen(function*() {
       const error = yield* Effect.flip(sending({ ...call, secrets: [Redacted.make("s3\"cret")] }))
-      expect(error).toMatchObject({ text: "{\"message\":\"bad token *** and secret ***\"}" })
+      expect(error).toMatchObject({ words: "{\"message\":\"bad token *** and secret ***\"}" })
     }).pipe(Effect.provide(layer))
   })
 
@@ -189,5 +196,84 @@ describe("Upstream", () => {
       const error = yield* Effect.flip(sending({ ...call, secrets: [Redacted.make("s3cret")] }))
       expect(error.message).toMatch(/no such token: \*\*\*, nor \*\*\*$/)
     }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("shows no secret that the settings hold, however its words escape it", () => {
+    const said = "{\"message\":\"no hook\\/secret, h\\u006fok/secret nor hook%2Fsecret\"}"
+    const { layer } = upstreamOf(answering(400, said))
+    return Effect.gen(function*() {
+      const refusal = (body: string) => String(JSON.parse(body).message)
+      const error = yield* Effect.flip(sending({ ...call, refusal }))
+      expect(error).toMatchObject({ words: "no ***, *** nor ***" })
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("cuts words after it has scrubbed them", () => {
+    const { layer } = upstreamOf(answering(400, `${"x".repeat(995)}hook/secret`))
+    return Effect.gen(function*() {
+      expect(yield* Effect.flip(sending(call))).toMatchObject({ words: `${"x".repeat(995)}***` })
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("takes deep JSON for a fault of the upstream", () => {
+    const { layer, seen } = upstreamOf(answering(200, `${"[".repeat(100_000)}${"]".repeat(100_000)}`))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending(call))
+      expect(error).toMatchObject({ _tag: "UpstreamUnavailable" })
+      expect(error.message).toMatch(/answered 200 with JSON that is nested more than 64 levels deep$/)
+      expect(seen).toHaveLength(1)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("takes a body that is too deep for a fault of whoever sent it", () => {
+    const { layer, seen } = upstreamOf(answering(200))
+    return Effect.gen(function*() {
+      for (const depth of [70, 100_000]) {
+        const body: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`)
+        const error = yield* Effect.flip(sending({ ...call, method: "PATCH", idempotent: false, body }))
+        expect(error).toMatchObject({ _tag: "BodyRefused", status: 400 })
+        expect(error.message).toBe("The request body cannot be sent on: it is nested more than 64 levels deep")
+      }
+      expect(seen).toHaveLength(0)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("puts the token where the upstream wants it", () => {
+    const { layer, seen } = upstreamOf(answering(200))
+    return Effect.gen(function*() {
+      yield* sending({ ...call, authentication: { ...call.authentication, header: "x-api-key", scheme: "" } })
+      expect(seen[0]?.request.headers).toMatchObject({ "x-api-key": "the-token" })
+      expect(seen[0]?.request.headers).not.toHaveProperty("authorization")
+    }).pipe(Effect.provide(layer))
+  })
+
+  describe("reads within limits", () => {
+    const text = JSON.stringify("x".repeat(1_000_000))
+    const announced = answering(200, text, { "content-length": String(text.length) })
+
+    it.effect.each([announced, answering(200, text)])("of a call", (answer) => {
+      const { layer, seen } = upstreamOf(answer)
+      return Effect.gen(function*() {
+        expect((yield* sending(call)).body).toHaveLength(1_000_000)
+        const error = yield* Effect.flip(sending({ ...call, limit: 512 * 1024 }))
+        expect(error.message).toMatch(/answered more than 0.5 MiB, the most that is read of it$/)
+        expect(seen).toHaveLength(2)
+      }).pipe(Effect.provide(layer))
+    })
+
+    it.effect.each([announced, answering(200, text)])("of all the calls of a request together", (answer) => {
+      const { layer } = upstreamOf(answer)
+      return Effect.gen(function*() {
+        const outcomes = yield* withAnswerBudget(withAnswerBudget(
+          Effect.forEach(Array.range(1, 80), (app) => Effect.either(sending({ ...call, path: [`${app}`] })), {
+            concurrency: 8
+          })
+        ))
+        expect(outcomes.filter(Either.isRight)).toHaveLength(67)
+        const [error] = Array.getLefts(outcomes)
+        expect(error?.message).toMatch(/the answers to one request are more than 64 MiB together$/)
+        expect((yield* sending(call)).body).toHaveLength(1_000_000)
+      }).pipe(Effect.provide(layer))
+    })
   })
 })

@@ -6,20 +6,24 @@ import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
 import { listenOnLoopback } from "../../../src/sandbox/loopback.ts"
 import { makePlatformDouble, type PlatformDouble } from "../../../src/sandbox/platformDouble.ts"
 import { BoundedClient } from "../../../src/services/upstream/boundedClient.ts"
-import { Upstream, type UpstreamCall, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+import { Upstream, UpstreamLive } from "../../../src/services/upstream/Upstream.ts"
+import type { UpstreamCall } from "../../../src/services/upstream/UpstreamCall.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
 
 const token = Redacted.make("the-token")
 const call: Omit<UpstreamCall, "base"> = {
   method: "GET",
   path: ["applications"],
-  authorization: { scheme: "Bearer", token },
+  authentication: { header: "authorization", scheme: "Bearer", token },
   timeout: Duration.seconds(5),
-  repeatable: true
+  limit: 4 * 1024 * 1024,
+  refusal: (body) => body,
+  idempotent: true
 }
 const callTo = ({ url }: PlatformDouble): UpstreamCall => ({ ...call, base: url })
 const sending = (call: UpstreamCall) => Effect.flatMap(Upstream, (upstream) => upstream.send(call))
 
-const live = Layer.provide(UpstreamLive, BoundedClient)
+const live = Layer.provide(UpstreamLive, [BoundedClient, settingsTest()])
 
 describe("Upstream over HTTP", () => {
   it.live("reads JSON", () =>
@@ -54,7 +58,7 @@ describe("Upstream over HTTP", () => {
       const platform = yield* makePlatformDouble({ token })
       yield* platform.fail({}, HttpFault.Reset())
       const error = yield* Effect.flip(
-        sending({ ...callTo(platform), method: "POST", repeatable: false, body: { name: "a" } })
+        sending({ ...callTo(platform), method: "POST", idempotent: false, body: { name: "a" } })
       )
       expect(error._tag).toBe("UpstreamUnavailable")
       expect(yield* platform.calls).toHaveLength(1)
@@ -68,7 +72,7 @@ describe("Upstream over HTTP", () => {
       expect(error.message).toContain("no answer within 0.2 s")
     }).pipe(Effect.scoped, Effect.provide(live)))
 
-  it.live("reads no more than 32 MiB, and does not ask again", () =>
+  it.live("reads no more than its limit, and does not ask again", () =>
     Effect.gen(function*() {
       let asked = 0
       const megabyte = Buffer.alloc(1024 * 1024, " ")
@@ -84,14 +88,17 @@ describe("Upstream over HTTP", () => {
         })
       )
       const error = yield* Effect.flip(sending({ ...call, base: `http://127.0.0.1:${port}` }))
-      expect(error).toMatchObject({ _tag: "UpstreamUnavailable", reason: "answered more than 32 MiB" })
+      expect(error).toMatchObject({
+        _tag: "UpstreamUnavailable",
+        reason: "answered more than 4 MiB, the most that is read of it"
+      })
       expect(asked).toBe(1)
     }).pipe(Effect.scoped, Effect.provide(live)))
 
   it.live("says what kept it from a connection", () =>
     Effect.gen(function*() {
       const gone = yield* Effect.scoped(makePlatformDouble({ token }))
-      const error = yield* Effect.flip(sending({ ...callTo(gone), repeatable: false }))
+      const error = yield* Effect.flip(sending({ ...callTo(gone), idempotent: false }))
       expect(error.message).toMatch(/^GET http:\/\/127\.0\.0\.1:\d+\/applications: .*ECONNREFUSED/)
     }).pipe(Effect.provide(live)))
 })

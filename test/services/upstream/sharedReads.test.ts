@@ -1,18 +1,20 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Redacted } from "effect"
 import { shareReads } from "../../../src/services/upstream/sharedReads.ts"
-import type { UpstreamCall } from "../../../src/services/upstream/Upstream.ts"
+import type { UpstreamCall } from "../../../src/services/upstream/UpstreamCall.ts"
 
 const list: UpstreamCall = {
   method: "GET",
   base: "https://platform.test",
   path: ["applications"],
-  authorization: { scheme: "Bearer", token: Redacted.make("token") },
+  authentication: { header: "authorization", scheme: "Bearer", token: Redacted.make("token") },
   timeout: Duration.seconds(30),
-  repeatable: true
+  limit: 4 * 1024 * 1024,
+  refusal: (body) => body,
+  idempotent: true
 }
-const write: UpstreamCall = { ...list, method: "PATCH", path: ["applications", "1"], repeatable: false }
-const trigger: UpstreamCall = { ...list, path: ["deploy"], repeatable: false }
+const write: UpstreamCall = { ...list, method: "PATCH", path: ["applications", "1"], idempotent: false }
+const trigger: UpstreamCall = { ...list, path: ["deploy"], idempotent: false }
 
 /** Calls that each wait until they are let through; the answer of each is its number. */
 const gated = Effect.gen(function*() {
@@ -61,7 +63,7 @@ describe("reads at the same time", () => {
       yield* start({ ...list, query: { page: "2" } })
       yield* start({ ...list, headers: { accept: "text/plain" } })
       yield* start({ ...list, base: "https://other.test" })
-      yield* start({ ...list, authorization: { scheme: "Bearer", token: Redacted.make("another") } })
+      yield* start({ ...list, authentication: { ...list.authentication, token: Redacted.make("another") } })
       expect(sent).toHaveLength(6)
     }))
 

@@ -1,0 +1,49 @@
+import type { HttpClientError, HttpClientResponse } from "@effect/platform"
+import { Effect, Stream } from "effect"
+import { UpstreamUnavailable } from "../../schema/Upstream.ts"
+import { inMebibytes, takeFromBudget } from "./answerBudget.ts"
+import { reasonOf } from "./reasonOf.ts"
+
+type Response = HttpClientResponse.HttpClientResponse
+
+/** How long an answer says that it is; nothing where it does not say. */
+const announcedLength = ({ headers }: Response): number | undefined => {
+  const length = headers["content-length"]
+  return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined
+}
+
+/** Reads an answer part by part, and stops where it is too long. */
+const counted = (response: Response, room: (bytes: number) => Effect.Effect<void, UpstreamUnavailable>) => {
+  const parts: Array<Uint8Array> = []
+  const add = (part: Uint8Array) => Effect.map(room(part.length), () => void parts.push(part))
+  return Effect.map(Stream.runForEach(response.stream, add), () => new TextDecoder().decode(Buffer.concat(parts)))
+}
+
+/**
+ * The text of an answer, as long as it is within the limit of its call and the budget of the request that it is for. One
+ * that says how long it is is read in one piece, at half the cost.
+ * @param call names the call in an error
+ */
+export const answerText = (
+  call: string,
+  response: Response,
+  limit: number
+): Effect.Effect<string, UpstreamUnavailable> => {
+  const tooLong = (reason: string) => new UpstreamUnavailable({ call, reason, transport: false })
+  const over = () => tooLong(`answered more than ${inMebibytes(limit)}, the most that is read of it`)
+  let read = 0
+  const room = (bytes: number) => {
+    read += bytes
+    return read > limit ? over() : Effect.mapError(takeFromBudget(bytes), tooLong)
+  }
+  // Looking at the first part alone lets go of the rest.
+  const dropped = Effect.ignore(Stream.runHead(response.stream))
+  const length = announcedLength(response)
+  const text: Effect.Effect<string, UpstreamUnavailable | HttpClientError.ResponseError> = length === undefined
+    ? counted(response, room)
+    : Effect.zipRight(Effect.tapError(room(length), () => dropped), response.text)
+  return Effect.catchTag(text, "ResponseError", ({ cause, reason }) =>
+    reason === "EmptyBody"
+      ? Effect.succeed("")
+      : new UpstreamUnavailable({ call, reason: `the answer broke off: ${reasonOf(cause)}`, transport: true }))
+}

@@ -1,0 +1,7 @@
+/** Why a connection failed, in the words of the innermost cause. */
+export const reasonOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  if (cause.cause instanceof Error) return reasonOf(cause.cause)
+  if (cause.message !== "") return cause.message
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.name
+}
