@@ -1,6 +1,6 @@
 import { Context, Deferred, Effect, Layer, Schema, Stream } from "effect"
 import { createGunzip } from "node:zlib"
-import { bytesOf, write } from "../ssh/channelBytes.ts"
+import { bytesOf, write } from "./streamBytes.ts"
 
 /** Bytes that should have been gzip are not, or end too early. */
 export class GunzipFailed extends Schema.TaggedError<GunzipFailed>()("GunzipFailed", { reason: Schema.String }) {

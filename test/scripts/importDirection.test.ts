@@ -1,0 +1,77 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { plant, temporaryDirectory } from "../layers/temporary.ts"
+
+const here = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const using = (...paths: ReadonlyArray<string>) => paths.map((path) => `export * from "${path}"\n`).join("")
+const nothing = "export const a = 1\n"
+
+/** What `npm run lint:deps` finds wrong in these sources: the name of the rule and the file or folder that breaks it. */
+const rulesBroken = (tree: { readonly [path: string]: string }) =>
+  Effect.gen(function*() {
+    const root = yield* temporaryDirectory
+    yield* plant(root, tree)
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [
+        here("node_modules/dependency-cruiser/bin/dependency-cruise.mjs"),
+        "--config",
+        here(".dependency-cruiser.json"),
+        "src"
+      ],
+      { cwd: root, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } }
+    )
+    const broken = [...stdout.matchAll(/error ([a-z-]+): (\S+)/g)].map(([, rule, file]) => `${rule} ${file}`)
+    return { succeeded: status === 0, broken: broken.toSorted() }
+  })
+
+describe("the direction of imports", () => {
+  it.scoped("is down: from http to pipelines, services and schema, and between folders of a floor one way", () =>
+    Effect.gen(function*() {
+      const found = yield* rulesBroken({
+        "src/schema/A.ts": nothing,
+        "src/services/one/a.ts": using("../../schema/A.ts"),
+        "src/services/two/a.ts": using("../one/a.ts"),
+        "src/pipelines/three/a.ts": using("../../services/two/a.ts"),
+        "src/http/a.ts": using("../pipelines/three/a.ts"),
+        "src/main.ts": using("./http/a.ts")
+      })
+      expect(found).toEqual({ succeeded: true, broken: [] })
+    }))
+
+  it.scoped("is refused everywhere else", () =>
+    Effect.gen(function*() {
+      const found = yield* rulesBroken({
+        "src/schema/A.ts": using("../services/one/a.ts", "./B.ts"),
+        "src/schema/B.ts": "import type { a } from \"./A.ts\"\nexport type B = typeof a\n",
+        "src/services/one/a.ts": nothing,
+        "src/services/one/b.ts": using("../../pipelines/a.ts", "../two/a.ts"),
+        "src/services/two/a.ts": nothing,
+        "src/services/two/b.ts": using("../one/a.ts"),
+        "src/pipelines/a.ts": nothing,
+        "src/pipelines/b.ts": using("../http/a.ts", "node:fs", "ssh2"),
+        "src/http/a.ts": nothing,
+        "src/http/b.ts": using("../main.ts"),
+        "src/main.ts": nothing,
+        "node_modules/ssh2/package.json": "{ \"name\": \"ssh2\", \"main\": \"index.js\" }",
+        "node_modules/ssh2/index.js": "exports.Client = 1\n",
+        "package.json": "{ \"dependencies\": { \"ssh2\": \"1\" } }"
+      })
+      expect(found).toEqual({
+        succeeded: false,
+        broken: [
+          "file-cycles src/schema/A.ts",
+          "floor-http src/http/b.ts",
+          "floor-pipelines src/pipelines/b.ts",
+          "floor-schema src/schema/A.ts",
+          "floor-services src/services/one/b.ts",
+          "folder-cycles src/services/one",
+          "folder-cycles src/services/two",
+          "pipelines-without-drivers src/pipelines/b.ts",
+          "pipelines-without-node src/pipelines/b.ts"
+        ]
+      })
+    }))
+})
