@@ -1,37 +1,38 @@
 import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option } from "effect"
+import { jsonMistake, jsonMistakeWords } from "../schema/jsonText.ts"
+import { quoted } from "../schema/quoted.ts"
 import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { ApiError } from "./api/ApiError.ts"
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
-/** Names the field that does not fit: `serverId: is missing`. */
-const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiError => {
-  if (issues.some(({ message, path }) => path.length === 0 && message.endsWith("actual null"))) {
-    return new ApiError({ status: 400, message: "A JSON body is required" })
-  }
-  // An optional field that does not fit is also said not to be absent: no help to anybody.
-  const telling = issues.filter(({ message }) => !message.startsWith("Expected undefined"))
-  const sentences = (telling.length === 0 ? issues : telling).slice(0, 5).map(({ message, path }) => {
-    const field = path.map(String).join(".")
-    return field === "" ? `Invalid request: ${oneLine(message)}` : `${field}: ${oneLine(message)}`
-  })
-  return new ApiError({ status: 400, message: sentences.join("; ").slice(0, 2_000) })
-}
+const badRequest = (message: string) => new ApiError({ status: 400, message })
 
-const known = (failure: unknown): Option.Option<ApiError> => {
-  if (failure instanceof ApiError) return Option.some(failure)
-  if (failure instanceof HttpApiError.HttpApiDecodeError) return Option.some(fromIssues(failure))
+/** What a schema refuses it says itself, in whole sentences. */
+const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiError =>
+  badRequest(issues.slice(0, 5).map(({ message }) => oneLine(message)).join("; ").slice(0, 2_000))
+
+const fromBody = ({ request }: HttpServerError.RequestError): Effect.Effect<ApiError> =>
+  Effect.match(request.text, {
+    onFailure: () => badRequest("The request body cannot be read: it did not arrive whole, or is not text"),
+    onSuccess: (text) => {
+      const mistake = jsonMistake(text)
+      const where = mistake === undefined ? "" : jsonMistakeWords(mistake)
+      return badRequest(`The request body is not valid JSON${where}`)
+    }
+  })
+
+const known = (failure: unknown): Option.Option<Effect.Effect<ApiError>> => {
+  if (failure instanceof ApiError) return Option.some(Effect.succeed(failure))
+  if (failure instanceof HttpApiError.HttpApiDecodeError) return Option.some(Effect.succeed(fromIssues(failure)))
   if (failure instanceof HttpServerError.RouteNotFound) {
     const { method, url } = failure.request
-    const message = `No such endpoint: ${method} ${url.split("?")[0]}. See /reference for what there is`
-    return Option.some(new ApiError({ status: 404, message }))
+    const message = `No such endpoint: ${method} ${quoted(url.split("?")[0] ?? "")}. See /reference for what there is`
+    return Option.some(Effect.succeed(new ApiError({ status: 404, message })))
   }
-  if (failure instanceof HttpServerError.RequestError) {
-    return Option.some(new ApiError({ status: 400, message: "The request body is not valid JSON" }))
-  }
-  return Option.none()
+  return failure instanceof HttpServerError.RequestError ? Option.some(fromBody(failure)) : Option.none()
 }
 
 /** The response to a failure: `{error}` and its status. */
@@ -49,8 +50,10 @@ export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
     Effect.catchAllCause(app, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
       return Option.match(known(Cause.squash(cause)), {
-        onSome: ({ message, status }) =>
-          Effect.map(shown(message), (message) => errorResponse(new ApiError({ status, message }))),
+        onSome: (failure) =>
+          Effect.flatMap(failure, ({ message, status }) =>
+            Effect.map(shown(message), (words) =>
+              errorResponse(new ApiError({ status, message: words })))),
         onNone: () =>
           Effect.flatMap(shown(Cause.pretty(cause, { renderErrorCause: true })), (words) =>
             Effect.logError(`A request failed in a way that was not foreseen: ${words}`)).pipe(

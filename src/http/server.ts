@@ -10,9 +10,11 @@ import { ProjectsHandlers } from "./handlers/projects.ts"
 import { RoutesHandlers } from "./handlers/routes.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
+import { KnownQueryLive } from "./knownQuery.ts"
 import { Reference } from "./reference.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
+  Layer.provide(KnownQueryLive),
   Layer.provide([
     HealthHandlers,
     ProjectsHandlers,

@@ -1,10 +1,14 @@
 import { Schema } from "effect"
+import { strictBody } from "./strict.ts"
 
 /** The script that builds a project's image archive. */
 export const buildScriptName = "build-image-tar.ps1"
 
 /** Which project to build. */
-export const BuildRequest = Schema.Struct({ projectPath: Schema.String }).annotations({ identifier: "BuildRequest" })
+export const BuildRequest = Schema.Struct({ projectPath: Schema.String }).annotations({
+  identifier: "BuildRequest",
+  ...strictBody
+})
 export interface BuildRequest extends Schema.Schema.Type<typeof BuildRequest> {}
 
 /** How a build script ended. */

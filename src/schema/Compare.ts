@@ -1,12 +1,13 @@
 import { Schema } from "effect"
 import { RemotePathText } from "./RemotePath.ts"
+import { strictBody } from "./strict.ts"
 
 /** Which local project to compare with which deployed copy. */
 export const CompareRequest = Schema.Struct({
   projectPath: Schema.String,
   serverId: Schema.String,
   remotePath: RemotePathText
-}).annotations({ identifier: "CompareRequest" })
+}).annotations({ identifier: "CompareRequest", ...strictBody })
 export interface CompareRequest extends Schema.Schema.Type<typeof CompareRequest> {}
 
 /** How a file of the project relates to the deployed one. */

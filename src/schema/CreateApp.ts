@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { strictBody } from "./strict.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 const text = (byDefault: string) =>
@@ -19,12 +20,12 @@ export const CreateApp = Schema.Struct({
   baseDirectory: text("/"),
   composeLocation: text("/compose.yml"),
   serverUuid: optional(Schema.String).annotations({ description: "Default: the configured server." })
-}).annotations({ identifier: "CreatePlatformAppRequest" })
+}).annotations({ identifier: "CreatePlatformAppRequest", ...strictBody })
 export interface CreateApp extends Schema.Schema.Type<typeof CreateApp> {}
 
 /** An environment variable to create. */
 export const CreateEnv = Schema.Struct({
   key: Schema.NonEmptyString,
   value: Schema.String
-}).annotations({ identifier: "CreateEnvRequest" })
+}).annotations({ identifier: "CreateEnvRequest", ...strictBody })
 export interface CreateEnv extends Schema.Schema.Type<typeof CreateEnv> {}

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RemotePathText } from "./RemotePath.ts"
+import { strictBody } from "./strict.ts"
 
 /** What a stack is doing, in one word. */
 export const StackStatus = Schema.Literal("healthy", "starting", "unhealthy", "exited", "missing")
@@ -20,7 +21,7 @@ export const DeployRequest = Schema.Struct({
   projectPath: Schema.String,
   serverId: Schema.String,
   remotePath: RemotePathText
-}).annotations({ identifier: "DeployRequest" })
+}).annotations({ identifier: "DeployRequest", ...strictBody })
 export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
 
 /** A step of a deploy failed; what ran before runs again. */

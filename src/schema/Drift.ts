@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RawEntry } from "./PlatformFile.ts"
+import { strictBody } from "./strict.ts"
 
 /** Which application of a project to look at; the first one when no name is given. */
 export const AppRequest = Schema.Struct({
@@ -10,7 +11,7 @@ export const AppRequest = Schema.Struct({
   appName: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "The name of an entry of platform.json; the first one when it is left out."
   })
-}).annotations({ identifier: "AppRequest" })
+}).annotations({ identifier: "AppRequest", ...strictBody })
 export interface AppRequest extends Schema.Schema.Type<typeof AppRequest> {}
 
 /** A field that differs. */

@@ -1,8 +1,12 @@
 import { Schema } from "effect"
 import { LocalProject } from "./Project.ts"
+import { strictBody } from "./strict.ts"
 
 /** Which directory to prepare. */
-export const InitRequest = Schema.Struct({ projectPath: Schema.String }).annotations({ identifier: "InitRequest" })
+export const InitRequest = Schema.Struct({ projectPath: Schema.String }).annotations({
+  identifier: "InitRequest",
+  ...strictBody
+})
 export interface InitRequest extends Schema.Schema.Type<typeof InitRequest> {}
 
 /** The files that were created, those that were there already, and the project as it is now. */

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RemotePathText } from "./RemotePath.ts"
+import { strictBody } from "./strict.ts"
 
 /** One thing to bring over: a file to `localPath`, or the content of a directory into it. */
 export const PullItem = Schema.Struct({
@@ -14,7 +15,7 @@ export interface PullItem extends Schema.Schema.Type<typeof PullItem> {}
 export const PullRequest = Schema.Struct({
   serverId: Schema.String,
   files: Schema.Array(PullItem).pipe(Schema.maxItems(1_000))
-}).annotations({ identifier: "PullRequest" })
+}).annotations({ identifier: "PullRequest", ...strictBody })
 export interface PullRequest extends Schema.Schema.Type<typeof PullRequest> {}
 
 /** An item that arrived whole: how many files and bytes it was. */

@@ -1,10 +1,10 @@
 import { Either, Schema } from "effect"
 
 const problem = (path: string): string | undefined => {
-  if (/[\0\r\n]/.test(path)) return "must not hold a line break or NUL"
+  if (/[\0\r\n]/.test(path)) return "must not contain a line break or NUL"
   if (new TextEncoder().encode(path).length > 4096) return "must not be longer than 4 KiB"
   if (!path.startsWith("/") && !path.startsWith("~/")) return "must be absolute on the server, or start with ~/"
-  if (path.split("/").includes("..")) return "must not hold a \"..\""
+  if (path.split("/").includes("..")) return "must not contain \"..\""
   return path.replace(/\/+$/, "").replace(/^~$/, "") === "" ? "must name a directory below / or ~" : undefined
 }
 
@@ -28,7 +28,7 @@ export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("
 }) {
   readonly status = 400
   override get message() {
-    return `${this.field}: ${this.reason}`
+    return `${this.field} ${this.reason}`
   }
 }
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Redacted } from "effect"
+import { strictBody } from "./strict.ts"
 
 /** A TCP port. */
 export const Port = Schema.Int.pipe(Schema.between(1, 65535)).annotations({
@@ -22,7 +23,26 @@ const ShortText = Schema.String.pipe(
   Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" })
 )
 const credential = Schema.optional(Schema.NullOr(Schema.Redacted(ShortText)))
-const filled = ShortText.pipe(Schema.pattern(/^[^\s\0][^\0\r\n]*$/, { message: () => "must not be empty" }))
+
+const oneLine = (text: string): string | true => {
+  if (text.trim() === "") return "must not be empty"
+  if (/[\0\r\n]/.test(text)) return "must be one line"
+  return text.trimStart() === text || "must not start with a space"
+}
+const filled = ShortText.pipe(Schema.filter(oneLine))
+
+const hostName = (text: string): string | true => {
+  if (text.includes("://")) return "must be a host name or an IP address, without ://"
+  if (text.includes("@")) return "must be a host name or an IP address: the user belongs in username"
+  if (/^[^:]*:\d*$/.test(text)) return "must be a host name or an IP address: the port belongs in port"
+  return !/[\s/\\?#]/.test(text) || "must be a host name or an IP address"
+}
+const Host = filled.pipe(Schema.filter(hostName))
+
+// A key is refused before anything else is said about it: nothing of it may come back.
+const keyFile = (text: string): string | true =>
+  text.includes("-----BEGIN") ? "is the path of a key file, not its content" : oneLine(text)
+const KeyFile = ShortText.pipe(Schema.filter(keyFile))
 
 /**
  * A server as a caller sends it. Credentials are stored and never returned: one that is left out keeps its stored
@@ -31,16 +51,16 @@ const filled = ShortText.pipe(Schema.pattern(/^[^\s\0][^\0\r\n]*$/, { message: (
 export const ServerInput = Schema.Struct({
   id: Schema.optional(Schema.NullOr(Schema.String)),
   name: filled,
-  host: filled,
+  host: Host,
   port: Schema.optional(Port),
   username: filled,
   useSudo: Schema.optional(Schema.Boolean),
   password: credential,
   sudoPassword: credential,
-  privateKey: Schema.optional(Schema.NullOr(filled)),
+  privateKey: Schema.optional(Schema.NullOr(KeyFile)),
   passphrase: credential,
   agent: Schema.optional(Schema.NullOr(Schema.Boolean))
-}).annotations({ identifier: "ServerInput" })
+}).annotations({ identifier: "ServerInput", ...strictBody })
 export interface ServerInput extends Schema.Schema.Type<typeof ServerInput> {}
 
 /** What it takes to log in to a server. `privateKey` is an absolute local path. */

@@ -1,12 +1,13 @@
 import { Schema } from "effect"
 import { didYouMean } from "./nearest.ts"
+import { strictBody } from "./strict.ts"
 
 /** Which applications a webhook request is about: all of them when no name is given. */
 export const WebhookRequest = Schema.Struct({
   appName: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "The exact name of an application; all of them when it is left out."
   })
-}).annotations({ identifier: "WebhookRequest" })
+}).annotations({ identifier: "WebhookRequest", ...strictBody })
 export interface WebhookRequest extends Schema.Schema.Type<typeof WebhookRequest> {}
 
 /** What was done for one application: on the platform, and on the git host. */

@@ -4,6 +4,7 @@ import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
 import { AppRequest, Drift } from "../../schema/Drift.ts"
 import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
 import { RawEntry } from "../../schema/PlatformFile.ts"
+import { strictQuery } from "../../schema/strict.ts"
 import { UpsertResult } from "../../schema/Upsert.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
@@ -108,7 +109,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
             description: "The absolute path of the project's directory.",
             message: () => "must not be empty"
           })
-        })
+        }).annotations(strictQuery)
       )
       .addSuccess(Schema.Union(Schema.Array(RawEntry), ErrorBody))
       .annotateContext(

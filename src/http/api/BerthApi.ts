@@ -4,6 +4,7 @@ import { ApplicationsApi } from "./ApplicationsApi.ts"
 import { DeployApi } from "./DeployApi.ts"
 import { documented } from "./documented.ts"
 import { HealthApi } from "./HealthApi.ts"
+import { KnownQuery } from "./KnownQuery.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
 import { RoutesApi } from "./RoutesApi.ts"
 import { ServersApi } from "./ServersApi.ts"
@@ -22,6 +23,7 @@ export class BerthApi extends HttpApi.make("berth")
   .add(RoutesApi)
   .add(WebhooksApi)
   .addError(ApiErrorFromBody)
+  .middleware(KnownQuery)
   .annotate(OpenApi.Title, "Berth")
   .annotate(OpenApi.Version, version)
   .annotate(

@@ -1,16 +1,19 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Health } from "../../schema/Health.ts"
+import { strictQuery } from "../../schema/strict.ts"
 
 /** The service's own endpoints. */
 export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
   .add(
     HttpApiEndpoint.get("health", "/api/health")
-      .setUrlParams(Schema.Struct({
-        deep: Schema.optional(Schema.Literal("true", "false")).annotations({
-          description: "true: look at the settings, the platform, the git host, the proxy file and each server too."
-        })
-      }))
+      .setUrlParams(
+        Schema.Struct({
+          deep: Schema.optional(Schema.Literal("true", "false")).annotations({
+            description: "true: look at the settings, the platform, the git host, the proxy file and each server too."
+          })
+        }).annotations(strictQuery)
+      )
       .addSuccess(Health)
       .annotateContext(
         OpenApi.annotations({

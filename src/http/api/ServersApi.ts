@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Container, DeployedProject } from "../../schema/Container.ts"
 import { Server, ServerInput } from "../../schema/Server.ts"
+import { strictQuery } from "../../schema/strict.ts"
 
 /** The `{id}` of a stored server. */
 export const ServerIdPath = Schema.Struct({ id: Schema.String })
@@ -15,7 +16,7 @@ const LogsQuery = Schema.Struct({
   lines: Schema.optional(
     Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 10_000, default: 100 } })
   )
-})
+}).annotations(strictQuery)
 
 /** The stored deployment servers. */
 export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })

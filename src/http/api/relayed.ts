@@ -1,4 +1,5 @@
 import { Predicate, Schema } from "effect"
+import { strictBody } from "../../schema/strict.ts"
 
 /** The platform's own body, handed on as it came. */
 export const Relayed = Schema.Unknown.annotations({
@@ -15,7 +16,8 @@ export const JsonObject = Schema.declare(isObject, {
   identifier: "JsonObject",
   description: "Any JSON object.",
   message: () => ({ message: "must be a JSON object", override: true }),
-  jsonSchema: { type: "object", additionalProperties: true }
+  jsonSchema: { type: "object", additionalProperties: true },
+  ...strictBody
 })
 
 /** A body that may be left out: an absent one counts as an empty object. */
@@ -24,7 +26,7 @@ export const optionalBody = <A extends object, I extends object>(schema: Schema.
     strict: true,
     decode: (body) => body ?? empty,
     encode: (body) => body
-  })
+  }).annotations(strictBody)
 
 /** The `{uuid}` of an application on the platform. */
 export const UuidPath = Schema.Struct({ uuid: Schema.String })
