@@ -1,12 +1,14 @@
-import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
-import { Cause, Effect, Option } from "effect"
-import { jsonMistake, jsonMistakeWords } from "../schema/jsonText.ts"
-import { quoted } from "../schema/quoted.ts"
+import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cause, Effect, Either, Option } from "effect"
+import { cut } from "../schema/quoted.ts"
+import { parseJson } from "../services/foreign/json.ts"
 import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { ApiError } from "./api/ApiError.ts"
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
+
+type Failure = Effect.Effect<ApiError, never, HttpServerRequest.HttpServerRequest>
 
 const badRequest = (message: string) => new ApiError({ status: 400, message })
 
@@ -14,25 +16,26 @@ const badRequest = (message: string) => new ApiError({ status: 400, message })
 const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiError =>
   badRequest(issues.slice(0, 5).map(({ message }) => oneLine(message)).join("; ").slice(0, 2_000))
 
-const fromBody = ({ request }: HttpServerError.RequestError): Effect.Effect<ApiError> =>
-  Effect.match(request.text, {
-    onFailure: () => badRequest("The request body cannot be read: it did not arrive whole, or is not text"),
-    onSuccess: (text) => {
-      const mistake = jsonMistake(text)
-      const where = mistake === undefined ? "" : jsonMistakeWords(mistake)
-      return badRequest(`The request body is not valid JSON${where}`)
-    }
-  })
+// The guard may have read the body already: it is asked of the request that stands in for it.
+const fromBody: Failure = Effect.match(Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ text }) => text), {
+  onFailure: () => badRequest("The request body cannot be read: it did not arrive whole, or is not text"),
+  onSuccess: (text) =>
+    badRequest(Either.match(parseJson(text), {
+      onLeft: ({ column, line, reason }) =>
+        `The request body is not valid JSON: line ${line}, column ${column}: ${reason}`,
+      onRight: () => "The request body is not valid JSON"
+    }))
+})
 
-const known = (failure: unknown): Option.Option<Effect.Effect<ApiError>> => {
+const known = (failure: unknown): Option.Option<Failure> => {
   if (failure instanceof ApiError) return Option.some(Effect.succeed(failure))
   if (failure instanceof HttpApiError.HttpApiDecodeError) return Option.some(Effect.succeed(fromIssues(failure)))
   if (failure instanceof HttpServerError.RouteNotFound) {
     const { method, url } = failure.request
-    const message = `No such endpoint: ${method} ${quoted(url.split("?")[0] ?? "")}. See /reference for what there is`
+    const message = `No such endpoint: ${method} ${cut(url.split("?")[0] ?? "")}. See /reference for what there is`
     return Option.some(Effect.succeed(new ApiError({ status: 404, message })))
   }
-  return failure instanceof HttpServerError.RequestError ? Option.some(fromBody(failure)) : Option.none()
+  return failure instanceof HttpServerError.RequestError ? Option.some(fromBody) : Option.none()
 }
 
 /** The response to a failure: `{error}` and its status. */

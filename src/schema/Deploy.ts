@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { cut } from "./quoted.ts"
 import { RemotePathText } from "./RemotePath.ts"
 import { strictBody } from "./strict.ts"
 
@@ -43,6 +44,6 @@ export class DeployLocked extends Schema.TaggedError<DeployLocked>()("DeployLock
 }) {
   readonly status = 409
   override get message() {
-    return `${this.remotePath} on "${this.server}" is being deployed by another process: ${this.holder}`
+    return `${cut(this.remotePath)} on "${this.server}" is being deployed by another process: ${this.holder}`
   }
 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { quoted } from "./quoted.ts"
 
 /** A field of a request names a local path that cannot be used. */
 export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("LocalPathInvalid", {
@@ -8,6 +9,6 @@ export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("Lo
 }) {
   readonly status = 400
   override get message() {
-    return `${this.field} ${JSON.stringify(this.path)} ${this.reason}`
+    return `${this.field} ${quoted(this.path)} ${this.reason}`
   }
 }

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
+import { quoted } from "./quoted.ts"
 
 /** A directory under the projects root that Berth can deploy, or nearly. */
 export const LocalProject = Schema.Struct({
@@ -37,7 +38,7 @@ export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()
 }) {
   readonly status = 400
   override get message() {
-    return `projectPath ${JSON.stringify(this.path)} ${this.reason}`
+    return `projectPath ${quoted(this.path)} ${this.reason}`
   }
 }
 

@@ -1,4 +1,5 @@
-import { Either, ParseResult, Schema } from "effect"
+import { Either, Schema } from "effect"
+import { errorInWords } from "./inWords.ts"
 import { Port } from "./Server.ts"
 
 /** The name of a route: it becomes the key of its routers and its service in the proxy file. */
@@ -79,11 +80,10 @@ export class RouteInvalid extends Schema.TaggedError<RouteInvalid>()("RouteInval
 export const routeInput = <A, I>(schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknownEither(schema, { errors: "all" })
   return (input: unknown): Either.Either<A, RouteInvalid> =>
-    Either.mapLeft(decode(input), (error) => {
-      const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
-      const sentences = issues.map(({ message, path }) => `${path.map(String).join(".")}: ${message}`)
-      return new RouteInvalid({ reason: sentences.join("; ") })
-    })
+    Either.mapLeft(
+      decode(input),
+      (error) => new RouteInvalid({ reason: errorInWords(error, { whole: "The request body", part: "field" }) })
+    )
 }
 
 /** The name belongs to a route with another target. */

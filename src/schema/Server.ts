@@ -1,5 +1,7 @@
 import { Schema } from "effect"
 import type { Redacted } from "effect"
+import { nearest } from "./nearest.ts"
+import { cut, quoted } from "./quoted.ts"
 import { strictBody } from "./strict.ts"
 
 /** A TCP port. */
@@ -77,10 +79,24 @@ export interface ServerAccess extends Server {
   readonly credentials: Credentials
 }
 
-/** No stored server has this id. */
-export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("ServerNotFound", { id: Schema.String }) {
+const mostNamed = 20
+
+/** No stored server has this id. `stored` are the ones that there are. */
+export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("ServerNotFound", {
+  id: Schema.String,
+  stored: Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })))
+}) {
   readonly status = 404
   override get message() {
-    return `Server not found: no server with id "${this.id}" is stored`
+    const missing = `Server not found: no server with id ${quoted(this.id)} is stored`
+    const { stored } = this
+    if (stored === undefined) return missing
+    if (stored.length === 0) return `${missing}, and no other one`
+    const meant = nearest(this.id, stored.flatMap(({ id, name }) => [id, name]))
+    const isMeant = ({ id, name }: { readonly id: string; readonly name: string }) => id === meant || name === meant
+    const nearestFirst = [...stored.filter(isMeant), ...stored.filter((server) => !isMeant(server))]
+    const named = nearestFirst.slice(0, mostNamed).map(({ id, name }) => `${quoted(id)} (${cut(name)})`)
+    const more = stored.length > mostNamed ? ` and ${stored.length - mostNamed} more` : ""
+    return `${missing}. Ids of the stored servers: ${named.join(", ")}${more}`
   }
 }

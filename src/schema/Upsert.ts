@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ChangelogEntry } from "./Changelog.ts"
+import { cut, quoted } from "./quoted.ts"
 import { Step } from "./Step.ts"
 
 /** What an upsert made of an application. */
@@ -28,7 +29,7 @@ export class NoPlatformFile extends Schema.TaggedError<NoPlatformFile>()("NoPlat
   projectPath: Schema.String
 }) {
   override get message() {
-    return `No project file found: ${JSON.stringify(this.projectPath)} has no platform.json, or an empty one. ` +
+    return `No project file found: ${quoted(this.projectPath)} has no platform.json, or an empty one. ` +
       "projectPath is the absolute path of the project's directory"
   }
 }
@@ -40,8 +41,8 @@ export class AppNotDeclared extends Schema.TaggedError<AppNotDeclared>()("AppNot
   names: Schema.Array(Schema.String)
 }) {
   override get message() {
-    const names = this.names.map((name) => JSON.stringify(name)).join(", ")
-    return `Application ${JSON.stringify(this.appName)} not found in the platform.json of ${this.projectPath}: ` +
+    const names = this.names.slice(0, 20).map(quoted).join(", ")
+    return `Application ${quoted(this.appName)} not found in the platform.json of ${cut(this.projectPath)}: ` +
       `it declares ${names}`
   }
 }
@@ -52,7 +53,7 @@ export class DomainWithoutPort extends Schema.TaggedError<DomainWithoutPort>()("
   domain: Schema.String
 }) {
   override get message() {
-    return `${JSON.stringify(this.appName)} has the domain ${this.domain} and no port: ` +
+    return `${quoted(this.appName)} has the domain ${this.domain} and no port: ` +
       "add \"port\" to its entry in platform.json, so that the proxy knows where to send requests"
   }
 }

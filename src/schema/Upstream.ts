@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { quoted } from "./quoted.ts"
 
 /** An upstream answered with a status that is no success. `words` is what it said, without secrets, in one line. */
 export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
@@ -41,7 +42,7 @@ export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()
 }) {
   readonly status = 400
   override get message() {
-    return `${JSON.stringify(this.segment)} cannot be part of an address`
+    return `${quoted(this.segment)} cannot be part of an address`
   }
 }
 

@@ -1,5 +1,6 @@
+import type { ParseResult } from "effect"
 import { listed } from "./expected.ts"
-import type { Mistake } from "./mistakes.ts"
+import { type Mistake, mistakesIn } from "./mistakes.ts"
 import { nearest } from "./nearest.ts"
 import { quoted } from "./quoted.ts"
 
@@ -73,3 +74,7 @@ export const inWords = (mistakes: ReadonlyArray<Mistake>, vocabulary: Vocabulary
   const more = mistakes.length > mostTold ? [`There are ${mistakes.length - mostTold} more mistakes`] : []
   return [first, ...others, ...more].filter((words) => words !== "").join(". ")
 }
+
+/** What is wrong with a value that does not fit its schema. */
+export const errorInWords = ({ issue }: ParseResult.ParseError, vocabulary: Vocabulary): string =>
+  inWords(mistakesIn(issue), vocabulary)

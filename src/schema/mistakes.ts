@@ -72,7 +72,11 @@ const mistakesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Mi
     case "Refinement": {
       const own = annotated(issue.ast, issue)
       if (Option.isSome(own) && (own.value.always || issue.kind === "Predicate")) return wrong(path, own.value.words)
-      if (issue.kind === "From") return mistakesAt(issue.issue, path)
+      if (issue.kind === "From") {
+        const isPlain = issue.issue._tag === "Type" && issue.issue.message === undefined
+        const hasWords = "ast" in issue.issue && Option.isSome(SchemaAST.getMessageAnnotation(issue.issue.ast))
+        return isPlain && !hasWords ? wrong(path, mustBe(issue.ast)) : mistakesAt(issue.issue, path)
+      }
       const said = "message" in issue.issue ? issue.issue.message : undefined
       return issue.issue._tag === "Composite" ? mistakesAt(issue.issue, path) : wrong(path, said ?? limitOf(issue.ast))
     }

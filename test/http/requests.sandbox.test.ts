@@ -93,7 +93,7 @@ describe("bad input", () => {
         "/api/servers",
         { name: "x".repeat(5_000), host: "h", username: "u" },
         400,
-        /^name: must not be longer/
+        /^name must not be longer/
       ],
       ["no such endpoint", "GET", "/api/nothing", undefined, 404, /No such endpoint: GET \/api\/nothing/]
     ] as const

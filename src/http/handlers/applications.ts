@@ -4,12 +4,13 @@ import { createApplication, findApplication, listApplications } from "../../pipe
 import { readPlatformFile } from "../../pipelines/applications/platformFile.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
+import { quoted } from "../../schema/quoted.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 const noFile = (path: string) => ({
-  error: `No platform.json found in ${JSON.stringify(path)}: path is the absolute path of the project's directory`
+  error: `No platform.json found in ${quoted(path)}: path is the absolute path of the project's directory`
 })
 
 export const ApplicationsHandlers = HttpApiBuilder.group(

@@ -1,4 +1,5 @@
 import { Either } from "effect"
+import { quoted } from "../../schema/quoted.ts"
 
 const drive = /^[A-Za-z]:/
 const controls = /[\0\r\n]/
@@ -8,7 +9,7 @@ const controls = /[\0\r\n]/
  * absolute, leaves its root, or that some system would read as another path is turned down with the reason.
  */
 export const relativeName = (name: string): Either.Either<string, string> => {
-  const refuse = (reason: string) => Either.left(`${JSON.stringify(name)} ${reason}`)
+  const refuse = (reason: string) => Either.left(`${quoted(name)} ${reason}`)
   if (controls.test(name)) return refuse("holds a control character")
   if (name.includes("\\")) return refuse("holds a backslash: separate directories with \"/\"")
   if (name.startsWith("/") || name.startsWith("~") || drive.test(name)) return refuse("is not relative to the project")

@@ -1,4 +1,5 @@
 import { Either } from "effect"
+import { quoted } from "../../schema/quoted.ts"
 
 const device = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i
 const forbidden = /[<>:"|?*\p{Cc}]|[. ]$/u
@@ -18,5 +19,5 @@ const problem = (name: string, separator: string): string | undefined => {
  */
 export const localName = (name: string, separator: string): Either.Either<string, string> => {
   const reason = problem(name, separator)
-  return reason === undefined ? Either.right(name) : Either.left(`${JSON.stringify(name)} ${reason}`)
+  return reason === undefined ? Either.right(name) : Either.left(`${quoted(name)} ${reason}`)
 }

@@ -1,5 +1,6 @@
-import { Effect, ParseResult, Schema } from "effect"
+import { Effect, type ParseResult, Schema } from "effect"
 import { ContainerName, LogLines, LogsFailed, LogsQueryInvalid, LogsTargetMissing } from "../../schema/Container.ts"
+import { errorInWords } from "../../schema/inWords.ts"
 import { normalRemotePath, RemotePath } from "../../schema/RemotePath.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -27,19 +28,14 @@ const decodeQuery = Schema.decode(
     containerName: Schema.optional(ContainerName),
     remotePath: Schema.optional(RemotePath),
     lines: Schema.optionalWith(digits, { default: () => 100 })
-  })
+  }),
+  { errors: "all" }
 )
 
 const given = (text: string | undefined) => (text === undefined || text === "" ? undefined : text)
 
-const invalid = (error: ParseResult.ParseError) => {
-  // An optional field that does not fit is also said not to be absent.
-  const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
-    .filter(({ message }) => !message.startsWith("Expected undefined"))
-  return new LogsQueryInvalid({
-    reason: issues.map(({ message, path }) => `${path.map(String).join(".")}: ${message}`).join("; ")
-  })
-}
+const invalid = (error: ParseResult.ParseError) =>
+  new LogsQueryInvalid({ reason: errorInWords(error, { whole: "The query", part: "query parameter" }) })
 
 const failed = (reason: string) => new LogsFailed({ reason })
 

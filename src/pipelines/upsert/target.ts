@@ -1,5 +1,6 @@
 import { Either, Option } from "effect"
 import type { PlatformServer } from "../../schema/PlatformApp.ts"
+import { quoted } from "../../schema/quoted.ts"
 
 /** The platform server that an application runs on. A local one is the platform's own host: it needs no proxy route. */
 export interface Target {
@@ -25,7 +26,7 @@ export const targetNamed = (
   if (server === undefined) {
     const names = servers.map((candidate) => JSON.stringify(candidate.name)).join(", ")
     return Either.left(
-      `The platform has no server ${JSON.stringify(name)}: ${names === "" ? "it has none at all" : `there is ${names}`}`
+      `The platform has no server ${quoted(name)}: ${names === "" ? "it has none at all" : `there is ${names}`}`
     )
   }
   const ip = Option.filter(Option.fromNullable(server.ip), (address) => address !== "")

@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Array, Effect, Option } from "effect"
 import { type ServerInput, ServerNotFound } from "../../schema/Server.ts"
 import { SettingMissing } from "../../schema/Settings.ts"
 import { findWith } from "./findSetting.ts"
@@ -50,9 +50,14 @@ export const settingsFrom = (source: SettingsSource) =>
       server: Effect.fn("Settings.server")(function*(id: string) {
         const { servers: stored } = yield* document
         const found = yield* servers.withId(stored, id)
-        return yield* Option.match(found, { onNone: () => new ServerNotFound({ id }), onSome: servers.access })
+        if (Option.isSome(found)) return yield* servers.access(found.value)
+        const others = yield* Effect.forEach(stored, (server, index) =>
+          Effect.option(servers.shown({ stored: server, index })))
+        return yield* new ServerNotFound({ id, stored: Array.getSomes(others) })
       }),
-      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput) => writer.save(input)),
+      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput) =>
+        writer.save(input)
+      ),
       removeServer: Effect.fn("Settings.removeServer")((id: string) => writer.remove(id))
     })
   })

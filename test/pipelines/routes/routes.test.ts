@@ -63,7 +63,7 @@ describe("routes", () => {
       const refusal = yield* Effect.flip(addRoute({ ...app, domain: "a`b", port: 0 }))
       expect(refusal).toMatchObject({ status: 400 })
       expect(refusal.message).toBe(
-        "domain: must be a host name like app.example.com; port: must be a whole number from 1 to 65535"
+        "domain must be a host name like app.example.com; port must be a whole number from 1 to 65535"
       )
       expect(yield* Effect.flip(removeRoute({ routeName: "a:b" }))).toMatchObject({ status: 400 })
       expect(yield* now).toBe(plainFile)

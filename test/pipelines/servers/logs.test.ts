@@ -64,7 +64,7 @@ describe("logs", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(logs("1", query))
       expect(error.status).toBe(400)
-      expect(error.message).toMatch(new RegExp(`^${field}: `))
+      expect(error.message).toMatch(new RegExp(`^${field} must `))
       expect(error.message).not.toContain("undefined")
     }).pipe(Effect.provide([SshTest({}), settings])))
 
