@@ -1,11 +1,11 @@
 import { NodeContext } from "@effect/platform-node"
-import { Effect, Layer, ManagedRuntime, Stream } from "effect"
+import { Effect, Layer, ManagedRuntime } from "effect"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
 import { deploy } from "../src/pipelines/deploy/deploy.ts"
 import type { DeployRequest, DeployResult } from "../src/schema/Deploy.ts"
-import { Runs } from "../src/services/runs/Runs.ts"
+import { watchingSteps } from "../src/services/runs/watchRun.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 
 /** The service's own layers, in a process that wants to look at parts of a program. */
@@ -38,27 +38,16 @@ export const timedDeploy = (runtime: InProcess, request: DeployRequest): Promise
 
 const timed = (request: DeployRequest) =>
   Effect.gen(function*() {
-    const runs = yield* Runs
-    const known = new Set((yield* runs.all).map(({ id }) => id))
     const done = new Map<string, number>()
     const began = performance.now()
-    const watch = Effect.gen(function*() {
-      const run = yield* Effect.repeat(
-        Effect.delay(Effect.map(runs.all, (all) => all.find(({ id }) => !known.has(id))), "1 millis"),
-        { until: (run) => run !== undefined }
-      )
-      if (run === undefined) return
-      yield* Stream.runForEach(run.steps.changes, (steps) =>
+    const result = yield* deploy(request).pipe(
+      Effect.tap(() => Effect.sync(() => done.set("answer", performance.now() - began))),
+      watchingSteps(({ status, step }) =>
         Effect.sync(() => {
-          for (const { status, step } of steps) {
-            if (status === "done" && !done.has(step)) done.set(step, performance.now() - began)
-          }
-        }))
-    })
-    const watching = yield* Effect.fork(watch)
-    const result = yield* deploy(request)
-    done.set("answer", performance.now() - began)
-    yield* Effect.forkDaemon(watching.interruptAsFork(watching.id()))
+          if (status === "done" && !done.has(step)) done.set(step, performance.now() - began)
+        })
+      )
+    )
     if (!result.healthy) return yield* Effect.die(new Error(result.message))
     return { result, done } satisfies Timeline
   })

@@ -1,36 +1,26 @@
-// Creates or updates the application of a project and prints each step as it comes.
+// Creates or updates the application of a project and prints each step as it comes. It is a run like any other: it
+// waits for its turn, and the history of runs tells of it.
 //
 //   BERTH_CONFIG=berth.yaml npx tsx examples/upsert.ts /path/to/project [application]
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { resolve } from "node:path"
-import { upsertApp } from "../src/pipelines/upsert/upsertApp.ts"
-import { makeSteps, Steps } from "../src/services/runs/Steps.ts"
+import { upsert } from "../src/pipelines/upsert/upsert.ts"
+import { watchingSteps } from "../src/services/runs/watchRun.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 import { settingsFile } from "../src/services/settings/settingsFile.ts"
 
 const [projectPath = ".", appName] = process.argv.slice(2)
 
-/** The usual record of steps, said aloud. */
-const PrintedSteps = Layer.effect(
-  Steps,
-  Effect.map(makeSteps, (steps) => ({
-    ...steps,
-    record: (step) =>
-      Effect.zipRight(
-        steps.record(step),
-        Console.log(`${step.step.padEnd(10)} ${step.status.padEnd(8)} ${step.detail}`.trimEnd())
-      )
-  }))
-)
-
-const program = Effect.flatMap(
-  upsertApp({ projectPath: resolve(projectPath), appName }),
-  ({ domain, uuid }) => Console.log(`${uuid} ${domain}`.trimEnd())
+const program = upsert({ projectPath: resolve(projectPath), appName }).pipe(
+  watchingSteps(({ detail, status, step }) =>
+    Console.log(`${step.padEnd(10)} ${status.padEnd(8)} ${detail}`.trimEnd())
+  ),
+  Effect.flatMap(({ domain, uuid }) => Console.log(`${uuid} ${domain}`.trimEnd()))
 )
 
 program.pipe(
-  Effect.provide(Layer.merge(Layer.unwrapEffect(Effect.map(settingsFile, servicesLive)), PrintedSteps)),
+  Effect.provide(Layer.unwrapEffect(Effect.map(settingsFile, servicesLive))),
   Effect.provide(NodeContext.layer),
   NodeRuntime.runMain
 )

@@ -11,9 +11,3 @@ export const Step = Schema.Struct({
   detail: Schema.String
 }).annotations({ identifier: "Step" })
 export interface Step extends Schema.Schema.Type<typeof Step> {}
-
-/** Records a step: one with a known name takes the place of the earlier entry, a new one goes to the end. */
-export const recorded = (steps: ReadonlyArray<Step>, next: Step): ReadonlyArray<Step> =>
-  steps.some(({ step }) => step === next.step)
-    ? steps.map((step) => (step.step === next.step ? next : step))
-    : [...steps, next]

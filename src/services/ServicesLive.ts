@@ -9,7 +9,8 @@ import { LocalProcessesLive } from "./local/LocalProcessesLive.ts"
 import { LocksLive } from "./locks/Locks.ts"
 import { PlatformLive } from "./platform/PlatformLive.ts"
 import { InstanceLive } from "./runs/Instance.ts"
-import { RunsLive } from "./runs/Runs.ts"
+import { RunsLive } from "./runs/RunsLive.ts"
+import { RunStoreMemory } from "./runs/runStoreMemory.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
@@ -47,6 +48,7 @@ const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, GunzipLive,
  */
 export const servicesLive = (settingsFile: string) =>
   RunsLive.pipe(
+    Layer.provide(RunStoreMemory),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
     Layer.provideMerge(SettingsLive(settingsFile)),
     Layer.provideMerge(LocksLive),

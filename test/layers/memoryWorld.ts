@@ -1,14 +1,13 @@
 import { Path } from "@effect/platform"
 import { Layer, Redacted, Struct } from "effect"
 import type { SettingName } from "../../src/schema/Settings.ts"
-import { RunsLive } from "../../src/services/runs/Runs.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
 import { plainFile } from "../pipelines/routes/proxyFiles.ts"
 import { gitHostTest, type GitHostTestOptions } from "./GitHostTest.ts"
 import { localFilesTest, type LocalFixture } from "./LocalFilesTest.ts"
-import { locksTest } from "./LocksTest.ts"
 import { platformTest, type PlatformTestOptions } from "./PlatformTest.ts"
 import { proxyFileTest } from "./ProxyFileTest.ts"
+import { runsTest } from "./RunsTest.ts"
 import { type SettingsFixture, settingsTest, storedServer } from "./SettingsTest.ts"
 
 /** The server that holds the proxy file. */
@@ -52,12 +51,13 @@ export const memoryWorld = ({ files, gitHost, platform, proxy, settings, without
   Layer.mergeAll(
     localFilesTest(files),
     Path.layer,
-    settingsTest(Struct.omit({ ...everySetting, ...settings }, ...without), [proxyServer]),
     platformTest({ servers: platformServers, ...platform }),
     gitHostTest({ repositories: { "ann/shop": [] }, ...gitHost }),
     proxyFileTest("/etc/proxy/dynamic.yml", proxy ?? plainFile),
-    Layer.provideMerge(RunsLive, locksTest),
+    runsTest,
     StepsLive
+  ).pipe(
+    Layer.provideMerge(settingsTest(Struct.omit({ ...everySetting, ...settings }, ...without), [proxyServer]))
   )
 
 /** The files of a project in /srv/shop that declares these applications. */

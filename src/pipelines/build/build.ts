@@ -1,7 +1,8 @@
 import { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
-import { type BuildRequest, type BuildResult, buildScriptName } from "../../schema/Build.ts"
+import { type BuildRequest, BuildResult, buildScriptName } from "../../schema/Build.ts"
 import { ProjectPathInvalid } from "../../schema/Project.ts"
+import type { RunFailure } from "../../schema/Run.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
@@ -61,7 +62,7 @@ export const build = Effect.fn("build")(function*(
   { projectPath }: BuildRequest
 ): Effect.fn.Return<
   BuildResult,
-  ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked,
+  ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked | RunFailure,
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs
 > {
   const directory = yield* projectDirectory(projectPath)
@@ -70,8 +71,14 @@ export const build = Effect.fn("build")(function*(
     return yield* new ProjectPathInvalid({ path: projectPath, reason })
   }
   return yield* (yield* Runs).run(
-    "build",
-    buildLock(directory),
+    {
+      kind: "build",
+      key: buildLock(directory),
+      subject: { projectPath: directory },
+      request: { projectPath },
+      result: BuildResult,
+      resumes: false
+    },
     step("build", runScript(directory), ({ exitCode, success, tarFile }) => ({
       status: success ? "done" : "warn",
       detail: success ? tarFile ?? "no archive was written" : `exit code ${exitCode ?? "none"}`

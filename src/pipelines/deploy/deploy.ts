@@ -1,9 +1,10 @@
 import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
-import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
+import { DeployFailed, DeployLocked, type DeployRequest, DeployResult } from "../../schema/Deploy.ts"
 import type { ProjectPathInvalid } from "../../schema/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
+import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { Gunzip } from "../../services/bytes/Gunzip.ts"
@@ -185,7 +186,8 @@ export const deploy = Effect.fn("deploy")(function*(
   | RemotePathInvalid
   | SettingsError
   | LocalFileFailed
-  | FileLocked,
+  | FileLocked
+  | RunFailure,
   Settings | Ssh | LocalFiles | Gunzip | Sha256 | Path.Path | Runs | Instance | Locks
 > {
   const locks = yield* Locks
@@ -193,5 +195,15 @@ export const deploy = Effect.fn("deploy")(function*(
   const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const program = locks.withLock(deployLock(server))(deployTo(server, directory, path))
-  return yield* (yield* Runs).run("deploy", remotePathLock(server, path), program)
+  return yield* (yield* Runs).run(
+    {
+      kind: "deploy",
+      key: remotePathLock(server, path),
+      subject: { projectPath: directory, serverId, remotePath: path },
+      request: { projectPath, serverId, remotePath },
+      result: DeployResult,
+      resumes: false
+    },
+    program
+  )
 })

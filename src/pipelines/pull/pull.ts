@@ -1,8 +1,9 @@
 import { Path } from "@effect/platform"
 import { Array, Effect } from "effect"
 import { LocalPathInvalid } from "../../schema/LocalPath.ts"
-import type { PullRequest, PullResult } from "../../schema/Pull.ts"
+import { type PullRequest, PullResult } from "../../schema/Pull.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
+import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { SshError } from "../../schema/Ssh.ts"
@@ -33,7 +34,7 @@ export const pull = Effect.fn("pull")(function*(
   { files, serverId }: PullRequest
 ): Effect.fn.Return<
   PullResult,
-  LocalPathInvalid | RemotePathInvalid | ServerNotFound | SettingsError | SshError | FileLocked,
+  LocalPathInvalid | RemotePathInvalid | ServerNotFound | SettingsError | SshError | FileLocked | RunFailure,
   Settings | Sftp | LocalFiles | Path.Path | Runs
 > {
   const server = yield* (yield* Settings).server(serverId)
@@ -59,8 +60,14 @@ export const pull = Effect.fn("pull")(function*(
     return { pulled, errors }
   }).pipe(Effect.scoped)
   return yield* (yield* Runs).run(
-    "pull",
-    pullLock(server),
+    {
+      kind: "pull",
+      key: pullLock(server),
+      subject: { serverId },
+      request: { serverId, files },
+      result: PullResult,
+      resumes: false
+    },
     step("pull", program, ({ errors, pulled }) => `${count(pulled.length, "item")}, ${count(errors.length, "failure")}`)
   )
 })

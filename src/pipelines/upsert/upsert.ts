@@ -1,7 +1,8 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { AppRequest } from "../../schema/Drift.ts"
-import { UpsertFailed, type UpsertResult } from "../../schema/Upsert.ts"
+import type { RunFailure } from "../../schema/Run.ts"
+import { UpsertFailed, UpsertResult } from "../../schema/Upsert.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { applicationLock } from "../../services/locks/LockKey.ts"
@@ -27,7 +28,7 @@ export const upsert = Effect.fn("upsert")(function*(
   request: AppRequest
 ): Effect.fn.Return<
   UpsertResult,
-  UpsertFailed,
+  UpsertFailed | RunFailure,
   GitHost | LocalFiles | Locks | Path.Path | Platform | Runs | Settings | Sftp | Ssh
 > {
   const runs = yield* Runs
@@ -40,7 +41,20 @@ export const upsert = Effect.fn("upsert")(function*(
   )
   const named = Option.match(name, { onNone: () => request, onSome: (appName) => ({ ...request, appName }) })
   return yield* Effect.catchTag(
-    runs.run("upsert", key, upsertApp(named)),
+    runs.run(
+      {
+        kind: "upsert",
+        key,
+        subject: {
+          projectPath: request.projectPath,
+          ...Option.match(name, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
+        },
+        request: named,
+        result: UpsertResult,
+        resumes: false
+      },
+      upsertApp(named)
+    ),
     "FileLocked",
     ({ message }) => new UpsertFailed({ step: "config", reason: message })
   )

@@ -1,111 +1,84 @@
-import { Clock, Context, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Option, Ref } from "effect"
+import { Context } from "effect"
+import type { Effect, Option, Schema, Stream } from "effect"
+import type {
+  Run,
+  RunEnded,
+  RunEvent,
+  RunFailure,
+  RunKind,
+  RunNotFound,
+  RunsPage,
+  RunsQuery,
+  RunStoreUnavailable,
+  RunSubject
+} from "../../schema/Run.ts"
 import type { LockKey } from "../locks/LockKey.ts"
-import { type FileLocked, Locks } from "../locks/Locks.ts"
-import { makeSteps, Steps } from "./Steps.ts"
+import type { FileLocked } from "../locks/Locks.ts"
+import type { KeyedRun, StoredRun } from "./RunStore.ts"
+import type { Steps } from "./Steps.ts"
 
-/** What kind of program a run is. */
-export type RunKind = "deploy" | "build" | "pull" | "upsert"
-
-/** A long program that is under way or has just ended. */
-export interface Run {
-  readonly id: string
+/** What a run is, beside the program that it executes. */
+export interface RunSpec<A, I> {
   readonly kind: RunKind
-  /** What runs of this key wait for each other for. */
-  readonly key: string
-  readonly startedAt: number
-  readonly steps: Steps["Type"]
-  /** Completes when the run has ended, with whether it succeeded. */
-  readonly ended: Effect.Effect<boolean>
+  /** Runs of one key follow each other in the order they came. */
+  readonly key: LockKey
+  readonly subject: RunSubject
+  /** What was asked for, as JSON: with it another process can go on with the run. No secret is part of it. */
+  readonly request: unknown
+  /** What the endpoint answers. */
+  readonly result: Schema.Schema<A, I>
+  /** Whether its steps are kept, so that the next start of the service goes on with it. */
+  readonly resumes: boolean
 }
+
+/** A run that was started, and what comes of it. */
+export interface StartedRun<A, E> {
+  readonly run: Run
+  /** Waits for its end; whoever stops waiting does not stop the run. */
+  readonly result: Effect.Effect<A, E | RunFailure | FileLocked>
+}
+
+/** Goes on with a run that an earlier process left unfinished; answers true. */
+export type GoOn = <A, I, E extends { readonly message: string }, R>(
+  spec: RunSpec<A, I>,
+  program: Effect.Effect<A, E, R>
+) => Effect.Effect<true, RunStoreUnavailable, Exclude<R, Steps>>
 
 /**
  * The long programs of the service. They belong to the service and not to whoever asked for them: a caller that goes
- * away interrupts nothing, and shutting down waits for them.
+ * away interrupts nothing, and what happened outlives the process.
  */
 export class Runs extends Context.Tag("berth/Runs")<Runs, {
-  /** Starts a run and waits for its result; runs with one key follow each other in the order they came. */
-  readonly run: <A, E, R>(
-    kind: RunKind,
-    key: LockKey,
+  /** Records a run and starts it; it waits for earlier runs of its key. */
+  readonly start: <A, I, E extends { readonly message: string }, R>(
+    spec: RunSpec<A, I>,
     program: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | FileLocked, Exclude<R, Steps>>
-  /** The runs under way and the last hundred that ended, oldest first. */
-  readonly all: Effect.Effect<ReadonlyArray<Run>>
-  readonly find: (id: string) => Effect.Effect<Option.Option<Run>>
+  ) => Effect.Effect<StartedRun<A, E>, RunFailure, Exclude<R, Steps>>
+  /** Starts a run and waits for its result. */
+  readonly run: <A, I, E extends { readonly message: string }, R>(
+    spec: RunSpec<A, I>,
+    program: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | RunFailure | FileLocked, Exclude<R, Steps>>
+  readonly get: (id: string) => Effect.Effect<Run, RunNotFound | RunStoreUnavailable>
+  readonly list: (query: RunsQuery) => Effect.Effect<RunsPage, RunStoreUnavailable>
+  /** Waits until a run has ended, and answers it then. */
+  readonly await: (id: string) => Effect.Effect<Run, RunNotFound | RunStoreUnavailable>
+  /** What happens in a run, from the event after `after` on; without it the whole run comes first. */
+  readonly events: (
+    id: string,
+    after: Option.Option<number>
+  ) => Effect.Effect<Stream.Stream<RunEvent>, RunNotFound | RunStoreUnavailable>
+  /** Stops a run at its next safe point; one that waits never begins. Answers it as it is then. */
+  readonly cancel: (id: string) => Effect.Effect<Run, RunNotFound | RunEnded | RunStoreUnavailable>
+  /** The run that a request with this idempotency key started within the last day. */
+  readonly findByKey: (key: string) => Effect.Effect<Option.Option<KeyedRun>, RunStoreUnavailable>
+  /**
+   * Asks for each run that an earlier process left unfinished how to go on with it. One for which `how` answers false
+   * is recorded as interrupted.
+   */
+  readonly takeUp: <R>(
+    how: (left: StoredRun, goOn: GoOn) => Effect.Effect<boolean, RunStoreUnavailable, R>
+  ) => Effect.Effect<void, never, R>
+  /** Why runs cannot be recorded now; nothing when they can. */
+  readonly trouble: Effect.Effect<Option.Option<RunStoreUnavailable>>
 }>() {}
-
-const remembered = 100
-
-interface Entry {
-  readonly run: Run
-  readonly isOver: boolean
-}
-
-/** The entries without the oldest of those that are over, where these are too many. */
-const remember = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
-  const over = entries.filter(({ isOver }) => isOver)
-  const forgotten = new Set(over.slice(0, Math.max(0, over.length - remembered)))
-  return entries.filter((entry) => !forgotten.has(entry))
-}
-
-/** @param drain how long shutting down waits for runs before it interrupts them, which undoes what they began */
-export const runsLayer = (drain: Duration.DurationInput): Layer.Layer<Runs, never, Locks> =>
-  Layer.scoped(
-    Runs,
-    Effect.gen(function*() {
-      const locks = yield* Locks
-      const fibers = yield* FiberSet.make<unknown, unknown>()
-      const entries = yield* Ref.make<ReadonlyArray<Entry>>([])
-      const counter = yield* Ref.make(0)
-      // Registered after the set, so it runs before the set interrupts what is left.
-      yield* Effect.addFinalizer(() =>
-        FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(drain))
-      )
-
-      const register = (kind: RunKind, key: LockKey, ended: Deferred.Deferred<boolean>) =>
-        Effect.gen(function*() {
-          const startedAt = yield* Clock.currentTimeMillis
-          const number = yield* Ref.updateAndGet(counter, (n) => n + 1)
-          const steps = yield* makeSteps
-          const run: Run = {
-            id: `${startedAt.toString(36)}-${number}`,
-            kind,
-            key: key.name,
-            startedAt,
-            steps,
-            ended: Deferred.await(ended)
-          }
-          yield* Ref.update(entries, (all) => [...all, { run, isOver: false }])
-          return run
-        })
-
-      const end = (run: Run) =>
-        Ref.update(entries, (all) => remember(all.map((entry) => entry.run === run ? { run, isOver: true } : entry)))
-
-      const all = Effect.map(Ref.get(entries), (list) => list.map(({ run }) => run))
-
-      return Runs.of({
-        run: (kind, key, program) =>
-          Effect.uninterruptibleMask((restore) =>
-            Effect.gen(function*() {
-              const ended = yield* Deferred.make<boolean>()
-              const run = yield* register(kind, key, ended)
-              const fiber = yield* program.pipe(
-                locks.withLock(key),
-                Effect.provideService(Steps, run.steps),
-                Effect.interruptible,
-                Effect.onExit((exit) => Effect.zipRight(end(run), Deferred.succeed(ended, exit._tag === "Success"))),
-                Effect.annotateLogs({ run: run.id, kind }),
-                FiberSet.run(fibers)
-              )
-              return yield* restore(Fiber.join(fiber))
-            })
-          ),
-        all,
-        find: (id) => Effect.map(all, (runs) => Option.fromNullable(runs.find((run) => run.id === id)))
-      })
-    })
-  )
-
-/** Runs that a shutdown gives 25 seconds to end. */
-export const RunsLive = runsLayer(Duration.seconds(25))

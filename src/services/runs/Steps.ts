@@ -1,31 +1,91 @@
-import { Context, Effect, Layer, type Stream, SubscriptionRef } from "effect"
-import { recorded } from "../../schema/Step.ts"
+import { Clock, Context, Effect, Fiber, Layer, Option, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
+import type { OutputStream, RunStep, StepProgress } from "../../schema/Run.ts"
 import type { Step, StepStatus } from "../../schema/Step.ts"
 import { withoutSecrets } from "../secrets/secretsInUse.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { recordedAt, withProgress } from "./recordedSteps.ts"
 
 /** The steps of the run that is under way. */
 export class Steps extends Context.Tag("berth/Steps")<Steps, {
   readonly record: (step: Step) => Effect.Effect<void>
+  /** Tells how many bytes of a step have passed; more than five times a second are not told. */
+  readonly progress: (step: string, done: number, total: number) => Effect.Effect<void>
+  /** Tells what a program of the run has written: whole lines without the secrets in use. */
+  readonly output: (stream: OutputStream, text: string) => Effect.Effect<void>
+  /** The result that a step had in an earlier attempt of this run. */
+  readonly recall: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<Option.Option<A>>
+  /**
+   * Performs a step so that its result outlives the process. It is not cut off halfway when the run is cancelled or the
+   * service stops. `isRepeated` says that an earlier attempt began the step and may have done all or part of it.
+   */
+  readonly perform: <A, I, E, R>(
+    step: string,
+    result: Schema.Schema<A, I>,
+    effect: (isRepeated: boolean) => Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E, R>
   /** The steps so far, in the order of their first appearance. */
   readonly all: Effect.Effect<ReadonlyArray<Step>>
   /** The steps now and after every change. */
   readonly changes: Stream.Stream<ReadonlyArray<Step>>
 }>() {}
 
-/** A recorder that starts empty. */
-export const makeSteps: Effect.Effect<Steps["Type"]> = Effect.map(
-  SubscriptionRef.make<ReadonlyArray<Step>>([]),
-  (steps) =>
-    Steps.of({
-      record: (step) => SubscriptionRef.update(steps, (all) => recorded(all, step)),
-      all: SubscriptionRef.get(steps),
-      changes: steps.changes
+/** Keeps what steps come to, and hears of what happens in them. */
+export interface StepsKeeper extends Pick<Steps["Type"], "recall" | "perform" | "output"> {
+  readonly initial: ReadonlyArray<RunStep>
+  readonly changed: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
+  readonly progressed: (step: string, progress: StepProgress) => Effect.Effect<void>
+}
+
+/** Lets an effect come to its end whatever happens to the fiber that waits for it; its own time-outs still hold. */
+export const uncancellable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
+
+const forgetful: StepsKeeper = {
+  initial: [],
+  changed: () => Effect.void,
+  progressed: () => Effect.void,
+  output: () => Effect.void,
+  recall: () => Effect.succeedNone,
+  perform: (_, __, effect) => effect(false)
+}
+
+const progressMillis = 200
+const plain = ({ detail, status, step }: RunStep): Step => ({ step, status, detail })
+
+/** A recorder of steps; without a keeper it starts empty and nothing outlives it. */
+export const makeSteps = (keeper: StepsKeeper = forgetful): Effect.Effect<Steps["Type"]> =>
+  Effect.gen(function*() {
+    const steps = yield* Ref.make(keeper.initial)
+    const plainly = yield* SubscriptionRef.make<ReadonlyArray<Step>>(keeper.initial.map(plain))
+    const told = new Map<string, number>()
+    const update = (change: (steps: ReadonlyArray<RunStep>) => ReadonlyArray<RunStep>) =>
+      Ref.updateAndGet(steps, change).pipe(Effect.tap((all) => keeper.changed(all)))
+    return Steps.of({
+      record: (step) =>
+        Effect.gen(function*() {
+          const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+          const next = yield* update((all) => recordedAt(all, step, now))
+          yield* SubscriptionRef.set(plainly, next.map(plain))
+        }),
+      progress: (step, done, total) =>
+        Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          if (done < total && now - (told.get(step) ?? -progressMillis) < progressMillis) return
+          told.set(step, now)
+          const progress = { done, total, unit: "bytes" } as const
+          yield* Ref.update(steps, (all) => withProgress(all, step, progress))
+          yield* keeper.progressed(step, progress)
+        }),
+      output: keeper.output,
+      recall: keeper.recall,
+      perform: keeper.perform,
+      all: SubscriptionRef.get(plainly),
+      changes: plainly.changes
     })
-)
+  })
 
 /** Steps for a program that runs outside the service, in a script or a test. */
-export const StepsLive = Layer.effect(Steps, makeSteps)
+export const StepsLive = Layer.effect(Steps, makeSteps())
 
 /** How a step ended, when that is more than `done`. */
 export interface StepOutcome {
@@ -35,6 +95,12 @@ export interface StepOutcome {
 
 const outcomeOf = (outcome: string | StepOutcome): StepOutcome =>
   typeof outcome === "string" ? { status: "done", detail: outcome } : outcome
+
+const recordEnd = (name: string, { detail, status }: StepOutcome): Effect.Effect<void, never, Steps | Settings> =>
+  Effect.gen(function*() {
+    const words = yield* withoutSecrets(detail)
+    yield* (yield* Steps).record({ step: name, status, detail: words })
+  })
 
 /**
  * Runs one step of a pipeline: records it as `running`, then as what `outcome` says of its result (`done` when that is
@@ -48,13 +114,32 @@ export const step = <A, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, E, R | Steps | Settings> =>
   Effect.gen(function*() {
     const steps = yield* Steps
-    const ended = ({ detail, status }: StepOutcome) =>
-      Effect.flatMap(withoutSecrets(detail), (words) => steps.record({ step: name, status, detail: words }))
     yield* steps.record({ step: name, status: "running", detail: "" })
-    const result = yield* Effect.tapError(effect, ({ message }) => ended({ status: "error", detail: message }))
-    yield* ended(outcomeOf(outcome(result)))
+    const result = yield* Effect.tapError(
+      effect,
+      ({ message }) => recordEnd(name, { status: "error", detail: message })
+    )
+    yield* recordEnd(name, outcomeOf(outcome(result)))
     return result
   }).pipe(Effect.withSpan(`step.${name}`))
+
+/**
+ * A step whose result outlives the process: a run that goes on in another one takes the result and does not repeat the
+ * step. One that was under way when the process died is performed again and told so.
+ */
+export const durableStep = <A, I, E extends { readonly message: string }, R>(
+  name: string,
+  result: Schema.Schema<A, I>,
+  effect: (isRepeated: boolean) => Effect.Effect<A, E, R>,
+  outcome: (result: A) => string | StepOutcome
+): Effect.Effect<A, E, R | Steps | Settings> =>
+  Effect.gen(function*() {
+    const steps = yield* Steps
+    const earlier = yield* steps.recall(name, result)
+    if (Option.isNone(earlier)) return yield* step(name, steps.perform(name, result, effect), outcome)
+    yield* recordEnd(name, outcomeOf(outcome(earlier.value)))
+    return earlier.value
+  })
 
 /** Records a step that is not taken, and why. */
 export const skip = (name: string, detail: string): Effect.Effect<void, never, Steps> =>

@@ -1,6 +1,6 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Option } from "effect"
+import { Duration, Effect, Fiber, Layer } from "effect"
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,14 +8,16 @@ import { build, buildOutputLimit } from "../../../src/pipelines/build/build.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocalProcessesLive } from "../../../src/services/local/LocalProcessesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { Runs, runsLayer } from "../../../src/services/runs/Runs.ts"
+import { Runs } from "../../../src/services/runs/Runs.ts"
+import { runsLayer } from "../../../src/services/runs/RunsLive.ts"
+import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
 import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const live = Layer.mergeAll(
   Layer.provideMerge(LocalFilesLive, NodeContext.layer),
   LocalProcessesLive,
-  Layer.provide(runsLayer("1 second"), LocksLive)
+  runsLayer("1 second").pipe(Layer.provide([LocksLive, RunStoreMemory, settingsTest()]))
 )
 
 /** A project whose build script is for `sh`, and a stand-in for PowerShell that runs it. */
@@ -132,7 +134,7 @@ describe.skipIf(process.platform === "win32")("build", () => {
         const pid = yield* pidIn(join(directory, "pid"))
         yield* Fiber.interrupt(caller)
         expect(yield* isAlive(pid)).toBe(true)
-        expect(yield* (yield* Runs).all).toMatchObject([{ kind: "build" }])
+        expect((yield* (yield* Runs).list({})).runs).toMatchObject([{ kind: "build", state: "running" }])
       }).pipe(Effect.provide(live))
       yield* eventually(isAlive(yield* pidIn(join(directory, "pid"))), (alive) => !alive)
     }), 60_000)
@@ -162,6 +164,6 @@ describe.skipIf(process.platform === "win32")("build", () => {
       }
       const error = yield* Effect.flip(build({ projectPath: root }))
       expect(error.message).toContain("build-image-tar.ps1")
-      expect(Option.fromNullable(yield* (yield* Runs).all)).toEqual(Option.some([]))
+      expect((yield* (yield* Runs).list({})).runs).toEqual([])
     }).pipe(Effect.provide([live, settingsTest()])))
 })

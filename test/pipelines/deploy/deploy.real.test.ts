@@ -11,7 +11,8 @@ import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { RunsLive } from "../../../src/services/runs/Runs.ts"
+import { RunsLive } from "../../../src/services/runs/RunsLive.ts"
+import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
 import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
 import { SshLive } from "../../../src/services/ssh/SshLive.ts"
 import { buildImage, docker, lines, realDocker, removeImages, saveImage, uniqueName } from "../../fixtures/docker.ts"
@@ -24,7 +25,13 @@ const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
 /** One Berth of its own: what it does not share with another are connections, locks and its name. */
 const berth = (server: ServerAccess) =>
-  Layer.mergeAll(SshLive.pipe(Layer.provide(ConnectionsLive)), RunsLive, InstanceLive, GunzipLive, Sha256Live).pipe(
+  Layer.mergeAll(
+    SshLive.pipe(Layer.provide(ConnectionsLive)),
+    Layer.provide(RunsLive, RunStoreMemory),
+    InstanceLive,
+    GunzipLive,
+    Sha256Live
+  ).pipe(
     Layer.provideMerge(LocksLive),
     Layer.provideMerge(LocalFilesLive),
     Layer.provide(HostKeysTest()),

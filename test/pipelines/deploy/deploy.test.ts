@@ -1,13 +1,13 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Ref } from "effect"
+import { Effect, Layer, Ref } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
 import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
-import { locksTest } from "../../layers/LocksTest.ts"
+import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { SshTest } from "../../layers/SshTest.ts"
 
@@ -22,9 +22,8 @@ const keyOf = (serverId: string, remotePath: string) =>
   Effect.gen(function*() {
     const key = yield* Ref.make("")
     const runs = Runs.of({
-      run: (kind, { name }) => Effect.zipRight(Ref.set(key, `${kind}: ${name}`), Effect.interrupt),
-      all: Effect.succeed([]),
-      find: () => Effect.succeed(Option.none())
+      ...yield* Runs,
+      run: (spec) => Effect.zipRight(Ref.set(key, `${spec.kind}: ${spec.key.name}`), Effect.interrupt)
     })
     yield* deploy({ projectPath: "/srv/shop", serverId, remotePath }).pipe(
       Effect.provideService(Runs, runs),
@@ -33,8 +32,7 @@ const keyOf = (serverId: string, remotePath: string) =>
     return yield* Ref.get(key)
   }).pipe(Effect.provide(Layer.mergeAll(
     localFilesTest({ "/srv/shop": { directory: true } }),
-    locksTest,
-    settingsTest({}, servers),
+    Layer.provideMerge(runsTest, settingsTest({}, servers)),
     SshTest({}),
     GunzipLive,
     Sha256Live,

@@ -7,9 +7,8 @@ import { pull } from "../../../src/pipelines/pull/pull.ts"
 import type { PullItem } from "../../../src/schema/Pull.ts"
 import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/Ssh.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { RunsLive } from "../../../src/services/runs/Runs.ts"
 import { type RemoteEntry, Sftp } from "../../../src/services/ssh/Sftp.ts"
+import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type RemoteFixture, SftpTest } from "../../layers/SftpTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
@@ -18,7 +17,7 @@ const server = storedServer()
 const local = Layer.mergeAll(
   Layer.provideMerge(LocalFilesLive, NodeContext.layer),
   settingsTest({}, [server]),
-  Layer.provide(RunsLive, LocksLive)
+  Layer.provide(runsTest, settingsTest())
 )
 const here = { server: "Main", host: "127.0.0.1", port: 22 }
 

@@ -9,9 +9,8 @@ import { pull } from "../../../src/pipelines/pull/pull.ts"
 import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { RunsLive } from "../../../src/services/runs/Runs.ts"
 import { sandboxWorld, sandboxWorlds, worlds } from "../../fixtures/servers.ts"
+import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
@@ -20,7 +19,7 @@ const mebibyte = 1024 * 1024
 const live = (access: ServerAccess) =>
   Layer.mergeAll(
     Layer.provideMerge(LocalFilesLive, NodeContext.layer),
-    Layer.provide(RunsLive, LocksLive),
+    Layer.provide(runsTest, settingsTest()),
     liveSsh(),
     settingsTest({}, [access])
   )

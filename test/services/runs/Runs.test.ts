@@ -1,35 +1,108 @@
 import { describe, expect, it, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, Ref, Scope, TestClock } from "effect"
+import {
+  Chunk,
+  Context,
+  Data,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Ref,
+  Schema,
+  Scope,
+  Stream,
+  TestClock
+} from "effect"
+import type { Run, RunKind } from "../../../src/schema/Run.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { Runs, runsLayer, RunsLive } from "../../../src/services/runs/Runs.ts"
-import { step, Steps } from "../../../src/services/runs/Steps.ts"
+import { RunRequest } from "../../../src/services/runs/RunRequest.ts"
+import { Runs, type RunSpec } from "../../../src/services/runs/Runs.ts"
+import { runsLayer } from "../../../src/services/runs/RunsLive.ts"
+import { RunStore } from "../../../src/services/runs/RunStore.ts"
+import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
+import { durableStep, step, Steps } from "../../../src/services/runs/Steps.ts"
+import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 
-const key = { rank: 1, name: "key" }
-const other = { rank: 1, name: "other" }
-const live = Layer.merge(Layer.provide(RunsLive, LocksLive), settingsTest())
+const live = Layer.provideMerge(runsTest, settingsTest())
+
+class No extends Data.TaggedError("No")<{ readonly message: string }> {
+  readonly status = 418
+}
+
+/** A run of this kind whose result is any JSON; those of one key follow each other. */
+const spec = (kind: RunKind, key = "key", resumes = false): RunSpec<unknown, unknown> => ({
+  kind,
+  key: { rank: 1, name: key },
+  subject: { appName: key },
+  request: {},
+  result: Schema.Unknown,
+  resumes
+})
 
 /** Lets every fiber go on as far as it can. */
-const settle = Effect.repeatN(Effect.yieldNow(), 20)
+const settle = Effect.repeatN(Effect.yieldNow(), 50)
+const newest = Effect.flatMap(Runs, (runs) => Effect.map(runs.list({ limit: 1 }), ({ runs: [run] }) => run))
+const newestId = Effect.map(newest, (run) => run?.id ?? "")
+const texts = (events: Iterable<{ readonly event: string }>) => [...events].map(({ event }) => event)
 
-/** The service, and what a shutdown of it is. */
-const service = (drain: string & `${number} seconds`) =>
+/** A process of the service over a store that outlives it, and what a shutdown of it is. */
+const processOver = (store: Layer.Layer<RunStore>, drain: `${number} seconds` = "25 seconds") =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(Layer.provide(runsLayer(drain), LocksLive), scope)
+    const services = runsLayer(drain).pipe(Layer.provide([LocksLive, store, settingsTest()]))
+    const context = yield* Layer.buildWithScope(services, scope)
     return { runs: Context.get(context, Runs), shutdown: Scope.close(scope, Exit.void) }
   })
+const sharedStore = Effect.map(Layer.build(RunStoreMemory), (context) => Layer.succeedContext(context))
 
 describe("Runs", () => {
   layer(live)((test) => {
     test.effect("answers what the program answers, and fails as it fails", () =>
       Effect.gen(function*() {
         const runs = yield* Runs
-        expect(yield* runs.run("build", key, Effect.succeed(1))).toBe(1)
-        expect(yield* Effect.flip(runs.run("build", key, Effect.fail("no")))).toBe("no")
+        expect(yield* runs.run(spec("build"), Effect.succeed(1))).toBe(1)
+        expect(yield* newest).toMatchObject({ kind: "build", state: "succeeded", result: 1, error: null })
+        expect(yield* Effect.flip(runs.run(spec("build"), new No({ message: "no" })))).toBeInstanceOf(No)
+        expect(yield* newest).toMatchObject({ state: "failed", result: null, error: { status: 418, error: "no" } })
       }))
 
-    test.effect("gives each program steps of its own, which others can watch", () =>
+    test.effect("records who asked, and when what happened", () =>
+      Effect.gen(function*() {
+        yield* TestClock.setTime(0)
+        const runs = yield* Runs
+        const told = yield* Deferred.make<Run>()
+        const slow = step("first", Effect.sleep("3 seconds"), () => "ok")
+        const fiber = yield* Effect.fork(
+          Effect.provideService(runs.run(spec("deploy"), slow), RunRequest, {
+            requestedBy: { door: "http", name: "ann" },
+            idempotency: Option.none(),
+            started: (run) => Effect.asVoid(Deferred.succeed(told, run))
+          })
+        )
+        yield* settle
+        const { id, ...queued } = yield* Deferred.await(told)
+        expect(queued).toMatchObject({ state: "queued", startedAt: null, endedAt: null, steps: [] })
+        expect(yield* runs.get(id)).toMatchObject({ state: "running", startedAt: "1970-01-01T00:00:00.000Z" })
+        yield* TestClock.adjust("3 seconds")
+        yield* Fiber.join(fiber)
+        expect(yield* runs.get(id)).toMatchObject({
+          requestedBy: { door: "http", name: "ann" },
+          requestedAt: "1970-01-01T00:00:00.000Z",
+          endedAt: "1970-01-01T00:00:03.000Z",
+          steps: [{
+            step: "first",
+            status: "done",
+            detail: "ok",
+            startedAt: "1970-01-01T00:00:00.000Z",
+            endedAt: "1970-01-01T00:00:03.000Z"
+          }]
+        })
+      }))
+
+    test.effect("tells its steps to any number of watchers, and to late ones what they missed", () =>
       Effect.gen(function*() {
         const runs = yield* Runs
         const gate = yield* Deferred.make<string>()
@@ -37,47 +110,44 @@ describe("Runs", () => {
           step("first", Effect.void, () => "ok"),
           step("second", Deferred.await(gate), (detail) => detail)
         )
-        const fiber = yield* Effect.fork(runs.run("upsert", key, program))
+        const fiber = yield* Effect.fork(runs.run(spec("upsert"), program))
         yield* settle
-        const run = (yield* runs.all).at(-1)
-        expect(run?.kind).toBe("upsert")
-        expect(run?.key).toBe("key")
-        const steps = run?.steps.all ?? Effect.succeed([])
-        expect(yield* steps).toEqual([
-          { step: "first", status: "done", detail: "ok" },
-          { step: "second", status: "running", detail: "" }
-        ])
+        const id = yield* newestId
+        const watch = (after?: number) => Effect.flatMap(runs.events(id, Option.fromNullable(after)), Stream.runCollect)
+        const watchers = yield* Effect.forEach(
+          Array.from({ length: 50 }),
+          () => Effect.fork(watch())
+        )
+        const late = yield* Effect.fork(watch(2))
+        const never = yield* Effect.fork(
+          Effect.flatMap(runs.events(id, Option.none()), Stream.runForEach(() => Effect.never))
+        )
+        yield* settle
         yield* Deferred.succeed(gate, "fine")
         yield* Fiber.join(fiber)
-        expect((yield* steps)[1]).toEqual({ step: "second", status: "done", detail: "fine" })
-        expect(yield* run?.ended ?? Effect.succeed(null)).toBe(true)
-        expect(yield* runs.find(run?.id ?? "")).toEqual(Option.fromNullable(run))
-        expect(yield* runs.find("none")).toEqual(Option.none())
+        for (const watcher of watchers) {
+          expect(texts(yield* Fiber.join(watcher))).toEqual(["run", "run", "run", "end"])
+        }
+        const events = Chunk.toReadonlyArray(yield* Fiber.join(late))
+        expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 3))
+        expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ state: "succeeded" })
+        expect(texts(yield* watch())).toEqual(["run", "end"])
+        yield* Fiber.interrupt(never)
       }))
 
-    test.effect("goes on when the caller goes away", () =>
+    test.effect("goes on when the caller goes away, however early", () =>
       Effect.gen(function*() {
         const runs = yield* Runs
         const gate = yield* Deferred.make<void>()
         const done = yield* Ref.make(false)
         const program = Effect.zipRight(Deferred.await(gate), Ref.set(done, true))
-        const caller = yield* Effect.fork(runs.run("deploy", key, program))
+        const caller = yield* Effect.fork(runs.run(spec("deploy"), program))
         yield* settle
         expect(Exit.isInterrupted(yield* Fiber.interrupt(caller))).toBe(true)
-        const run = (yield* runs.all).at(-1)
+        const id = yield* newestId
         yield* Deferred.succeed(gate, undefined)
-        expect(yield* run?.ended ?? Effect.succeed(null)).toBe(true)
+        expect(yield* runs.await(id)).toMatchObject({ state: "succeeded" })
         expect(yield* Ref.get(done)).toBe(true)
-      }))
-
-    test.effect("starts however early the caller goes away", () =>
-      Effect.gen(function*() {
-        const runs = yield* Runs
-        const caller = yield* Effect.fork(runs.run("deploy", { rank: 1, name: "early" }, Effect.succeed(1)))
-        yield* Effect.yieldNow()
-        yield* Fiber.interrupt(caller)
-        const mine = (yield* runs.all).filter((run) => run.key === "early")
-        expect(yield* Effect.forEach(mine, (run) => run.ended)).toEqual(mine.map(() => true))
       }))
 
     test.effect("lets runs of one key follow each other in their order, and others run beside them", () =>
@@ -86,78 +156,120 @@ describe("Runs", () => {
         const gate = yield* Deferred.make<void>()
         const order = yield* Ref.make<ReadonlyArray<string>>([])
         const note = (name: string) => Ref.update(order, (all) => [...all, name])
-        const first = yield* Effect.fork(
-          runs.run(
-            "upsert",
-            key,
-            Effect.zipRight(note("first in"), Effect.zipRight(Deferred.await(gate), note("first out")))
-          )
+        const first = Effect.zipRight(note("in"), Effect.zipRight(Deferred.await(gate), note("out")))
+        const fibers = yield* Effect.forEach(
+          [first, note("second"), note("third")],
+          (program) => Effect.zipLeft(Effect.fork(runs.run(spec("upsert", "turns"), program)), settle)
         )
-        yield* settle
-        const second = yield* Effect.fork(runs.run("upsert", key, note("second")))
-        yield* settle
-        const third = yield* Effect.fork(runs.run("deploy", key, note("third")))
-        yield* settle
-        yield* runs.run("upsert", other, note("beside"))
-        expect(yield* Ref.get(order)).toEqual(["first in", "beside"])
+        expect((yield* runs.list({ appName: "turns" })).runs.map(({ state }) => state)).toEqual([
+          "queued",
+          "queued",
+          "running"
+        ])
+        yield* runs.run(spec("upsert", "other"), note("beside"))
+        expect(yield* Ref.get(order)).toEqual(["in", "beside"])
         yield* Deferred.succeed(gate, undefined)
-        yield* Effect.all([Fiber.join(first), Fiber.join(second), Fiber.join(third)])
-        expect(yield* Ref.get(order)).toEqual(["first in", "beside", "first out", "second", "third"])
+        yield* Fiber.joinAll(fibers)
+        expect(yield* Ref.get(order)).toEqual(["in", "beside", "out", "second", "third"])
       }))
 
-    test.effect("says of each run whether it succeeded, of one that dies too", () =>
+    test.effect("says nothing of a defect but that there was one, and goes on with the next run", () =>
       Effect.gen(function*() {
         const runs = yield* Runs
-        yield* Effect.exit(runs.run("pull", key, Effect.fail("no")))
-        yield* Effect.exit(runs.run("pull", key, Effect.die("bug")))
-        const [failed, died] = (yield* runs.all).slice(-2)
-        expect(yield* failed?.ended ?? Effect.succeed(null)).toBe(false)
-        expect(yield* died?.ended ?? Effect.succeed(null)).toBe(false)
-        expect(yield* runs.run("pull", key, Effect.succeed("next"))).toBe("next")
+        yield* Effect.exit(runs.run(spec("pull"), Effect.die("bug")))
+        expect((yield* newest)?.error).toEqual({ status: 500, error: "Internal error: see the service's log" })
+        expect(yield* runs.run(spec("pull"), Effect.succeed("next"))).toBe("next")
       }))
-  })
 
-  layer(live)((test) => {
-    test.effect("remembers the last hundred that ended, and all that are under way", () =>
+    test.effect("cancels a run that waits before it begins, one under way where it is, and none twice", () =>
       Effect.gen(function*() {
         const runs = yield* Runs
-        const gate = yield* Deferred.make<void>()
-        const long = yield* Effect.fork(runs.run("deploy", { rank: 1, name: "long" }, Deferred.await(gate)))
+        const undone = yield* Ref.make(false)
+        const long = step("upload", Effect.onInterrupt(Effect.never, () => Ref.set(undone, true)), () => "")
+        const first = yield* Effect.fork(runs.run(spec("deploy"), long))
         yield* settle
-        for (const index of Array.from({ length: 105 }, (_, number) => number)) {
-          yield* runs.run("build", { rank: 1, name: `short ${index}` }, Effect.void)
+        const firstId = yield* newestId
+        const second = yield* Effect.fork(runs.run(spec("deploy"), Effect.die("began")))
+        yield* settle
+        const queued = yield* runs.cancel(yield* newestId)
+        expect(queued).toMatchObject({ state: "cancelled", startedAt: null, error: { status: 409 } })
+        expect(queued.error?.error).toContain("before it began")
+        expect(yield* runs.cancel(firstId)).toMatchObject({
+          state: "cancelled",
+          steps: [{ step: "upload", status: "error", detail: "cancelled" }],
+          error: { status: 409, error: expect.stringContaining("The deploy was cancelled at upload.") }
+        })
+        expect(yield* Ref.get(undone)).toBe(true)
+        for (const fiber of [first, second]) {
+          expect(yield* Effect.flip(Fiber.join(fiber))).toMatchObject({ _tag: "RunCancelled" })
         }
-        const keys = (yield* runs.all).map((run) => run.key)
-        expect(keys).toHaveLength(101)
-        expect(keys[0]).toBe("long")
-        expect(keys[1]).toBe("short 5")
-        expect(new Set((yield* runs.all).map((run) => run.id)).size).toBe(101)
-        yield* Deferred.succeed(gate, undefined)
-        yield* Fiber.join(long)
-        expect((yield* runs.all).map((run) => run.key)).not.toContain("long")
+        expect(yield* Effect.flip(runs.cancel(firstId))).toMatchObject({ status: 409 })
+        expect(yield* Effect.flip(runs.cancel("none"))).toMatchObject({ status: 404 })
+      }))
+
+    test.effect("lets a durable step come to its end before it cancels", () =>
+      Effect.gen(function*() {
+        const runs = yield* Runs
+        const done = yield* Ref.make<ReadonlyArray<string>>([])
+        const slow = (name: string) =>
+          durableStep(
+            name,
+            Schema.Void,
+            () => Effect.zipRight(Effect.sleep("1 second"), Ref.update(done, (all) => [...all, name])),
+            () => "ok"
+          )
+        yield* Effect.fork(runs.run(spec("upsert"), Effect.zipRight(slow("a"), slow("b"))))
+        yield* settle
+        const cancelling = yield* Effect.fork(runs.cancel(yield* newestId))
+        yield* TestClock.adjust("1 second")
+        expect(yield* Fiber.join(cancelling)).toMatchObject({ state: "cancelled" })
+        yield* TestClock.adjust("5 seconds")
+        expect(yield* Ref.get(done)).toEqual(["a"])
+      }))
+
+    test.effect("lists the newest first, page by page, by what is asked for", () =>
+      Effect.gen(function*() {
+        const runs = yield* Runs
+        yield* Effect.forEach(
+          Array.from({ length: 7 }, (_, index) => index),
+          (index) => runs.run(spec("rollback", `page${index % 2}`), Effect.succeed(index))
+        )
+        const first = yield* runs.list({ kind: "rollback", limit: 3 })
+        expect(first.runs.map(({ result }) => result)).toEqual([6, 5, 4])
+        const rest = yield* runs.list({ kind: "rollback", before: first.next ?? "" })
+        expect(rest).toMatchObject({ next: null, runs: [{ result: 3 }, { result: 2 }, { result: 1 }, { result: 0 }] })
+        expect((yield* runs.list({ appName: "page1", state: "succeeded" })).runs).toHaveLength(3)
+      }))
+
+    test.effect("gives no program more than its own steps", () =>
+      Effect.gen(function*() {
+        const runs = yield* Runs
+        expect(yield* runs.run(spec("build"), Effect.flatMap(Steps, (steps) => steps.all))).toEqual([])
       }))
   })
 
-  it.effect("lets a shutdown wait for what is under way", () =>
+  it.scoped("lets a shutdown wait for what is under way", () =>
     Effect.gen(function*() {
-      const { runs, shutdown } = yield* service("25 seconds")
+      const { runs, shutdown } = yield* processOver(yield* sharedStore)
       const done = yield* Ref.make(false)
-      yield* Effect.fork(runs.run("deploy", key, Effect.zipRight(Effect.sleep("20 seconds"), Ref.set(done, true))))
+      yield* Effect.fork(runs.run(spec("deploy"), Effect.zipRight(Effect.sleep("20 seconds"), Ref.set(done, true))))
       yield* settle
       const closing = yield* Effect.fork(shutdown)
       yield* TestClock.adjust("19 seconds")
       expect(yield* Fiber.poll(closing)).toEqual(Option.none())
+      expect(yield* Effect.flip(runs.run(spec("deploy"), Effect.void))).toMatchObject({ status: 503 })
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.join(closing)
       expect(yield* Ref.get(done)).toBe(true)
-    }))
+    }).pipe(Effect.provide(settingsTest())))
 
-  it.effect("lets a shutdown end what does not end by itself, which undoes what it began", () =>
+  it.scoped("lets a shutdown end what does not end by itself, which undoes what it began and says so", () =>
     Effect.gen(function*() {
-      const { runs, shutdown } = yield* service("5 seconds")
+      const store = yield* sharedStore
+      const { runs, shutdown } = yield* processOver(store, "5 seconds")
       const undone = yield* Ref.make(false)
-      const program = Effect.onInterrupt(Effect.never, () => Ref.set(undone, true))
-      yield* Effect.fork(Effect.uninterruptible(runs.run("deploy", key, program)))
+      const program = step("upload", Effect.onInterrupt(Effect.never, () => Ref.set(undone, true)), () => "")
+      yield* Effect.fork(Effect.uninterruptible(runs.run(spec("deploy"), program)))
       yield* settle
       const closing = yield* Effect.fork(shutdown)
       yield* TestClock.adjust("4 seconds")
@@ -165,12 +277,55 @@ describe("Runs", () => {
       yield* TestClock.adjust("2 seconds")
       yield* Fiber.join(closing)
       expect(yield* Ref.get(undone)).toBe(true)
-    }))
+      const [run] = (yield* Effect.provide(Effect.flatMap(RunStore, (store) => store.list({})), store)).runs
+      expect(run).toMatchObject({ state: "interrupted", error: { status: 503 } })
+    }).pipe(Effect.provide(settingsTest())))
 
-  it.effect("does not need more of a program than its own steps", () =>
+  it.scoped("goes on after a restart with the step that had not finished, and repeats no other", () =>
     Effect.gen(function*() {
-      const runs = yield* Runs
-      const seen = yield* runs.run("build", key, Effect.flatMap(Steps, (steps) => steps.all))
-      expect(seen).toEqual([])
-    }).pipe(Effect.provide(live)))
+      const store = yield* sharedStore
+      const performed = yield* Ref.make<ReadonlyArray<string>>([])
+      const slow = (name: string) =>
+        durableStep(
+          name,
+          Schema.String,
+          (isRepeated) =>
+            Ref.update(performed, (all) => [...all, isRepeated ? `${name} again` : name]).pipe(
+              Effect.zipRight(Effect.sleep("1 second")),
+              Effect.as(`result of ${name}`)
+            ),
+          (result) => result
+        )
+      const program = Effect.all([slow("a"), slow("b"), slow("c")])
+      const first = yield* processOver(store)
+      const caller = yield* Effect.fork(first.runs.run(spec("upsert", "key", true), program))
+      yield* settle
+      yield* TestClock.adjust("1500 millis")
+      const closing = yield* Effect.fork(first.shutdown)
+      yield* TestClock.adjust("500 millis")
+      yield* Fiber.join(closing)
+      expect(yield* Effect.flip(Fiber.join(caller))).toMatchObject({ _tag: "RunInterrupted", resumes: true })
+      expect(yield* Ref.get(performed)).toEqual(["a", "b"])
+
+      const second = yield* processOver(store)
+      yield* second.runs.takeUp((_, goOn) => goOn(spec("upsert", "key", true), program))
+      yield* settle
+      yield* TestClock.adjust("1 second")
+      const { runs: [run] } = yield* second.runs.list({})
+      expect(run).toMatchObject({ state: "succeeded", result: ["result of a", "result of b", "result of c"] })
+      expect(run?.steps.map(({ detail }) => detail)).toEqual(["result of a", "result of b", "result of c"])
+      expect(yield* Ref.get(performed)).toEqual(["a", "b", "c"])
+    }).pipe(Effect.provide(settingsTest())))
+
+  it.scoped("records as interrupted what nobody goes on with", () =>
+    Effect.gen(function*() {
+      const store = yield* sharedStore
+      const killed = yield* processOver(store)
+      yield* Effect.fork(killed.runs.run(spec("build"), step("build", Effect.never, () => "")))
+      yield* settle
+      const next = yield* processOver(store)
+      yield* next.runs.takeUp(() => Effect.succeed(false))
+      const { runs: [run] } = yield* next.runs.list({})
+      expect(run).toMatchObject({ state: "interrupted", error: { error: expect.stringContaining("build again") } })
+    }).pipe(Effect.provide(settingsTest())))
 })

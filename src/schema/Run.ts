@@ -1,0 +1,202 @@
+import { Schema } from "effect"
+import { Step } from "./Step.ts"
+
+/** Which long program a run executes. */
+export const RunKind = Schema.Literal("deploy", "rollback", "stack", "build", "pull", "upsert")
+export type RunKind = typeof RunKind.Type
+
+/** How far a run has come. The last four are ends. */
+export const RunState = Schema.Literal("queued", "running", "succeeded", "failed", "cancelled", "interrupted")
+export type RunState = typeof RunState.Type
+
+/** Whether a run in this state has ended. */
+export const isEnded = (state: RunState): boolean => state !== "queued" && state !== "running"
+
+/** How much of what a step sends or receives has passed. */
+export const StepProgress = Schema.Struct({
+  done: Schema.Number,
+  total: Schema.Number,
+  unit: Schema.Literal("bytes")
+}).annotations({ identifier: "StepProgress" })
+export interface StepProgress extends Schema.Schema.Type<typeof StepProgress> {}
+
+/** A step with its times, as ISO 8601 UTC. */
+export const RunStep = Schema.Struct({
+  ...Step.fields,
+  startedAt: Schema.String,
+  endedAt: Schema.NullOr(Schema.String),
+  progress: Schema.optional(StepProgress)
+}).annotations({ identifier: "RunStep" })
+export interface RunStep extends Schema.Schema.Type<typeof RunStep> {}
+
+/** What a run is about; only what applies to its kind is there. */
+export const RunSubject = Schema.Struct({
+  projectPath: Schema.optional(Schema.String),
+  serverId: Schema.optional(Schema.String),
+  remotePath: Schema.optional(Schema.String),
+  appName: Schema.optional(Schema.String),
+  action: Schema.optional(Schema.String)
+}).annotations({ identifier: "RunSubject" })
+export interface RunSubject extends Schema.Schema.Type<typeof RunSubject> {}
+
+/** Who asked for a run, and through which door. */
+export const RequestedBy = Schema.Struct({
+  door: Schema.Literal("http", "cli", "mcp", "web", "script"),
+  name: Schema.String.annotations({ description: "The name of the token, or user@machine." })
+}).annotations({ identifier: "RequestedBy" })
+export interface RequestedBy extends Schema.Schema.Type<typeof RequestedBy> {}
+
+/** Why a run did not succeed: the status and the message that its endpoint answers. */
+export const RunError = Schema.Struct({ status: Schema.Number, error: Schema.String }).annotations({
+  identifier: "RunError"
+})
+export interface RunError extends Schema.Schema.Type<typeof RunError> {}
+
+/** One execution of a long program. */
+export const Run = Schema.Struct({
+  id: Schema.String.annotations({ description: "Ids sort by the time of the request." }),
+  kind: RunKind,
+  subject: RunSubject,
+  state: RunState,
+  requestedBy: RequestedBy,
+  requestedAt: Schema.String,
+  startedAt: Schema.NullOr(Schema.String),
+  endedAt: Schema.NullOr(Schema.String),
+  steps: Schema.Array(RunStep),
+  result: Schema.Unknown.annotations({
+    identifier: "RunResult",
+    description: "What the endpoint answers; null until the run has succeeded.",
+    jsonSchema: {}
+  }),
+  error: Schema.NullOr(RunError)
+}).annotations({ identifier: "Run" })
+export interface Run extends Schema.Schema.Type<typeof Run> {}
+
+/** The most runs that one page lists. */
+export const maxRuns = 500
+
+const choices = (words: ReadonlyArray<string>) => ({
+  message: () => ({ message: `must be ${words.join(", ")}`, override: true })
+})
+const limitWords = `must be a whole number from 1 to ${maxRuns}`
+
+/** Which runs to list: all that fit each given field, the newest first. */
+export const RunsQuery = Schema.Struct({
+  kind: Schema.optional(RunKind.annotations(choices(RunKind.literals))),
+  state: Schema.optional(RunState.annotations(choices(RunState.literals))),
+  serverId: Schema.optional(Schema.String),
+  projectPath: Schema.optional(Schema.String),
+  appName: Schema.optional(Schema.String),
+  limit: Schema.optional(
+    Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxRuns)).annotations({
+      message: () => ({ message: limitWords, override: true }),
+      jsonSchema: { type: "integer", minimum: 1, maximum: maxRuns, default: 50 }
+    })
+  ),
+  before: Schema.optional(Schema.String.annotations({ description: "The id that the page before named as `next`." }))
+})
+export interface RunsQuery extends Schema.Schema.Type<typeof RunsQuery> {}
+
+/** A page of runs, newest first, and what to ask for as `before` to get the page after it. */
+export const RunsPage = Schema.Struct({
+  runs: Schema.Array(Run),
+  next: Schema.NullOr(Schema.String)
+}).annotations({ identifier: "RunsPage" })
+export interface RunsPage extends Schema.Schema.Type<typeof RunsPage> {}
+
+/** Which of its streams a program wrote to. */
+export type OutputStream = "stdout" | "stderr"
+
+/** One thing that happened in a run: `data` is JSON. Ids grow within a run. */
+export interface RunEvent {
+  readonly id: number
+  readonly event: "run" | "progress" | "output" | "end"
+  readonly data: string
+}
+
+/** No run has this id. */
+export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound", { id: Schema.String }) {
+  readonly status = 404
+  override get message() {
+    return `Run not found: no run has the id ${JSON.stringify(this.id.slice(0, 100))}. GET /api/runs lists them`
+  }
+}
+
+/** A run that has ended cannot be cancelled any more. */
+export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
+  id: Schema.String,
+  kind: RunKind,
+  state: RunState
+}) {
+  readonly status = 409
+  override get message() {
+    return `The ${this.kind} ${this.id} has ended already (${this.state}): there is nothing left to cancel`
+  }
+}
+
+/** Somebody cancelled the run. */
+export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancelled", {
+  kind: RunKind,
+  /** The step that it was at; null when it had not begun. */
+  step: Schema.NullOr(Schema.String)
+}) {
+  readonly status = 409
+  override get message() {
+    if (this.step === null) return `The ${this.kind} was cancelled before it began: nothing was changed`
+    return `The ${this.kind} was cancelled at ${this.step}. ${leftBehind(this.kind, this.step)}`
+  }
+}
+
+/** The service ended before the run did. */
+export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInterrupted", {
+  kind: RunKind,
+  step: Schema.NullOr(Schema.String),
+  /** Whether the next start of the service goes on with it. */
+  resumes: Schema.Boolean
+}) {
+  readonly status = 503
+  override get message() {
+    if (this.resumes) return `The service is stopping. The ${this.kind} goes on when it starts again`
+    if (this.step === null) {
+      return `The service ended before the ${this.kind} began: nothing was changed. Start it again`
+    }
+    return `The service ended while the ${this.kind} was at ${this.step}. ${leftBehind(this.kind, this.step)}`
+  }
+}
+
+const leftBehind = (kind: RunKind, step: string): string => {
+  switch (kind) {
+    case "upsert":
+      return "What its finished steps did stays; running it again goes on from there"
+    case "build":
+      return "Its script was stopped, and the archive may be incomplete: build again"
+    case "pull":
+      return "Files that had arrived whole stay: pull again for the rest"
+    default:
+      return step === "health"
+        ? "The new version had been started and runs"
+        : "What ran before runs on, or is started again by the server: `compare` shows what is there now"
+  }
+}
+
+/** The runs' store cannot be used now. */
+export class RunStoreUnavailable extends Schema.TaggedError<RunStoreUnavailable>()("RunStoreUnavailable", {
+  store: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 503
+  override get message() {
+    return `Runs cannot be recorded in ${this.store}: ${this.reason}`
+  }
+}
+
+/** The service takes no new runs because it is ending. */
+export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("ServiceStopping", {}) {
+  readonly status = 503
+  override get message() {
+    return "The service is stopping and starts nothing new: ask again when it has started"
+  }
+}
+
+/** Why a run did not come to its own end, or could not be started. */
+export type RunFailure = RunCancelled | RunInterrupted | RunStoreUnavailable | ServiceStopping

@@ -1,0 +1,217 @@
+import { Clock, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Option, Ref, Schema, Stream } from "effect"
+import {
+  isEnded,
+  type Run,
+  RunCancelled,
+  RunEnded,
+  RunInterrupted,
+  RunNotFound,
+  ServiceStopping
+} from "../../schema/Run.ts"
+import { Locks } from "../locks/Locks.ts"
+import { Settings } from "../settings/Settings.ts"
+import { describeEnd, stepUnderWay } from "./describeEnd.ts"
+import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
+import { makeRunIds } from "./runId.ts"
+import { RunRequest } from "./RunRequest.ts"
+import { type GoOn, Runs, type RunSpec, type StartedRun } from "./Runs.ts"
+import { RunStore } from "./RunStore.ts"
+import { makeRunWriter } from "./runWriter.ts"
+import { Steps } from "./Steps.ts"
+
+const keyMillis = Duration.toMillis("24 hours")
+const cancelPatience = Duration.seconds(2)
+// What a step may take that cannot be cut off any more when the drain time is over.
+const lastPatience = Duration.seconds(3)
+
+const make = (drain: Duration.DurationInput) =>
+  Effect.gen(function*() {
+    const locks = yield* Locks
+    const store = yield* RunStore
+    const settings = yield* Settings
+    const nextId = yield* makeRunIds
+    const isStopping = yield* Ref.make(false)
+    const live = new Map<string, LiveRun>()
+    const liveNow = (id: string): Effect.Effect<Option.Option<Run>> =>
+      Effect.suspend(() => Effect.transposeOption(Option.map(Option.fromNullable(live.get(id)), ({ now }) => now)))
+    const writer = yield* makeRunWriter(store, liveNow)
+    const fibers = yield* FiberSet.make<unknown, unknown>()
+    const resuming = new Set<string>()
+
+    const interrupt = (run: LiveRun) =>
+      Effect.flatMap(run.now, (now) =>
+        Deferred.fail(
+          run.stop,
+          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: resuming.has(run.id) })
+        ))
+    // Registered after the set, so it runs before the set interrupts what is left.
+    yield* Effect.addFinalizer(() =>
+      Effect.gen(function*() {
+        yield* Ref.set(isStopping, true)
+        yield* Effect.forEach([...live.values()].filter(({ id }) => resuming.has(id)), interrupt, { discard: true })
+        const drained = yield* FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(drain))
+        if (Option.isNone(drained)) {
+          yield* Effect.forEach([...live.values()], interrupt, { discard: true })
+          yield* FiberSet.awaitEmpty(fibers).pipe(
+            Effect.interruptible,
+            Effect.disconnect,
+            Effect.timeoutOption(lastPatience)
+          )
+        }
+        yield* Effect.forEach([...live.values()], ({ log }) => log.close, { discard: true })
+        yield* writer.flush
+      })
+    )
+
+    const execute = <A, I, E extends { readonly message: string }, R>(
+      spec: RunSpec<A, I>,
+      program: Effect.Effect<A, E, R>,
+      run: LiveRun
+    ) =>
+      Effect.zipRight(run.begin, program).pipe(
+        locks.withLock(spec.key),
+        Effect.raceFirst(Deferred.await(run.stop)),
+        Effect.provideService(Steps, run.steps),
+        Effect.interruptible,
+        Effect.onExit((exit) =>
+          Effect.gen(function*() {
+            const { outcome, state } = describeEnd(exit, Schema.encodeSync(spec.result), yield* run.now)
+            yield* run.end(state, outcome)
+            live.delete(run.id)
+            resuming.delete(run.id)
+            yield* Deferred.succeed(run.ended, undefined)
+          })
+        ),
+        Effect.annotateLogs({ run: run.id, kind: spec.kind })
+      )
+
+    const launch = <A, I, E extends { readonly message: string }, R>(
+      spec: RunSpec<A, I>,
+      program: Effect.Effect<A, E, R>,
+      start: RunStart
+    ) =>
+      Effect.gen(function*() {
+        const run = yield* Effect.provideService(makeLiveRun(start, writer), Settings, settings)
+        live.set(run.id, run)
+        if (spec.resumes) resuming.add(run.id)
+        const fiber = yield* FiberSet.run(fibers, execute(spec, program, run))
+        return { run: start.run, result: Fiber.join(fiber) }
+      })
+
+    const start = <A, I, E extends { readonly message: string }, R>(
+      spec: RunSpec<A, I>,
+      program: Effect.Effect<A, E, R>
+    ) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          yield* restore(store.ready)
+          if (yield* Ref.get(isStopping)) return yield* new ServiceStopping()
+          const asked = yield* RunRequest
+          const requestedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+          const run: Run = {
+            id: yield* nextId,
+            kind: spec.kind,
+            subject: spec.subject,
+            state: "queued",
+            requestedBy: asked.requestedBy,
+            requestedAt,
+            startedAt: null,
+            endedAt: null,
+            steps: [],
+            result: null,
+            error: null
+          }
+          yield* store.insert({ run, request: spec.request, idempotency: asked.idempotency, attempt: 1 })
+          const started = yield* launch(spec, program, { run, attempt: 1, kept: [] })
+          yield* asked.started(run)
+          return started satisfies StartedRun<A, unknown>
+        })
+      )
+
+    const get = (id: string) =>
+      Effect.flatMap(liveNow(id), (run) =>
+        Option.isSome(run)
+          ? Effect.succeed(run.value)
+          : Effect.flatMap(store.find(id), Effect.mapError(() => new RunNotFound({ id }))))
+
+    return Runs.of({
+      start,
+      run: (spec, program) => Effect.flatMap(start(spec, program), ({ result }) => result),
+      get,
+      list: (query) =>
+        Effect.flatMap(store.list(query), ({ next, runs }) =>
+          Effect.map(
+            Effect.forEach(runs, (run) => Effect.map(liveNow(run.id), Option.getOrElse(() => run))),
+            (runs) => ({ runs, next })
+          )),
+      await: (id) =>
+        Effect.suspend(() => {
+          const run = live.get(id)
+          return Effect.zipRight(run === undefined ? Effect.void : Deferred.await(run.ended), get(id))
+        }),
+      events: (id, after) =>
+        Effect.gen(function*() {
+          const run = live.get(id)
+          if (run !== undefined) return run.log.watch(after, run.now)
+          const ended = yield* get(id)
+          const missed = Option.isSome(after) ? yield* store.events(id, after.value) : []
+          const last = Math.max(Option.getOrElse(after, () => 0), missed.at(-1)?.id ?? 0)
+          const data = JSON.stringify(ended)
+          const whole = { id: last + 1, event: "run", data } as const
+          return Stream.fromIterable(
+            isEnded(ended.state)
+              ? [...missed, whole, { id: last + 2, event: "end", data } as const]
+              : [...missed, whole]
+          )
+        }),
+      cancel: (id) =>
+        Effect.gen(function*() {
+          const now = yield* get(id)
+          if (isEnded(now.state)) return yield* new RunEnded({ id, kind: now.kind, state: now.state })
+          const run = live.get(id)
+          const cancelled = new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })
+          if (run !== undefined) {
+            yield* Deferred.fail(run.stop, cancelled)
+            yield* Effect.timeoutOption(Deferred.await(run.ended), cancelPatience)
+          } else {
+            const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+            const { message: error, status } = cancelled
+            yield* store.save({ ...now, state: "cancelled", endedAt, error: { status, error } })
+          }
+          return yield* get(id).pipe(Effect.catchTag("RunNotFound", () => Effect.succeed(now)))
+        }),
+      findByKey: (key) => Effect.flatMap(Clock.currentTimeMillis, (now) => store.findByKey(key, now - keyMillis)),
+      takeUp: (how) =>
+        Effect.gen(function*() {
+          const left = yield* store.unfinished
+          yield* Effect.forEach(left.filter(({ run }) => !live.has(run.id)), (stored) =>
+            Effect.gen(function*() {
+              const { run } = stored
+              const goOn: GoOn = (spec, program) =>
+                Effect.gen(function*() {
+                  const attempt = yield* store.beginAttempt(run.id)
+                  yield* launch(spec, program, { run, attempt, kept: yield* store.steps(run.id) })
+                  return true as const
+                })
+              if (yield* how(stored, goOn)) return
+              const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+              const { message: error, status } = new RunInterrupted({
+                kind: run.kind,
+                step: run.startedAt === null ? null : stepUnderWay(run),
+                resumes: false
+              })
+              yield* store.save({ ...run, state: "interrupted", endedAt, error: { status, error } })
+            }).pipe(Effect.uninterruptible), { discard: true })
+        }).pipe(
+          Effect.catchTag("RunStoreUnavailable", ({ message }) => Effect.logWarning(message))
+        ),
+      trouble: writer.trouble
+    })
+  })
+
+/** @param drain how long shutting down waits for runs before it interrupts them, which undoes what they began */
+export const runsLayer = (drain: Duration.DurationInput): Layer.Layer<Runs, never, Locks | RunStore | Settings> =>
+  Layer.scoped(Runs, make(drain))
+
+/** Runs that a shutdown gives 25 seconds to end. */
+export const RunsLive = runsLayer(Duration.seconds(25))

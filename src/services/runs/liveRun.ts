@@ -1,0 +1,142 @@
+import { Clock, Deferred, Effect, Option, Ref, Schema } from "effect"
+import {
+  isEnded,
+  type Run,
+  type RunCancelled,
+  type RunError,
+  type RunInterrupted,
+  type RunState,
+  type RunStep,
+  type RunStoreUnavailable
+} from "../../schema/Run.ts"
+import { scrubbed } from "../secrets/scrubbed.ts"
+import { scrubbedJson } from "../secrets/scrubbedJson.ts"
+import { secretsInUse } from "../secrets/secretsInUse.ts"
+import { Settings } from "../settings/Settings.ts"
+import { type EventLog, makeEventLog } from "./eventLog.ts"
+import { makeOutputLog } from "./outputLog.ts"
+import type { KeptStep } from "./RunStore.ts"
+import type { RunWriter } from "./runWriter.ts"
+import { makeSteps, type Steps, type StepsKeeper, uncancellable } from "./Steps.ts"
+
+// Ids of events go on in the next attempt after any that the last one can have given.
+const idsOfAttempt = 1_000_000_000
+
+/** A run that this process executes. */
+export interface LiveRun {
+  readonly id: string
+  readonly now: Effect.Effect<Run>
+  readonly steps: Steps["Type"]
+  readonly log: EventLog
+  /** Fails the program at its next safe point. */
+  readonly stop: Deferred.Deferred<never, RunCancelled | RunInterrupted>
+  /** Completes when the program has ended. */
+  readonly ended: Deferred.Deferred<void>
+  readonly begin: Effect.Effect<void>
+  /** Ends it in a state; in `running` it only stops here, and the next start of the service goes on with it. */
+  readonly end: (state: RunState, outcome: RunOutcome) => Effect.Effect<void>
+}
+
+/** What a run came to. */
+export interface RunOutcome {
+  readonly result?: unknown
+  readonly error?: RunError
+}
+
+/** What a run starts from: nothing, or what an earlier attempt left. */
+export interface RunStart {
+  readonly run: Run
+  readonly attempt: number
+  readonly kept: ReadonlyArray<KeptStep>
+}
+
+const timeNow = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
+const sameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+export const makeLiveRun = (
+  { attempt, kept, run: start }: RunStart,
+  writer: RunWriter
+): Effect.Effect<LiveRun, never, Settings> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const secrets = Effect.provideService(secretsInUse, Settings, settings)
+    const { id } = start
+    const current = yield* Ref.make(start)
+    const log = yield* makeEventLog(attempt > 1 ? (attempt - 1) * idsOfAttempt : 0)
+    const output = yield* makeOutputLog(log, (events) => writer.events(id, events))
+    const now = Ref.get(current)
+    const results = new Map(kept.map(({ result, step }) => [step, result]))
+
+    const change = (how: (run: Run) => Run) =>
+      Effect.flatMap(Ref.updateAndGet(current, how), (run) => log.add("run", run))
+
+    // Replaced by the real recorder below: what stalls is told as part of the step that it stalls.
+    let record: Steps["Type"]["record"] = () => Effect.void
+    const stalled = (step: string) => ({ message }: RunStoreUnavailable) =>
+      record({ step, status: "running", detail: `waiting to be recorded: ${message}` })
+
+    const keeper: StepsKeeper = {
+      initial: start.steps,
+      changed: (steps) => Effect.zipRight(change((run) => ({ ...run, steps })), writer.later(id)),
+      progressed: (step, progress) =>
+        Effect.zipRight(
+          Ref.update(current, (run) => ({
+            ...run,
+            steps: run.steps.map((each) => each.step === step ? { ...each, progress } : each)
+          })),
+          log.add("progress", { step, ...progress })
+        ),
+      output: output.add,
+      recall: (step, schema) =>
+        Option.match(Option.flatten(Option.fromNullable(results.get(step))), {
+          onNone: () => Effect.succeedNone,
+          // What an older version kept may not fit any more: such a step is performed again.
+          onSome: (json) => Effect.option(Schema.decodeUnknown(schema)(json))
+        }),
+      perform: (step, schema, effect) =>
+        Effect.gen(function*() {
+          yield* writer.beginStep(id, step, stalled(step))
+          return yield* uncancellable(Effect.gen(function*() {
+            const result = yield* effect(results.has(step))
+            const json = yield* Schema.encode(schema)(result).pipe(Effect.orDie)
+            // What holds a secret is not kept, so that step is performed again where it has to be.
+            if (sameJson(json, scrubbedJson(json, yield* secrets))) {
+              yield* writer.keepStep(id, step, json, stalled(step))
+            }
+            return result
+          }))
+        })
+    }
+    const steps = yield* makeSteps(keeper)
+    record = steps.record
+
+    return {
+      id,
+      now,
+      steps,
+      log,
+      stop: yield* Deferred.make<never, RunCancelled | RunInterrupted>(),
+      ended: yield* Deferred.make<void>(),
+      begin: Effect.gen(function*() {
+        const startedAt = yield* timeNow
+        yield* change((run) => ({ ...run, state: "running", startedAt: run.startedAt ?? startedAt }))
+        yield* writer.now(id)
+      }),
+      end: (state, outcome) =>
+        Effect.gen(function*() {
+          const endedAt = isEnded(state) ? yield* timeNow : null
+          yield* output.flush
+          const known = yield* secrets
+          const result = scrubbedJson(outcome.result ?? null, known)
+          const error = outcome.error === undefined
+            ? null
+            : { ...outcome.error, error: scrubbed(outcome.error.error, known) }
+          const closed = (step: RunStep): RunStep =>
+            endedAt === null || step.status !== "running" ? step : { ...step, status: "error", detail: state, endedAt }
+          yield* change((run) => ({ ...run, state, endedAt, result, error, steps: run.steps.map(closed) }))
+          yield* writer.now(id)
+          if (isEnded(state)) yield* log.add("end", yield* now)
+          yield* log.close
+        })
+    } satisfies LiveRun
+  })
