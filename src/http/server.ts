@@ -8,10 +8,12 @@ import { DeployHandlers } from "./handlers/deploy.ts"
 import { HealthHandlers } from "./handlers/health.ts"
 import { ProjectsHandlers } from "./handlers/projects.ts"
 import { RoutesHandlers } from "./handlers/routes.ts"
+import { RunsHandlers } from "./handlers/runs.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
 import { Reference } from "./reference.ts"
+import { RunRequestsLive } from "./runRequests.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide(KnownQueryLive),
@@ -22,7 +24,8 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     DeployHandlers,
     ApplicationsHandlers,
     RoutesHandlers,
-    WebhooksHandlers
+    WebhooksHandlers,
+    RunsHandlers
   ])
 )
 
@@ -31,5 +34,6 @@ export const Http = HttpApiBuilder.serve(guard).pipe(
   Layer.provide(Reference),
   Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
   Layer.provide(ErrorsLive),
+  Layer.provide(RunRequestsLive),
   Layer.provide(ApiLive)
 )

@@ -8,6 +8,7 @@ import { strictQuery } from "../../schema/strict.ts"
 import { UpsertResult } from "../../schema/Upsert.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
+import { startsRun } from "./startsRun.ts"
 
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
@@ -91,6 +92,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("upsert", "/api/platform/upsert")
+      .annotateContext(startsRun)
       .setPayload(AppRequest)
       .addSuccess(UpsertResult)
       .annotateContext(

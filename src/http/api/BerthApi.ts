@@ -7,6 +7,7 @@ import { HealthApi } from "./HealthApi.ts"
 import { KnownQuery } from "./KnownQuery.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
 import { RoutesApi } from "./RoutesApi.ts"
+import { RunsApi } from "./RunsApi.ts"
 import { ServersApi } from "./ServersApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
@@ -22,6 +23,7 @@ export class BerthApi extends HttpApi.make("berth")
   .add(ApplicationsApi)
   .add(RoutesApi)
   .add(WebhooksApi)
+  .add(RunsApi)
   .addError(ApiErrorFromBody)
   .middleware(KnownQuery)
   .annotate(OpenApi.Title, "Berth")

@@ -1,10 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { DeployRequest, DeployResult } from "../../schema/Deploy.ts"
+import { startsRun } from "./startsRun.ts"
 
 /** Bringing a project's stack to a server. */
 export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("deploy", "/api/container/deploy")
+      .annotateContext(startsRun)
       .setPayload(DeployRequest)
       .addSuccess(DeployResult)
       .annotateContext(

@@ -6,6 +6,7 @@ import { EditorDiffRequest, EditorDiffResult } from "../../schema/EditorDiff.ts"
 import { InitRequest, InitResult } from "../../schema/Init.ts"
 import { LocalProject } from "../../schema/Project.ts"
 import { PullRequest, PullResult } from "../../schema/Pull.ts"
+import { startsRun } from "./startsRun.ts"
 
 /** The projects of this machine, and their files here and on servers. */
 export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true })
@@ -47,6 +48,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("build", "/api/container/build")
+      .annotateContext(startsRun)
       .setPayload(BuildRequest)
       .addSuccess(BuildResult)
       .annotateContext(
@@ -58,6 +60,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("pull", "/api/container/pull")
+      .annotateContext(startsRun)
       .setPayload(PullRequest)
       .addSuccess(PullResult)
       .annotateContext(

@@ -20,13 +20,14 @@ const acceptsNull = (body: Node): boolean => {
 }
 
 const operation = (node: Node): Node => {
-  const success = at(node, "responses")["200"]
+  const responses = at(node, "responses")
+  const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"))
   const body = node["requestBody"]
   return {
     ...node,
     ...(isNode(body) ? { requestBody: { ...body, required: !acceptsNull(body) } } : {}),
     responses: {
-      ...(success === undefined ? {} : { 200: success }),
+      ...Object.fromEntries(answers),
       "4XX": errorResponse("The request cannot be carried out as it is."),
       "5XX": errorResponse("Something that the request needs failed.")
     }

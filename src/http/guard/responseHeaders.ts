@@ -52,6 +52,7 @@ export const withSecurityHeaders = (
     ...(Option.isSome(origin)
       ? {
         "access-control-allow-origin": origin.value,
+        "access-control-expose-headers": "berth-run, location, preference-applied",
         "cross-origin-resource-policy": "cross-origin",
         "vary": "Origin"
       }
@@ -64,7 +65,7 @@ export const preflightResponse = HttpServerResponse.empty({
   status: 204,
   headers: {
     "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-    "access-control-allow-headers": "content-type, authorization",
+    "access-control-allow-headers": "content-type, authorization, prefer, idempotency-key, last-event-id",
     "access-control-max-age": "600"
   }
 })

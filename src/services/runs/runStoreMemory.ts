@@ -50,7 +50,7 @@ const make = Effect.sync(() => {
           )[0]
         )
       ),
-    unfinished: Effect.sync(() => newestFirst().filter(({ run }) => !isEnded(run.state)).reverse()),
+    unfinished: Effect.sync(() => newestFirst().filter(({ run }) => !isEnded(run.state)).toReversed()),
     beginAttempt: (id) =>
       Effect.sync(() => {
         change(id, (stored) => ({ ...stored, attempt: stored.attempt + 1 }))

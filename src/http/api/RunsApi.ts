@@ -1,0 +1,63 @@
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Run, RunsPage, RunsQuery } from "../../schema/Run.ts"
+
+const RunIdPath = Schema.Struct({ id: Schema.String })
+
+/** The history of the long programs, and those under way. */
+export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("listRuns", "/api/runs")
+      .setUrlParams(RunsQuery)
+      .addSuccess(RunsPage)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "List runs",
+          description: "What was deployed, built, pulled and upserted, and what is under way, newest first."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("getRun", "/api/runs/:id")
+      .setPath(RunIdPath)
+      .addSuccess(Run)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Show a run",
+          description: "One run with its steps, its progress, and its result or its error."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("watchRun", "/api/runs/:id/events")
+      .setPath(RunIdPath)
+      .setHeaders(Schema.Struct({
+        "last-event-id": Schema.optional(Schema.String).annotations({
+          description: "The id of the last event that was received: the events after it follow."
+        })
+      }))
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Watch a run",
+          description: "Server-sent events: `run` with the whole run, at once and after each change of its state or " +
+            "steps; `progress` with the bytes of a step; `output` of the programs that it runs; `end`, and the stream " +
+            "closes."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("cancelRun", "/api/runs/:id/cancel")
+      .setPath(RunIdPath)
+      .addSuccess(Run)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Cancel a run",
+          description:
+            "One that waits never begins; one under way stops at the next safe point and is undone as after " +
+            "a failure. One that has ended is answered with 409."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Runs")
+{}

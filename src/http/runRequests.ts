@@ -1,0 +1,117 @@
+import { HttpApiBuilder, HttpApp, type HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Deferred, Effect, Fiber, Option, Ref } from "effect"
+import { createHash } from "node:crypto"
+import { type Run, RunInterrupted } from "../schema/Run.ts"
+import { Locks } from "../services/locks/Locks.ts"
+import { type Idempotency, RunRequest, userAtMachine } from "../services/runs/RunRequest.ts"
+import { Runs } from "../services/runs/Runs.ts"
+import { ApiError, orApiError } from "./api/ApiError.ts"
+import { BerthApi } from "./api/BerthApi.ts"
+import { runEndpoints } from "./api/startsRun.ts"
+
+const startingEndpoints = runEndpoints(BerthApi)
+const longestKey = 200
+
+const pathOf = (url: string) => url.split("?")[0] ?? url
+
+/** Whether the caller would rather have the run at once than its result later (RFC 7240). */
+const prefersAsync = (prefer: string | undefined): boolean =>
+  (prefer ?? "").split(",").some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async")
+
+const idempotencyOf = (request: HttpServerRequest.HttpServerRequest) =>
+  Effect.gen(function*() {
+    const key = request.headers["idempotency-key"]
+    if (key === undefined) return Option.none<Idempotency>()
+    if (key === "" || key.length > longestKey) {
+      return yield* new ApiError({ status: 400, message: `Idempotency-Key must have 1 to ${longestKey} characters` })
+    }
+    const body = yield* Effect.orElseSucceed(request.text, () => "")
+    const asked = `${request.method} ${pathOf(request.url)}\n${body}`
+    return Option.some({ key, digest: createHash("sha256").update(asked).digest("hex") })
+  })
+
+const accepted = (run: Run) =>
+  HttpServerResponse.unsafeJson(run, {
+    status: 202,
+    headers: { location: `/api/runs/${run.id}`, "preference-applied": "respond-async" }
+  })
+
+/** The answer of a run's endpoint, made again from the run. */
+const answerOf = ({ error, kind, result, state }: Run) => {
+  if (state === "succeeded") return Effect.succeed(HttpServerResponse.unsafeJson(result))
+  const { error: message, status } = error ??
+    { status: 503, error: new RunInterrupted({ kind, step: null, resumes: true }).message }
+  return new ApiError({ status, message })
+}
+
+/**
+ * What every endpoint that starts a run has in common: it says which run it was, answers at once when the caller
+ * prefers that, and takes a request that is sent again under its key for the same run.
+ */
+export const RunRequestsLive = HttpApiBuilder.middleware(
+  BerthApi,
+  Effect.gen(function*() {
+    const runs = yield* Runs
+    const locks = yield* Locks
+    return (app: HttpApp.Default): HttpApp.Default<ApiError, HttpRouter.HttpRouter.Provided> =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        if (!startingEndpoints.has(`${request.method} ${pathOf(request.url)}`)) return yield* app
+        const isAsync = prefersAsync(request.headers["prefer"])
+        const idempotency = yield* idempotencyOf(request)
+        const answered = yield* Ref.make(Option.none<string>())
+        // Failures get their response further out, so the header is added when that goes out.
+        yield* HttpApp.appendPreResponseHandler((_, response) =>
+          Effect.map(
+            Ref.get(answered),
+            Option.match({
+              onNone: () => response,
+              onSome: (id) => HttpServerResponse.setHeader(response, "berth-run", id)
+            })
+          )
+        )
+        const isThis = (run: Run) => Ref.set(answered, Option.some(run.id))
+
+        /** Starts what was asked for; what is left is to wait for the answer. */
+        const begin = Effect.gen(function*() {
+          const started = yield* Deferred.make<Run>()
+          const handler = yield* Effect.fork(Effect.provideService(app, RunRequest, {
+            requestedBy: { door: "http", name: userAtMachine() },
+            idempotency,
+            started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run)))
+          }))
+          // A request that is refused never starts a run.
+          yield* Effect.raceFirst(Deferred.await(started), Fiber.await(handler))
+          const run = yield* Deferred.poll(started)
+          return Option.isSome(run) && isAsync
+            ? Effect.zipRight(Fiber.interrupt(handler), Effect.map(run.value, accepted))
+            : Fiber.join(handler)
+        })
+
+        const again = ({ digest, key }: Idempotency) =>
+          Effect.gen(function*() {
+            const known = yield* orApiError(runs.findByKey(key))
+            if (Option.isNone(known)) return yield* begin
+            const { digest: first, run } = known.value
+            if (first !== digest) {
+              return yield* new ApiError({
+                status: 422,
+                message: "This Idempotency-Key was used for another request within the last 24 hours. Nothing was " +
+                  `started: use a new key, or send what started run ${run.id}`
+              })
+            }
+            yield* isThis(run)
+            return isAsync
+              ? Effect.map(orApiError(runs.get(run.id)), accepted)
+              : Effect.flatMap(orApiError(runs.await(run.id)), answerOf)
+          })
+
+        // What comes before the routes cannot be interrupted by itself, and this waits like the routes do.
+        return yield* Effect.interruptible(Effect.flatten(Option.match(idempotency, {
+          onNone: () => begin,
+          onSome: (idempotency) =>
+            orApiError(locks.withLock({ rank: 0, name: `idempotency ${idempotency.key}` })(again(idempotency)))
+        })))
+      })
+  })
+)

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Fiber, Schedule, Scope } from "effect"
+import { existsSync, readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
+import { plant, temporaryDirectory } from "../layers/temporary.ts"
+
+const must = <A>(make: () => Promise<A>) => Effect.promise(make)
+
+/** A service whose builds run a script of `sh`, in a project that notes how often it was built. */
+const stage = (script: string) =>
+  Effect.gen(function*() {
+    const root = yield* temporaryDirectory
+    yield* plant(root, {
+      "app/build-image-tar.ps1": `echo built >>built\n${script}\n`,
+      "other/build-image-tar.ps1": "true\n",
+      "pwsh": "for script do :; done\n. \"$script\"\n"
+    })
+    const settingsFile = yield* settingsFileWith(`build: { shell: [sh, ${join(root, "pwsh")}] }\n`)
+    const scope = yield* Scope.make()
+    const service = yield* Scope.extend(startService(settingsFile), scope)
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    const build = (headers: Readonly<Record<string, string>> = {}, name = "app") =>
+      service.request("POST", "/api/container/build", { projectPath: join(root, name) }, headers)
+    return {
+      ...service,
+      build,
+      root,
+      stop: Scope.close(scope, Exit.void),
+      get times() {
+        const file = join(root, "app", "built")
+        return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0
+      }
+    }
+  })
+
+interface ServerSentEvent {
+  readonly id: number
+  readonly event: string
+  readonly data: { readonly [field: string]: unknown }
+}
+
+const eventsIn = (text: string): ReadonlyArray<ServerSentEvent> =>
+  text.split("\n\n").filter((block) => block.startsWith("id:")).map((block) => {
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? ""
+    return { id: Number(field("id")), event: field("event"), data: JSON.parse(field("data")) }
+  })
+
+const watch = ({ request }: Pick<Service, "request">, id: string, headers: Readonly<Record<string, string>> = {}) =>
+  request("GET", `/api/runs/${id}/events`, undefined, headers)
+
+const soon = <A, E>(effect: Effect.Effect<A, E>) =>
+  Effect.retry(effect, { schedule: Schedule.spaced("20 millis"), times: 500 })
+
+describe.skipIf(process.platform === "win32")("the runs of a service", { timeout: 20_000 }, () => {
+  it.scopedLive("are named by the answer of what started them, listed and shown", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("echo hello")
+      const answer = yield* service.build()
+      expect(answer).toMatchObject({ status: 200, body: { success: true, output: "hello\n" } })
+      const id = answer.headers.get("berth-run")
+      const shown = yield* service.request("GET", `/api/runs/${id}`)
+      expect(shown.body).toMatchObject({
+        id,
+        kind: "build",
+        subject: { projectPath: join(service.root, "app") },
+        state: "succeeded",
+        requestedBy: { door: "http", name: expect.stringContaining("@") },
+        steps: [{ step: "build", status: "done" }],
+        result: answer.body,
+        error: null
+      })
+      expect((yield* service.request("GET", "/api/runs?kind=build&limit=5")).body).toEqual({
+        runs: [shown.body],
+        next: null
+      })
+      expect((yield* service.request("GET", "/api/runs?kind=deploy")).body).toEqual({ runs: [], next: null })
+      expect((yield* service.request("GET", "/api/runs?limit=0")).body).toEqual({
+        error: "limit: must be a whole number from 1 to 500"
+      })
+    }))
+
+  it.scopedLive("are not started by what is refused", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("true")
+      const answer = yield* service.build({ "prefer": "respond-async", "idempotency-key": "k" }, "nowhere")
+      expect([answer.status, answer.headers.get("berth-run")]).toEqual([400, null])
+      expect((yield* service.request("GET", "/api/runs")).body).toEqual({ runs: [], next: null })
+      for (const path of ["/api/runs/none", "/api/runs/none/events"]) {
+        expect((yield* service.request("GET", path)).status).toBe(404)
+      }
+      expect((yield* service.request("POST", "/api/runs/none/cancel")).status).toBe(404)
+    }))
+
+  it.scopedLive("are answered at once where that is preferred, and watched to their end", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("while [ ! -e go ]; do sleep 0.05; done; echo done")
+      const answer = yield* service.build({ prefer: "wait=5, Respond-Async" })
+      const id = answer.headers.get("berth-run") ?? ""
+      expect(answer).toMatchObject({ status: 202, body: { id, result: null } })
+      expect(answer.headers.get("location")).toBe(`/api/runs/${id}`)
+      expect(answer.headers.get("preference-applied")).toBe("respond-async")
+      const watchers = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.fork(watch(service, id)))
+      yield* Effect.sleep("200 millis")
+      yield* must(() => writeFile(join(service.root, "app", "go"), ""))
+      const [first, ...others] = yield* Effect.forEach(watchers, Fiber.join)
+      expect(first?.headers.get("content-type")).toContain("text/event-stream")
+      const events = eventsIn(first?.text ?? "")
+      expect(events[0]?.event).toBe("run")
+      expect(events.at(-1)).toMatchObject({ event: "end", data: { state: "succeeded", result: { success: true } } })
+      expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).sort((a, b) => a - b))
+      for (const { text } of others) expect(eventsIn(text).at(-1)?.event).toBe("end")
+      expect(eventsIn((yield* watch(service, id)).text).map(({ event }) => event)).toEqual(["run", "end"])
+    }))
+
+  it.scopedLive("are one run for one idempotency key, which stands for one request", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("sleep 0.2; echo $$")
+      const key = { "idempotency-key": "once" }
+      const answers = yield* Effect.all(Array.from({ length: 5 }, () => service.build(key)), {
+        concurrency: "unbounded"
+      })
+      expect(service.times).toBe(1)
+      expect(new Set(answers.map(({ headers }) => headers.get("berth-run"))).size).toBe(1)
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+      expect((yield* service.build({ ...key, prefer: "respond-async" })).status).toBe(202)
+      const other = yield* service.build(key, "other")
+      expect(other).toMatchObject({ status: 422, body: { error: expect.stringContaining("Idempotency-Key") } })
+      expect((yield* service.build({ "idempotency-key": "x".repeat(201) })).status).toBe(400)
+      expect((yield* service.build({ "idempotency-key": "twice" })).status).toBe(200)
+      expect(service.times).toBe(2)
+    }))
+
+  it.scopedLive("are cancelled, those that wait too, and only once", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("sleep 60")
+      const caller = yield* Effect.fork(service.build())
+      const second = yield* soon(
+        Effect.suspend(() => service.times === 1 ? service.build({ prefer: "respond-async" }) : Effect.fail("not yet"))
+      )
+      const queued = yield* service.request("POST", `/api/runs/${second.headers.get("berth-run")}/cancel`)
+      expect(queued).toMatchObject({ status: 200, body: { state: "cancelled", startedAt: null } })
+      const { body } = yield* service.request("GET", "/api/runs?state=running")
+      expect(body).toMatchObject({ runs: [{ kind: "build" }] })
+      const id = JSON.parse(JSON.stringify(body)).runs[0].id
+      expect((yield* service.request("POST", `/api/runs/${id}/cancel`)).body).toMatchObject({ state: "cancelled" })
+      expect(yield* Fiber.join(caller)).toMatchObject({
+        status: 409,
+        body: { error: expect.stringContaining("The build was cancelled at build.") }
+      })
+      expect((yield* service.request("POST", `/api/runs/${id}/cancel`)).status).toBe(409)
+      expect(service.times).toBe(1)
+    }))
+
+  it.scopedLive("end with the service, and so do those who watch them", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("sleep 1; echo late")
+      const { headers } = yield* service.build({ prefer: "respond-async" })
+      const watcher = yield* Effect.fork(watch(service, headers.get("berth-run") ?? ""))
+      yield* Effect.sleep("300 millis")
+      const [elapsed] = yield* Effect.timed(service.stop)
+      expect(Duration.toMillis(elapsed)).toBeLessThan(5_000)
+      expect(eventsIn((yield* Fiber.join(watcher)).text).at(-1)).toMatchObject({ event: "end" })
+    }))
+})
