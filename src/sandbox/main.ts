@@ -38,7 +38,7 @@ Three things to try in another terminal:
   curl ${url}/api/container/deploy -H 'content-type: application/json' -d '${deploy}'
   curl '${url}/api/servers/${world.serverId}/logs?containerName=hello&lines=20'
 
-The commands of the README work as they stand after:
+The commands of README.md and docs/ work as they stand after:
 
   export BERTH=${url} PROJECTS=${world.projects}
 

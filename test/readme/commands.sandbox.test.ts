@@ -2,51 +2,97 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile, spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import packageJson from "../../package.json" with { type: "json" }
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { startService } from "../fixtures/service.ts"
+import { temporaryDirectory } from "../layers/temporary.ts"
 
-const readme = readFileSync("README.md", "utf8")
-const endpoints = readme.slice(readme.indexOf("\n## Endpoints\n"), readme.indexOf("\n## What a deploy does\n"))
-const blocks = [...endpoints.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block.replaceAll("\\\n", " "))
-const commands = blocks.flatMap((block) => block.split("\n")).filter((line) => line.startsWith("curl "))
+const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
+const textOf = (page: string) => readFileSync(page, "utf8")
+const blocksOf = (page: string) => [...textOf(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block)
+
+/** The commands of a page that talk to the service, in their order: what a reader runs from top to bottom. */
+const requestsOf = (page: string) => blocksOf(page).filter((block) => block.includes("curl ")).join("\n")
+/** Each other command, without what follows it as a comment. */
+const othersOf = (page: string) =>
+  blocksOf(page).filter((block) => !block.includes("curl ")).flatMap((block) => block.split("\n"))
+    .map((line) => line.replace(/ +#.*/, "")).filter((line) => line !== "")
 
 // What these start may be missing on the machine that the tests run on; then the reply names it.
 const needsProgram = /container\/(build|editor-diff)/
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0
 
-const shell = (command: string, env: Record<string, string>) =>
+// In place of curl: the same, which also takes down each request with its status and its answer.
+const noted = String.raw`
+curl() {
+  answer=$(command curl -sS -w '\n%{http_code}' "$@")
+  printf '%s\n' "$answer" | sed '$d'
+  printf '%s\t%s\t%s\n' "$(printf '%s\n' "$answer" | tail -n 1)" "$*" "$(printf '%s\n' "$answer" | sed '$d' | tr '\n\t' '  ')" >>"$CALLS"
+}
+`
+
+const shell = (script: string, env: Record<string, string>) =>
   Effect.async<string>((resume) => {
-    execFile(
-      "sh",
-      ["-c", command.replace(/^curl /, "curl -sS -w '\\n%{http_code}' ")],
-      { env: { ...process.env, ...env }, maxBuffer: 1 << 26 },
-      (_, stdout, stderr) => resume(Effect.succeed(stdout + stderr))
+    execFile("sh", ["-c", noted + script], { env: { ...process.env, ...env }, maxBuffer: 1 << 26 }, (_, out, err) =>
+      resume(Effect.succeed(out + err)))
+  })
+
+describe.skipIf(!hasCurl)(
+  `the commands of the documentation${hasCurl ? "" : " (needs curl)"}`,
+  { timeout: 180_000 },
+  () => {
+    it.scopedLive.each(pages.filter((page) => requestsOf(page) !== ""))(
+      "%s works against the sandbox as it stands, from top to bottom",
+      (page) =>
+        Effect.gen(function*() {
+          const world = yield* makeWorld
+          const service = yield* startService(world.settingsFile)
+          const calls = join(yield* temporaryDirectory, "calls")
+          const output = yield* shell(requestsOf(page), { BERTH: service.url, PROJECTS: world.projects, CALLS: calls })
+          const made = existsSync(calls) ? readFileSync(calls, "utf8").trimEnd().split("\n") : []
+          expect(made.length, output).toBe(requestsOf(page).split("curl ").length - 1)
+          for (const call of made) {
+            const [status, command = "", reply = ""] = call.split("\t")
+            if (needsProgram.test(command)) expect(reply, call).toMatch(/success|Cannot run|no build-image-tar/)
+            else {
+              expect(status, call).toBe("200")
+              expect(JSON.parse(reply), call).not.toHaveProperty("error")
+            }
+          }
+        }).pipe(Effect.provide(NodeContext.layer))
     )
+  }
+)
+
+describe("the documentation", () => {
+  it("has a command for every group of endpoints", () => {
+    expect(requestsOf("docs/endpoints.md").split("curl ").length).toBeGreaterThan(30)
+    expect(requestsOf("README.md").split("curl ").length).toBeGreaterThan(3)
   })
 
-describe.skipIf(!hasCurl)(`the README's commands${hasCurl ? "" : " (needs curl)"}`, { timeout: 180_000 }, () => {
-  it("are there for every group of endpoints", () => {
-    expect(commands.length).toBeGreaterThan(30)
+  it.each(pages)("%s names scripts and files that exist", (page) => {
+    for (const line of othersOf(page)) {
+      const [, script, file] = /^(?:\w+=\S+ )*(?:npm (?:run )?([\w:]+)(?: -- .*)?|npx tsx (\S+)(?: .*)?)$/.exec(line) ??
+        []
+      expect(script ?? file, `${line}: run it in this test`).toBeDefined()
+      if (script !== undefined) expect(Object.keys(packageJson.scripts), line).toContain(script)
+      if (file !== undefined) expect(existsSync(file), line).toBe(true)
+    }
+    for (const [, link = ""] of textOf(page).matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
+      if (!link.startsWith("http")) expect(existsSync(join(dirname(page), link)), link).toBe(true)
+    }
   })
 
-  it.scopedLive("work against the sandbox as they stand", () =>
-    Effect.gen(function*() {
-      const world = yield* makeWorld
-      const service = yield* startService(world.settingsFile)
-      const { body } = yield* service.request("GET", "/api/platform/apps/find/greeter")
-      const uuid = body !== null && typeof body === "object" && "uuid" in body ? String(body.uuid) : ""
-      for (const command of commands) {
-        const output = yield* shell(command, { BERTH: service.url, PROJECTS: world.projects, UUID: uuid })
-        const [, reply = "", status = ""] = /^([\s\S]*)\n(\d{3})$/.exec(output) ?? []
-        const said = `${command}\n${output}`
-        const parsed: unknown = JSON.parse(reply === "" ? said : reply)
-        if (needsProgram.test(command)) expect(reply, said).toMatch(/success|Cannot run|no build-image-tar/)
-        else {
-          expect(status, said).toBe("200")
-          expect(parsed, said).not.toHaveProperty("error")
-        }
-      }
-    }).pipe(Effect.provide(NodeContext.layer)))
+  it("names no address of a real network", () => {
+    for (const page of [...pages, "SECURITY.md"]) {
+      expect(textOf(page), page).not.toMatch(/\b(192\.168|10\.\d+|172\.(1[6-9]|2\d|3[01]))\.\d/)
+    }
+  })
+
+  it("says in the README at most what fits on one screen and a half", () => {
+    expect(textOf("README.md").split("\n").length).toBeLessThan(90)
+  })
 })

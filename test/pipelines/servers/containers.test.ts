@@ -7,7 +7,7 @@ import { SshTest } from "../../layers/SshTest.ts"
 const main = storedServer()
 
 describe("containers", () => {
-  // The README shows this one.
+  // docs/scripts.md shows this one.
   it.effect("names the containers that run", () =>
     Effect.gen(function*() {
       expect(yield* containers("1")).toEqual([{ name: "web", status: "Up 2 hours", ports: "80/tcp" }])
