@@ -1,13 +1,18 @@
 import { Duration, Option, ParseResult, Schema } from "effect"
 
-/** A time span in words: `20 seconds`, `5 minutes`. A bare number is milliseconds. */
+const reasonOf = (written: string | number): string =>
+  typeof written === "number" || /^\s*[\d.]{1,20}\s*$/.test(written)
+    ? "must have a unit: write \"30 seconds\""
+    : "is not a duration: write it like \"20 seconds\""
+
+/** A time span in words: `20 seconds`, `5 minutes`. A bare number is refused: nobody could tell what it counts. */
 export const DurationText = Schema.transformOrFail(
-  Schema.Union(Schema.String, Schema.NonNegative),
+  Schema.Union(Schema.String, Schema.Number),
   Schema.DurationFromSelf,
   {
-    decode: (text, _, ast) =>
-      Option.match(Duration.decodeUnknown(typeof text === "number" ? text : text.trim()), {
-        onNone: () => ParseResult.fail(new ParseResult.Type(ast, text, "is no duration: write it like \"20 seconds\"")),
+    decode: (written, _, ast) =>
+      Option.match(typeof written === "number" ? Option.none() : Duration.decodeUnknown(written.trim()), {
+        onNone: () => ParseResult.fail(new ParseResult.Type(ast, written, reasonOf(written))),
         onSome: (duration) => ParseResult.succeed(duration)
       }),
     encode: (duration) => ParseResult.succeed(`${Duration.toMillis(duration)} millis`)

@@ -6,7 +6,7 @@ import { Port } from "./Server.ts"
 const HttpUrl = Schema.String.pipe(
   Schema.filter((text) => {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    return (url?.protocol === "http:" || url?.protocol === "https:") || "is no http:// or https:// address"
+    return (url?.protocol === "http:" || url?.protocol === "https:") || "is not an http:// or https:// address"
   })
 )
 const Secret = Schema.Redacted(Schema.String)
@@ -20,9 +20,9 @@ const Cidr = Schema.String.pipe(
   })
 )
 const saying = (words: string) => ({ message: () => ({ message: words, override: true }) })
-const Texts = Schema.Array(Schema.NonEmptyString).annotations(saying("must be a list of texts"))
+const Texts = Schema.Array(Schema.NonEmptyString).annotations(saying("must be a list of strings"))
 const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
-  saying("must be a list of texts: a program and its first arguments")
+  saying("must be a list of strings: a program and its first arguments")
 )
 const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
   Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))

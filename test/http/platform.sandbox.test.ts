@@ -367,8 +367,12 @@ describe("webhooks", () => {
         expect((yield* request("POST", "/api/platform/webhooks/setup", body)).body).toMatchObject({ appsConfigured: 1 })
       }
       expect((yield* request("POST", "/api/platform/webhooks/setup", { appName: 3 })).status).toBe(400)
-      expect((yield* request("DELETE", "/api/platform/webhooks/teardown", { appName: "nope" })).body)
-        .toEqual({ appsConfigured: 0, results: [] })
+      expect(yield* request("DELETE", "/api/platform/webhooks/teardown", { appName: "shpo" })).toMatchObject({
+        status: 404,
+        body: {
+          error: "The platform has no application named \"shpo\", and nothing was changed. Did you mean \"shop\"?"
+        }
+      })
     }))
 
   it.scopedLive("need a secret", () =>

@@ -39,7 +39,7 @@ const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
   return Option.match(Option.liftThrowable(() => decoder.decode(bytes.value))(), {
     onNone: () => ({
       text: "",
-      document: Either.left(new SettingsInvalid({ file, line: null, setting: null, reason: "is no UTF-8 text" }))
+      document: Either.left(new SettingsInvalid({ file, line: null, setting: null, reason: "is not valid UTF-8" }))
     }),
     onSome: (text) => ({ text, document: settingsDocument(file, text) })
   })

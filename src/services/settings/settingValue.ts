@@ -37,7 +37,7 @@ const readings = ({ text, value }: Scalar): ReadonlyArray<unknown> =>
 export type Decode<A> = (value: unknown) => Either.Either<A, ParseResult.ParseError>
 
 const plainly: Record<string, string> = {
-  "must be string": "must be a text",
+  "must be string": "must be a string",
   "must be number": "must be a number",
   "must be boolean": "must be true or false"
 }

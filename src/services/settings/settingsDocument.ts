@@ -1,4 +1,5 @@
 import { Array, Either, Option, Record } from "effect"
+import { didYouMean } from "../../schema/nearest.ts"
 import { settingDefinitions, type SettingName, SettingsInvalid } from "../../schema/Settings.ts"
 import { hasReference } from "./reference.ts"
 import { type Decode, decodeWritten, type Entry, isList, type Scalar, type Written } from "./settingValue.ts"
@@ -17,14 +18,23 @@ export const holdsReferences = ({ servers, settings }: SettingsDocument): boolea
     Object.values(entries).some(({ written }) => hasReferences(written))
   )
 
+/** Something that does not fit, and where. Lines count from 1. */
 interface Problem {
   readonly line: number
   readonly setting: string | null
   readonly reason: string
 }
-type Checked<A> = Either.Either<A, Problem>
+type Checked<A> = Either.Either<A, ReadonlyArray<Problem>>
 
-const problem = (line: number, setting: string | null, reason: string) => Either.left({ line, setting, reason })
+const problem = (line: number, setting: string | null, reason: string) => Either.left([{ line, setting, reason }])
+
+/** What all of several checks found, or the problems of all of them. */
+const allOf = <A>(checks: ReadonlyArray<Checked<A>>): Checked<ReadonlyArray<A>> => {
+  const problems = Array.getLefts(checks).flat()
+  return problems.length > 0 ? Either.left(problems) : Either.right(Array.getRights(checks))
+}
+
+const problemsOf = (check: Checked<unknown>) => Either.match(check, { onLeft: (all) => all, onRight: () => [] })
 
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingDefinitions, name)
 const isServerField = (name: string): name is ServerField => Object.hasOwn(serverFields, name)
@@ -34,11 +44,14 @@ const namesIn = (section: string) =>
   settingNames.filter((name) => name.startsWith(`${section}.`)).map((name) => name.slice(section.length + 1))
 const topNames = [...Array.dedupe(settingNames.map((name) => name.split(".")[0] ?? name)), "servers"]
 
-const unknown = (line: number, name: string, known: ReadonlyArray<string>) =>
-  problem(line, name, `is no setting: there are ${known.join(", ")}`)
+/** `written` is the name as it stands in the file, the last part of the whole name. */
+const unknown = (line: number, name: string, written: string, known: ReadonlyArray<string>) =>
+  problem(line, name, `is not a setting.${didYouMean(written, known)} Known settings: ${known.join(", ")}`)
 
 const scalarOf = (tree: Tree, setting: string): Checked<Scalar> =>
-  tree._tag === "Scalar" ? Either.right(tree.scalar) : problem(tree.line, setting, "holds an item that is no text")
+  tree._tag === "Scalar"
+    ? Either.right(tree.scalar)
+    : problem(tree.line, setting, "contains an item that is not a string")
 
 const hasReferences = (written: Written) =>
   isList(written) ? written.some(({ text }) => hasReference(text)) : hasReference(written.text)
@@ -50,9 +63,9 @@ const entryOf = (setting: string, decode: Decode<unknown>, { line, tree }: Named
     if (tree._tag === "Map") return yield* problem(line, setting, "must be one value, not several with names")
     const written = tree._tag === "Scalar"
       ? tree.scalar
-      : yield* Either.all(tree.items.map((item) => scalarOf(item, setting)))
+      : yield* allOf(tree.items.map((item) => scalarOf(item, setting)))
     if (!hasReferences(written)) {
-      yield* Either.mapLeft(decodeWritten(decode, written), (reason) => ({ line, setting, reason }))
+      yield* Either.mapLeft(decodeWritten(decode, written), (reason) => [{ line, setting, reason }])
     }
     return Option.some({ line, written })
   })
@@ -63,15 +76,15 @@ const settingOf = (named: NamedTree, name: string, known: ReadonlyArray<string>)
       entryOf(name, settingDefinitions[name].decode, named),
       Option.map((entry) => [name, entry] as const)
     )
-    : unknown(named.line, name, known)
+    : unknown(named.line, name, named.name, known)
 
-const settingsIn = (named: NamedTree) => {
+const settingsIn = (named: NamedTree): Checked<ReadonlyArray<Option.Option<readonly [SettingName, Entry]>>> => {
   if (isSettingName(named.name)) return Either.map(settingOf(named, named.name, topNames), Array.of)
   const known = namesIn(named.name)
-  if (known.length === 0) return unknown(named.line, named.name, topNames)
+  if (known.length === 0) return unknown(named.line, named.name, named.name, topNames)
   if (named.tree._tag === "Absent") return Either.right([])
-  if (named.tree._tag !== "Map") return problem(named.line, named.name, `must hold settings: ${known.join(", ")}`)
-  return Either.all(named.tree.entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
+  if (named.tree._tag !== "Map") return problem(named.line, named.name, `must contain settings: ${known.join(", ")}`)
+  return allOf(named.tree.entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
 }
 
 const serverOf = (tree: Tree, index: number): Checked<StoredServer> =>
@@ -80,15 +93,19 @@ const serverOf = (tree: Tree, index: number): Checked<StoredServer> =>
     if (tree._tag !== "Map") {
       return yield* problem(tree.line, at, "must be a server: id, name, host, username and so on")
     }
-    const fields: { [Field in ServerField]?: Entry } = {}
-    for (const named of tree.entries) {
-      const setting = `${at}.${named.name}`
-      if (!isServerField(named.name)) return yield* unknown(named.line, setting, Record.keys(serverFields))
-      const entry = yield* entryOf(setting, serverFields[named.name].decode, named)
-      if (Option.isSome(entry)) fields[named.name] = entry.value
+    const fieldOf = (named: NamedTree): Checked<Option.Option<readonly [ServerField, Entry]>> => {
+      const { line, name } = named
+      return isServerField(name)
+        ? Either.map(entryOf(`${at}.${name}`, serverFields[name].decode, named), Option.map((entry) => [name, entry]))
+        : unknown(line, `${at}.${name}`, name, Record.keys(serverFields))
     }
+    const missing = (["id", "name", "host", "username"] as const)
+      .filter((field) => !tree.entries.some(({ name, tree: { _tag } }) => name === field && _tag !== "Absent"))
+      .map((field) => problem(tree.line, `${at}.${field}`, "is missing"))
+    const found = yield* allOf([...tree.entries.map(fieldOf), ...missing])
+    const fields: { readonly [Field in ServerField]?: Entry } = Object.fromEntries(Array.getSomes(found))
     const required = (field: RequiredField) =>
-      Either.fromNullable(fields[field], () => ({ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }))
+      Either.fromNullable(fields[field], () => [{ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }])
     const { host, id, name, username } = yield* Either.all({
       id: required("id"),
       name: required("name"),
@@ -104,31 +121,48 @@ const serversOf = (tree: Tree): Checked<ReadonlyArray<StoredServer>> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return []
     if (tree._tag !== "List") return yield* problem(tree.line, "servers", "must be a list of servers")
-    const servers = yield* Either.all(tree.items.map(serverOf))
+    const servers = yield* allOf(tree.items.map(serverOf))
     const ids = servers.map(idOf)
     const twin = servers.find((server, index) => ids.indexOf(idOf(server)) < index)
-    return twin === undefined ? servers : yield* problem(twin.line, "servers", "holds two servers with this id")
+    return twin === undefined ? servers : yield* problem(twin.line, "servers", "contains two servers with this id")
   })
 
 const documentOf = (tree: Tree): Checked<SettingsDocument> =>
   Either.gen(function*() {
     if (tree._tag === "Absent") return { settings: {}, servers: [] }
-    if (tree._tag !== "Map") return yield* problem(tree.line, null, "must hold settings: name: value")
+    if (tree._tag !== "Map") return yield* problem(tree.line, null, "must contain settings: name: value")
     const [others, lists] = Array.partition(tree.entries, ({ name }) => name === "servers")
-    const settings = yield* Either.all(others.map(settingsIn))
-    const servers = yield* Either.all(lists.map(({ tree: list }) => serversOf(list)))
-    return { settings: Object.fromEntries(Array.getSomes(settings.flat())), servers: servers.flat() }
+    const settings = allOf(others.map(settingsIn))
+    const servers = allOf(lists.map(({ tree: list }) => serversOf(list)))
+    const problems = [...problemsOf(settings), ...problemsOf(servers)]
+    if (problems.length > 0) return yield* Either.left(problems)
+    return {
+      settings: Object.fromEntries(Array.getSomes((yield* settings).flat())),
+      servers: (yield* servers).flat()
+    }
   })
 
-const inFile = (file: string) =>
-  Either.mapLeft(({ line, reason, setting }: Problem) => new SettingsInvalid({ file, line, setting, reason }))
-
 const treeOf = (text: string): Checked<Tree> =>
-  Either.mapLeft(yamlTree(text), ({ line, reason }) => ({ line, setting: null, reason: `is no YAML: ${reason}` }))
+  Either.mapLeft(
+    yamlTree(text),
+    ({ line, reason }) => [{ line, setting: null, reason: `is not valid YAML: ${reason}` }]
+  )
 
-/** Reads the text of a settings file. Fails with the line and the setting that does not fit, never with its value. */
+const checked = (text: string) => Either.flatMap(treeOf(text), documentOf)
+
+const inFile = (file: string, problems: ReadonlyArray<Problem>) =>
+  problems.toSorted((a, b) => a.line - b.line).map((problem) => new SettingsInvalid({ file, ...problem }))
+
+/** Everything that does not fit in the text of a settings file, line by line, never with the value that stands there. */
+export const settingsProblems = (file: string, text: string): ReadonlyArray<SettingsInvalid> =>
+  Either.match(checked(text), { onLeft: (problems) => inFile(file, problems), onRight: () => [] })
+
+/** Reads the text of a settings file. Fails with the first line and the setting that does not fit. */
 export const settingsDocument = (file: string, text: string): Either.Either<SettingsDocument, SettingsInvalid> =>
-  treeOf(text).pipe(Either.flatMap(documentOf), inFile(file))
+  Either.mapLeft(checked(text), (problems) => {
+    const [first] = inFile(file, problems)
+    return first ?? new SettingsInvalid({ file, line: null, setting: null, reason: "does not fit" })
+  })
 
 /** The `http` settings of a file that is broken elsewhere; nothing where they are absent or broken themselves. */
 export const httpSettings = (text: string): Option.Option<SettingsDocument> =>

@@ -83,12 +83,12 @@ describe("SettingsLive", () => {
     it.scoped("names file, line and setting of what does not fit, until it is mended", () =>
       Effect.gen(function*() {
         const { file, settings, write } = yield* settingsWorkshop("platform:\n  timeout: soon\n")
-        const words = `${file}:2: platform.timeout is no duration: write it like "20 seconds"`
+        const words = `${file}:2: platform.timeout is not a duration: write it like "20 seconds"`
         expect(yield* messageOf(settings.get("gitHost.sshPort"))).toBe(words)
         expect(yield* messageOf(settings.servers)).toBe(words)
         expect(yield* messageOf(settings.server("a"))).toBe(words)
         yield* write("platform: [\n")
-        expect(yield* messageOf(settings.get("gitHost.sshPort"))).toContain(`${file}:2: is no YAML: `)
+        expect(yield* messageOf(settings.get("gitHost.sshPort"))).toContain(`${file}:2: is not valid YAML: `)
         yield* write("platform:\n  timeout: 1 second\n")
         expect(yield* settings.get("gitHost.sshPort")).toBe(2004)
       }))
@@ -98,7 +98,7 @@ describe("SettingsLive", () => {
         const { directory, file, fs } = yield* settingsWorkshop()
         yield* fs.writeFile(file, new Uint8Array([0x61, 0xff, 0x3a]))
         const settings = yield* settingsIn(SettingsLive(file))
-        expect(yield* messageOf(settings.servers)).toBe(`${file}: is no UTF-8 text`)
+        expect(yield* messageOf(settings.servers)).toBe(`${file}: is not valid UTF-8`)
         const folder = yield* settingsIn(SettingsLive(directory))
         expect(yield* messageOf(folder.servers)).toBe(`${directory}: illegal operation on a directory`)
       }))
@@ -166,7 +166,7 @@ describe("SettingsLive", () => {
           `${cannot("gitHost.token")}${at("empty")} is empty`
         )
         expect(yield* messageOf(env(settings.get("platform.timeout")))).toBe(
-          `${file}:1: platform.timeout is no duration: write it like "20 seconds"`
+          `${file}:1: platform.timeout is not a duration: write it like "20 seconds"`
         )
       }))
   })

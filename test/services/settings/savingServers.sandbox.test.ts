@@ -217,8 +217,8 @@ describe("saving servers", () => {
       }))
 
     const untouched: ReadonlyArray<readonly [what: string, text: string, words: RegExp]> = [
-      ["does not parse", "servers: [\n", /:2: is no YAML/],
-      ["holds an unknown setting", "tokn: x\n", /:1: tokn is no setting/],
+      ["does not parse", "servers: [\n", /:2: is not valid YAML/],
+      ["holds an unknown setting", "tokn: x\n", /:1: tokn is not a setting/],
       [
         "could not be written without risk",
         "servers: [{id: a, name: a, host: b, username: c, password: &pw x}]\ntoken: *pw\n",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { settingDefinitions } from "../../../src/schema/Settings.ts"
-import { settingsDocument } from "../../../src/services/settings/settingsDocument.ts"
+import { settingsDocument, settingsProblems } from "../../../src/services/settings/settingsDocument.ts"
 import { serverFields } from "../../../src/services/settings/storedServer.ts"
 
 const messageOf = (text: string) =>
@@ -26,7 +26,7 @@ describe("settingsDocument", () => {
       "http: { hosts: ['${env:H}'] }\nplatform: { url: 'http://${env:H}/api' }\n"
     ],
     ["numbers where texts belong", "token: 12345\ngitHost:\n  owner: 42\n  sshPort: \"2222\"\n"],
-    ["durations", "platform:\n  timeout: 20 seconds\nbuild:\n  timeout: 5000\n"],
+    ["durations", "platform:\n  timeout: 20 seconds\nbuild:\n  timeout: 5 minutes\n"],
     ["a server with a number for an id", server.replace("id: a", "id: 1700000000000")],
     [
       "a server with every field",
@@ -41,30 +41,36 @@ describe("settingsDocument", () => {
   const refusals: ReadonlyArray<readonly [text: string, message: string]> = [
     [
       "a: 1",
-      ":1: a is no setting: there are token, projects, platform, gitHost, proxy, deploy, build, editor, http, servers"
+      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, http, servers"
     ],
     [
       "\nplatform:\n  urll: x\n",
-      ":3: platform.urll is no setting: there are profile, url, token, projectUuid, defaultServerUuid, privateKeyUuid, webhookUrl, localAliases, timeout"
+      ":3: platform.urll is not a setting. Did you mean \"url\"? Known settings: profile, url, token, projectUuid, defaultServerUuid, privateKeyUuid, webhookUrl, localAliases, timeout"
     ],
     [
       "platform: x",
-      ":1: platform must hold settings: profile, url, token, projectUuid, defaultServerUuid, privateKeyUuid, webhookUrl, localAliases, timeout"
+      ":1: platform must contain settings: profile, url, token, projectUuid, defaultServerUuid, privateKeyUuid, webhookUrl, localAliases, timeout"
     ],
-    ["- a", ":1: must hold settings: name: value"],
-    ["text", ":1: must hold settings: name: value"],
-    ["platform:\n  url: ftp://x", ":2: platform.url is no http:// or https:// address"],
+    ["- a", ":1: must contain settings: name: value"],
+    ["text", ":1: must contain settings: name: value"],
+    ["platform:\n  url: ftp://x", ":2: platform.url is not an http:// or https:// address"],
     ["platform:\n  profile: coolfy", ":2: platform.profile must be neutral or coolify"],
-    ["platform:\n  timeout: soon", ":2: platform.timeout is no duration: write it like \"20 seconds\""],
+    ["platform:\n  timeout: soon", ":2: platform.timeout is not a duration: write it like \"20 seconds\""],
+    ["platform:\n  timeout: 30", ":2: platform.timeout must have a unit: write \"30 seconds\""],
+    ["platform:\n  timeout: \"30\"", ":2: platform.timeout must have a unit: write \"30 seconds\""],
+    [
+      "plattform:\n  url: x\n",
+      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, http, servers"
+    ],
     ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
     ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
-    ["http:\n  hosts: a", ":2: http.hosts must be a list of texts"],
-    ["http:\n  hosts: [a, {b: c}]", ":2: http.hosts holds an item that is no text"],
-    ["http:\n  hosts:\n    - a\n    -\n", ":4: http.hosts holds an item that is no text"],
-    ["token: [a]", ":1: token must be a text"],
+    ["http:\n  hosts: a", ":2: http.hosts must be a list of strings"],
+    ["http:\n  hosts: [a, {b: c}]", ":2: http.hosts contains an item that is not a string"],
+    ["http:\n  hosts:\n    - a\n    -\n", ":4: http.hosts contains an item that is not a string"],
+    ["token: [a]", ":1: token must be a string"],
     ["token: {a: b}", ":1: token must be one value, not several with names"],
-    ["token: .nan\ntoken: b", ":2: is no YAML: Map keys must be unique"],
-    ["build: { shell: [] }", ":1: build.shell must be a list of texts: a program and its first arguments"],
+    ["token: .nan\ntoken: b", ":2: is not valid YAML: Map keys must be unique"],
+    ["build: { shell: [] }", ":1: build.shell must be a list of strings: a program and its first arguments"],
     ["servers: {}", ":1: servers must be a list of servers"],
     ["servers: [a]", ":1: servers[0] must be a server: id, name, host, username and so on"],
     ["servers:\n  - name: x\n", ":2: servers[0].id is missing"],
@@ -72,22 +78,40 @@ describe("settingsDocument", () => {
     [`${server}    useSudo: maybe\n`, ":6: servers[0].useSudo must be true or false"],
     [
       `${server}    pasword: x\n`,
-      `:6: servers[0].pasword is no setting: there are ${Object.keys(serverFields).join(", ")}`
+      `:6: servers[0].pasword is not a setting. Did you mean "password"? Known settings: ${
+        Object.keys(serverFields).join(", ")
+      }`
     ],
-    [server + server.slice("servers:\n".length), ":6: servers holds two servers with this id"],
-    ["a: [", ":1: is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],
-    ["token: a\n--- \ntoken: b\n", ":2: is no YAML: there is more than one document"],
-    ["token: *secret", ":1: is no YAML: a text that starts with * must be quoted"],
-    ["http: &a\n  hosts: *a", ":2: is no YAML: this is nested too deeply"],
-    ["token: !secret x", ":1: is no YAML: a text that starts with ! must be quoted"],
+    [server + server.slice("servers:\n".length), ":6: servers contains two servers with this id"],
+    ["a: [", ":1: is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],
+    ["token: a\n--- \ntoken: b\n", ":2: is not valid YAML: there is more than one document"],
+    ["token: *secret", ":1: is not valid YAML: a text that starts with * must be quoted"],
+    ["http: &a\n  hosts: *a", ":2: is not valid YAML: this is nested too deeply"],
+    ["token: !secret x", ":1: is not valid YAML: a text that starts with ! must be quoted"],
     [
       "token: \"\\q\"",
-      ":1: is no YAML: an escape sequence is unknown: write \\\\ for a backslash, or use single quotes"
+      ":1: is not valid YAML: an escape sequence is unknown: write \\\\ for a backslash, or use single quotes"
     ],
-    ["[a]: b", ":1: is no YAML: a name must be a plain text"]
+    ["[a]: b", ":1: is not valid YAML: a name must be a plain text"]
   ]
   it.each(refusals)("refuses %j with the line and the setting", (text, message) => {
     expect(messageOf(text)).toBe(`/etc/berth.yaml${message}`)
+  })
+
+  it("finds everything that does not fit, line by line", () => {
+    const text = "servers:\n  - name: x\n    prot: 22\n  - y\nplatform:\n  urll: x\n  timeout: 30\ntokn: a\n"
+    expect(settingsProblems("f", text).map(({ line, reason, setting }) => [line, setting, reason.split(".")[0]]))
+      .toEqual([
+        [2, "servers[0].id", "is missing"],
+        [2, "servers[0].host", "is missing"],
+        [2, "servers[0].username", "is missing"],
+        [3, "servers[0].prot", "is not a setting"],
+        [4, "servers[1]", "must be a server: id, name, host, username and so on"],
+        [6, "platform.urll", "is not a setting"],
+        [7, "platform.timeout", "must have a unit: write \"30 seconds\""],
+        [8, "tokn", "is not a setting"]
+      ])
+    expect(settingsProblems("f", server)).toEqual([])
   })
 
   it("never says what stood there", () => {
