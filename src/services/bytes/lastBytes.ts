@@ -1,26 +1,42 @@
-/** Keeps the last bytes of a stream, up to a limit. */
+const smallest = 4 * 1024
+
+/** Keeps the last bytes of a stream, up to a limit. What it costs depends on the bytes, not on how they are cut up. */
 export const lastBytes = (limit: number) => {
-  const chunks: Array<Uint8Array> = []
-  let kept = 0
-  let truncated = false
+  // Bytes gather behind each other; when there is no room, the last ones move to the front.
+  const most = limit + Math.max(smallest, Math.ceil(limit / 4))
+  let memory = Buffer.allocUnsafe(Math.min(most, smallest))
+  let used = 0
+  let total = 0
+  const makeRoom = (wanted: number): void => {
+    if (used + wanted > most) {
+      const kept = Math.min(used, limit)
+      memory.copyWithin(0, used - kept, used)
+      used = kept
+    }
+    if (used + wanted <= memory.length) return
+    const larger = Buffer.allocUnsafe(Math.min(most, Math.max(2 * memory.length, used + wanted)))
+    memory.copy(larger, 0, 0, used)
+    memory = larger
+  }
   return {
     add: (chunk: Uint8Array): void => {
-      chunks.push(chunk)
-      kept += chunk.length
-      for (let first = chunks[0]; first !== undefined && kept - first.length >= limit; first = chunks[0]) {
-        chunks.shift()
-        kept -= first.length
-        truncated ||= first.length > 0
+      total += chunk.length
+      const step = most - limit
+      const last = chunk.length > limit ? chunk.subarray(chunk.length - limit) : chunk
+      for (let at = 0; at < last.length; at += step) {
+        const piece = last.subarray(at, at + step)
+        makeRoom(piece.length)
+        memory.set(piece, used)
+        used += piece.length
       }
     },
     /** The bytes as UTF-8. Bytes that are none show as the replacement character; a letter that was cut is left out. */
     text: (): string => {
-      const whole = Buffer.concat(chunks)
-      if (!truncated && whole.length <= limit) return whole.toString("utf8")
-      const last = whole.subarray(Math.max(0, whole.length - limit))
+      const last = memory.subarray(Math.max(0, used - limit), used)
+      if (total <= limit) return last.toString("utf8")
       const start = last.subarray(0, 3).findIndex((byte) => (byte & 0xc0) !== 0x80)
       return last.subarray(start < 0 ? 0 : start).toString("utf8")
     },
-    truncated: (): boolean => truncated || kept > limit
+    truncated: (): boolean => total > limit
   }
 }

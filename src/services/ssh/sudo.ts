@@ -11,50 +11,92 @@ const correct = "Correct the sudoPassword (or the password) stored for the serve
 const store = "Store a sudoPassword (or password) for the server, or allow the command without one (NOPASSWD)"
 const unlock = "Have an administrator of the server unlock the account"
 
+/** Whether a text contains these one behind the other: what several `.*` of a pattern would take quadratic time for. */
+const inOrder = (text: string, ...parts: ReadonlyArray<string>): boolean => {
+  let from = 0
+  for (const part of parts) {
+    const at = text.indexOf(part, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return true
+}
+const ofSudo = (text: string, ...parts: ReadonlyArray<string>): boolean =>
+  text.startsWith("sudo: ") && inOrder(text, ...parts)
+const couldNotRun = (text: string, ...parts: ReadonlyArray<string>): boolean =>
+  ofSudo(text, "unable to run ", ...parts) || ofSudo(text, "failed to run ", ...parts)
+
+/** Whether a line is this refusal: as it came, and in lower case. */
+type Fits = (line: string, lower: string) => boolean
+const matching = (pattern: RegExp): Fits => (line) => pattern.test(line)
+
 // The words of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that fits any line of stderr decides, so the
-// rules with the clearest words come first.
-const rules: ReadonlyArray<readonly [RegExp, string]> = [
+// rules with the clearest words come first. No pattern goes over a line more than once.
+const rules: ReadonlyArray<readonly [Fits, string]> = [
   [
-    /^sudo: .*(?:unable to|failed to) run .*askpass.*: permission denied/i,
+    (_, lower) => couldNotRun(lower, "askpass", ": permission denied"),
     "The user's home does not allow programs (noexec): allow the command without a password (NOPASSWD)"
   ],
-  [/\bincorrect (?:password|authentication) attempts?\b/i, correct],
-  [/\b(?:is not in the sudoers file|is not allowed to (?:run|execute)|may not run )/, allow],
-  [/^sudo: I'm sorry .+ I'm afraid I can't do that/, allow],
-  [/^(?:Sorry, try again|sudo: Authentication failed)/, correct],
-  [/^sudo: (?:.*(?:unable to|failed to) run .*askpass|no password was provided)/i, correct],
-  [/^sudo: .*(?:account validation failure|account .*expired|password .*expired|account .*locked)/i, unlock],
-  [/^sudo: (?:a password is required|interactive authentication is required)/, store],
+  [matching(/\bincorrect (?:password|authentication) attempts?\b/i), correct],
+  [matching(/\b(?:is not in the sudoers file|is not allowed to (?:run|execute)|may not run )/), allow],
+  [matching(/^sudo: I'm sorry .+ I'm afraid I can't do that/), allow],
+  [matching(/^(?:Sorry, try again|sudo: Authentication failed)/), correct],
+  [(_, lower) => couldNotRun(lower, "askpass") || lower.startsWith("sudo: no password was provided"), correct],
   [
-    /^sudo: .*(?:a terminal is required|you must have a tty|no tty present)/,
+    (_, lower) =>
+      ofSudo(lower, "account validation failure") || ofSudo(lower, "account ", "expired") ||
+      ofSudo(lower, "password ", "expired") || ofSudo(lower, "account ", "locked"),
+    unlock
+  ],
+  [matching(/^sudo: (?:a password is required|interactive authentication is required)/), store],
+  [
+    matching(/^sudo: .*(?:a terminal is required|you must have a tty|no tty present)/),
     `${store}. Where its sudoers file has requiretty, remove that`
   ],
   [
     // sudo-rs 0.2 does not say who it is here.
-    /^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)|^invalid option provided$/,
+    matching(/^sudo: (?:invalid option|unrecognized option|unknown option|illegal option)|^invalid option provided$/),
     "Its sudo cannot ask a program for the password (-A): install sudo 1.9, a later sudo-rs, or allow the command " +
     "without a password (NOPASSWD)"
   ],
   [
-    /^sudo: .*(?:must be owned by uid 0|no new privileges)/,
+    matching(/^sudo: .*(?:must be owned by uid 0|no new privileges)/),
     "Repair sudo on the server, or lift the container's no-new-privileges"
   ],
-  [/\bsudo: (?:command )?not found$/, "Install sudo there, log in as root, or switch useSudo off"]
+  [matching(/\bsudo: (?:command )?not found$/), "Install sudo there, log in as root, or switch useSudo off"]
 ]
 
-const lecture =
-  /\n?We trust you have received the usual lecture[^]*?great responsibility\.\n(?:\n *For security reasons[^\n]*\n)?\n*/g
+const lecture = { begins: "We trust you have received the usual lecture", ends: "great responsibility.\n" }
+const afterLecture = /(?:\n *For security reasons[^\n]*\n)?\n*/y
 
 /** What a command wrote to stderr, without the lecture that sudo gives its new users. */
-export const withoutLecture = (stderr: string): string => stderr.replace(lecture, "")
+export const withoutLecture = (stderr: string): string => {
+  let kept = ""
+  let from = 0
+  while (true) {
+    const begin = stderr.indexOf(lecture.begins, from)
+    const end = begin < 0 ? -1 : stderr.indexOf(lecture.ends, begin)
+    if (end < 0) return kept + stderr.slice(from)
+    kept += stderr.slice(from, begin > from && stderr[begin - 1] === "\n" ? begin - 1 : begin)
+    afterLecture.lastIndex = end + lecture.ends.length
+    from = afterLecture.lastIndex + (afterLecture.exec(stderr)?.[0].length ?? 0)
+  }
+}
+
+/** Whom sudo refuses does not get to say much: no more is read than the end, in characters. */
+const mostRead = 64 * 1024
+const longestWords = 300
 
 /** Finds sudo's refusal in what a failed command wrote to stderr; nothing when sudo had no part in the failure. */
 export const sudoRefusal = (stderr: string): Option.Option<SudoRefusal> => {
-  const lines = stderr.split(/\r?\n/).map((line) => line.trim().replace(/^sudo-rs: /, "sudo: "))
+  const lines = stderr.slice(-mostRead).split("\n").flatMap((text) => {
+    const line = text.trim().replace(/^sudo-rs: /, "sudo: ")
+    return line === "" ? [] : [{ line, lower: line.toLowerCase() }]
+  })
   return Option.firstSomeOf(
-    rules.map(([pattern, help]) =>
-      Option.map(Option.fromNullable(lines.find((line) => pattern.test(line))), (line) => ({
-        words: line.replace(/^sudo: (?!(?:command )?not found)/, "").replace(/\.$/, ""),
+    rules.map(([fits, help]) =>
+      Option.map(Option.fromNullable(lines.find(({ line, lower }) => fits(line, lower))), ({ line }) => ({
+        words: line.slice(0, longestWords).replace(/^sudo: (?!(?:command )?not found)/, "").replace(/\.$/, ""),
         help
       }))
     )

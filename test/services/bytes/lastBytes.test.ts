@@ -39,4 +39,25 @@ describe("lastBytes", () => {
     for (let index = 0; index < 1_000; index++) kept.add(Buffer.alloc(100, 97))
     expect(kept.text()).toBe("a".repeat(10))
   })
+
+  it("keeps the same of any text, however it is cut up", () => {
+    const all = Array.from({ length: 30_000 }, (_, index) => String.fromCharCode(97 + (index * 7) % 26)).join("")
+    for (const limit of [0, 1, 100, 5_000, 29_999, 30_000]) {
+      for (const size of [1, 3, 1_000, 4_097, 30_000]) {
+        const kept = lastBytes(limit)
+        for (let at = 0; at < all.length; at += size) kept.add(Buffer.from(all.slice(at, at + size)))
+        expect(kept.text()).toBe(limit === 0 ? "" : all.slice(-limit))
+        expect(kept.truncated()).toBe(limit < all.length)
+      }
+    }
+  })
+
+  it("takes a stream of single bytes as it takes any other", () => {
+    const kept = lastBytes(1024 * 1024)
+    const byte = Buffer.from("x")
+    const begun = performance.now()
+    for (let index = 0; index < 3_000_000; index++) kept.add(byte)
+    expect(performance.now() - begun).toBeLessThan(2_000)
+    expect(kept.text()).toHaveLength(1024 * 1024)
+  })
 })

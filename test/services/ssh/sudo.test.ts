@@ -64,6 +64,36 @@ describe("sudoRefusal", () => {
   })
 })
 
+describe("a megabyte of stderr", () => {
+  const size = 1_000_000
+  const megabyte = (begin: string, again: string) => (begin + again.repeat(size / again.length)).slice(0, size)
+  const hostile: ReadonlyArray<readonly [string, string]> = [
+    ["one line that could not run", megabyte("sudo: ", "unable to run ")],
+    ["one line of askpass", megabyte("sudo: unable to run ", "askpass")],
+    ["one line of accounts", megabyte("sudo: ", "account password ")],
+    ["one line of both", megabyte("sudo: ", "failed to run askpass unable to run ")],
+    ["one line that is sorry", megabyte("sudo: I'm sorry ", " I'm afraid ")],
+    ["many lines", megabyte("", "sudo: unable to run x\n")],
+    ["empty lines", megabyte("", "\r\n")],
+    ["spaces", megabyte("sudo: ", " ")],
+    ["lectures without an end", megabyte("", "We trust you have received the usual lecture\n")],
+    ["ends of lectures", megabyte("We trust you have received the usual lecture", "great responsibility.\n\n  ")],
+    ["sudo again and again", megabyte("", "sudo: command not found ")]
+  ]
+  for (const [name, stderr] of hostile) {
+    it(`is read in no time: ${name}`, () => {
+      const begun = performance.now()
+      sudoRefusal(withoutLecture(stderr))
+      expect(performance.now() - begun).toBeLessThan(500)
+    })
+  }
+
+  it("is not repeated whole", () => {
+    const refusal = Option.getOrThrow(sudoRefusal(`sudo: a password is required${"!".repeat(10_000)}\n`))
+    expect(refusal.words.length).toBeLessThanOrEqual(300)
+  })
+})
+
 describe("withoutLecture", () => {
   it("drops sudo's lecture and nothing else", () => {
     const lecture = "\nWe trust you have received the usual lecture from the local System\n" +
