@@ -95,6 +95,14 @@ describe("bad input", () => {
         400,
         /^name must not be longer/
       ],
+      [
+        "a URL for a host",
+        "POST",
+        "/api/servers",
+        { name: "a", host: "ssh://main", username: "u" },
+        400,
+        /^host must be a host name or an IP address/
+      ],
       ["no such endpoint", "GET", "/api/nothing", undefined, 404, /No such endpoint: GET \/api\/nothing/]
     ] as const
   )("%s: %s %s", ([, method, path, body, status, words]) =>

@@ -17,11 +17,18 @@ const words: Record<string, string> = {
   EACCES: "this machine does not allow the connection"
 }
 
+/** Something else than an SSH server answers there. */
+export const otherwise = (protocol: string): Failure => ({
+  reason: `what answers there does not speak SSH but ${protocol}: check host and port`,
+  dropped: false,
+  turnedDown: false
+})
+
 const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : ""
 const levelOf = (error: Error): string => "level" in error && typeof error.level === "string" ? error.level : ""
 
 /** Whether it is only trouble with one way to log in: ssh2 goes on with the next. */
-export const passing = (error: Error) =>
+export const concernsOneMethod = (error: Error) =>
   levelOf(error) === "agent" ||
   (levelOf(error) === "client-authentication" && !error.message.startsWith("All configured"))
 

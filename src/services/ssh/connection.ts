@@ -6,11 +6,12 @@ import ssh2 from "ssh2"
 import type { Client, ServerHostKeyAlgorithm } from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { AuthenticationFailed, ConnectionLost, HostKeyChanged, ServerUnreachable } from "../../schema/Ssh.ts"
-import { failureOf, fellSilent, hungUp, passing } from "./connectFailure.ts"
+import { concernsOneMethod, failureOf, fellSilent, hungUp, otherwise } from "./connectFailure.ts"
 import type { Failure } from "./connectFailure.ts"
 import { hostKey, HostKeys } from "./HostKeys.ts"
 import { inTurn, logIn } from "./logIn.ts"
 import type { LogIn } from "./logIn.ts"
+import { otherProtocol } from "./otherProtocol.ts"
 import { keepAlive, onSilence } from "./silence.ts"
 
 /** How long it may take to reach a server and to log in, retries included. */
@@ -115,13 +116,17 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>) =
           () => end({ ...hungUp, reason: "the password expired and has to be changed first" })
         )
         client.on("error", (error: Error) => {
-          if (passing(error)) turns.note(error.message)
+          if (concernsOneMethod(error)) turns.note(error.message)
           else end(failureOf(error, greeted))
         })
         client.on("end", () => end(hungUp))
         client.on("close", () => end(hungUp))
         // Nagle's algorithm would hold the small packets of a command back for 40 ms each.
         socket.setNoDelay(true)
+        socket.once("data", (first: Buffer) => {
+          const protocol = otherProtocol(first)
+          if (protocol !== undefined) end(otherwise(protocol))
+        })
         socket.connect({ host: server.host, port: server.port })
         client.connect({
           sock: socket,

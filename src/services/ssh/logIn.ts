@@ -39,9 +39,15 @@ const withPassword = (username: string, password: string | undefined): ReadonlyA
     }
   ]
 
+const longestKey = 1024 * 1024
+
 const withKey = (username: string, file: string, passphrase: string | undefined) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
+    const info = yield* files.stat(file)
+    // Reading a pipe or a device could wait for ever.
+    if (info.type !== "File") return yield* Effect.fail(new Error("it is not a regular file"))
+    if (info.size > longestKey) return yield* Effect.fail(new Error("it is too large for a private key"))
     const text = yield* files.readFileString(file)
     const key = ssh2.utils.parseKey(text, passphrase)
     if (key instanceof Error) return yield* Effect.fail(key)
@@ -49,7 +55,13 @@ const withKey = (username: string, file: string, passphrase: string | undefined)
     if (!one.isPrivateKey()) return yield* Effect.fail(new Error("it holds no private key"))
     return { name: `the private key ${file}`, method: { type: "publickey", username, key: one } } satisfies Way
   }).pipe(
-    Effect.mapError((cause) => `the private key ${file} cannot be used: ${cause.message}`)
+    Effect.mapError((cause) =>
+      "reason" in cause && cause.reason === "NotFound"
+        ? `the key file ${file} does not exist`
+        : "reason" in cause && cause.reason === "PermissionDenied"
+        ? `the key file ${file} cannot be read: permission denied`
+        : `the private key ${file} cannot be used: ${cause.message}`
+    )
   )
 
 const agentSocket = Config.option(Config.nonEmptyString("SSH_AUTH_SOCK")).pipe(

@@ -1,9 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, TestClock, TestContext } from "effect"
+import { Duration, Effect, Fiber, Redacted, TestClock, TestContext } from "effect"
+import { execFileSync } from "node:child_process"
 import { createServer } from "node:net"
 import type { Server, Socket } from "node:net"
+import { join } from "node:path"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
+import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { temporaryDirectory } from "../../layers/temporary.ts"
 import { command, liveSsh } from "./live.ts"
 
 const logIn = (server: ServerAccess) => Effect.flatMap(Ssh, ({ exec }) => exec(server, command("id -un")))
@@ -46,7 +50,13 @@ describe("connecting to what is no server", () => {
       const unknown = yield* refused({ ...nobody, host: "nowhere.invalid" })
       expect(unknown.message).toMatch(/^Cannot reach server "Main" at nowhere\.invalid:1: the host name/)
       const http = yield* answering((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
-      expect((yield* refused(http))._tag).toBe("ServerUnreachable")
+      const [took, error] = yield* Effect.timed(refused(http))
+      expect(error.message).toBe(
+        `Cannot reach server "Main" at 127.0.0.1:${http.port}: what answers there does not speak SSH but HTTP: ` +
+          "check host and port"
+      )
+      // At once, and not after the six attempts that a server gets which hangs up.
+      expect(Duration.toMillis(took)).toBeLessThan(1_000)
     }).pipe(Effect.provide(liveSsh())))
 
   it.scopedLive("gives a server that says nothing 15 seconds", () =>
@@ -77,4 +87,28 @@ describe("connecting to what is no server", () => {
       expect(error.message).toContain("it may be turning new connections away")
       expect(times).toBe(6)
     }).pipe(Effect.provide(liveSsh())), 20_000)
+})
+
+describe("a private key that cannot be read", () => {
+  const logInWith = (privateKey: string) =>
+    Effect.gen(function*() {
+      const { access } = yield* fakeSsh({ refuses: true })
+      const error = yield* refused({ ...access, credentials: { privateKey } })
+      return error.message.split("(\"Main\"): ")[1]
+    }).pipe(Effect.provide(liveSsh()))
+
+  it.scopedLive("is told for what it is, without waiting for a pipe", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const missing = join(directory, "id_ed25519")
+      expect(yield* logInWith(missing)).toBe(`the key file ${missing} does not exist`)
+      expect(yield* logInWith(directory)).toBe(
+        `the private key ${directory} cannot be used: it is not a regular file`
+      )
+      if (process.platform !== "win32") {
+        const pipe = join(directory, "pipe")
+        execFileSync("mkfifo", [pipe])
+        expect(yield* logInWith(pipe)).toBe(`the private key ${pipe} cannot be used: it is not a regular file`)
+      }
+    }))
 })
