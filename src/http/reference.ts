@@ -1,23 +1,27 @@
-import { HttpApi, HttpApiBuilder } from "@effect/platform"
+import { HttpApi, HttpApiBuilder, HttpServerResponse, OpenApi } from "@effect/platform"
 import { Effect, Layer } from "effect"
+import { documented, secured } from "./api/documented.ts"
 
-const path = "/reference"
+/** An API with what it needs to be described. */
+type Described = HttpApi.Api["Type"]
 
-// The page's script is larger than the rest of the service, so it is read when somebody first asks for the page.
-const page = (api: HttpApi.Api["Type"]) =>
+/** The API as a service that requires a token describes it. */
+export const withToken = ({ api, context }: Described): Described => ({
+  api: api.annotate(OpenApi.Transform, (spec) => secured(documented(spec))),
+  context
+})
+
+/** The description of the API. */
+export const description = ({ api }: Described): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson(OpenApi.fromApi(api))
+
+/** The interactive reference of the API. Its script is larger than the rest of the service: it is read only here. */
+export const referencePage = (described: Described) =>
   Effect.gen(function*() {
     const { layer } = yield* Effect.promise(() => import("@effect/platform/HttpApiScalar"))
-    const routes = layer({ path, scalar: { withDefaultFonts: false } }).pipe(
+    const routes = layer({ path: "/reference", scalar: { withDefaultFonts: false } }).pipe(
       Layer.provideMerge(HttpApiBuilder.Router.Live),
-      Layer.provide(Layer.succeed(HttpApi.Api, api))
+      Layer.provide(Layer.succeed(HttpApi.Api, described))
     )
     return Effect.orDie(yield* Effect.provide(HttpApiBuilder.Router.router, routes))
   })
-
-/** The interactive reference of the API, at `/reference`. */
-export const Reference = HttpApiBuilder.Router.use((router) =>
-  Effect.gen(function*() {
-    const api = yield* HttpApi.Api
-    yield* router.get(path, Effect.flatten(yield* Effect.cached(page(api))))
-  })
-)

@@ -12,7 +12,7 @@ import { RunsHandlers } from "./handlers/runs.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
-import { Reference } from "./reference.ts"
+import { Pages } from "./pages.ts"
 import { RunRequestsLive } from "./runRequests.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
@@ -31,8 +31,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
 
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
 export const Http = HttpApiBuilder.serve(guard).pipe(
-  Layer.provide(Reference),
-  Layer.provide(HttpApiBuilder.middlewareOpenApi({ path: "/openapi.json" })),
+  Layer.provide(Pages),
   Layer.provide(ErrorsLive),
   Layer.provide(RunRequestsLive),
   Layer.provide(ApiLive)

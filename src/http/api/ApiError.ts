@@ -4,6 +4,8 @@ import { Data, Effect, Schema } from "effect"
 export class ApiError extends Data.TaggedError("ApiError")<{
   readonly status: number
   readonly message: string
+  /** What the response says beside its body: `allow` with a 405. */
+  readonly headers?: Readonly<Record<string, string>>
 }> {}
 
 /** The body of every failure. */

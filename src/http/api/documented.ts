@@ -42,3 +42,14 @@ export const documented = (spec: Node): Node => ({
   ...spec,
   paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation))
 })
+
+/** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
+export const secured = (spec: Node): Node => {
+  const components = at(spec, "components")
+  const token = { type: "http", scheme: "bearer", description: "The `http.token` of the service's settings." }
+  return {
+    ...spec,
+    components: { ...components, securitySchemes: { token } },
+    security: [{ token: [] }]
+  }
+}

@@ -2,15 +2,15 @@ import { FileSystem, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
 import { Settings } from "../../services/settings/Settings.ts"
-import { ApiError } from "../api/ApiError.ts"
 import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
+import { readChunked, withText } from "./chunkedBody.ts"
+import { withBoundedJson } from "./jsonBody.ts"
 import { judge, maxBodyBytes, tooLong } from "./judge.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
-import { readUnannounced, withText } from "./unannounced.ts"
 
 const refused = (refusal: { readonly status: number; readonly message: string }) =>
-  withSecurityHeaders(errorResponse(new ApiError(refusal)), Option.none())
+  withSecurityHeaders(errorResponse(refusal), Option.none())
 
 /**
  * Stands before every route and every method. A web page that a person happens to visit can send requests to loopback
@@ -33,11 +33,12 @@ export const guard = HttpMiddleware.make((app) =>
     yield* HttpApp.appendPreResponseHandler((_, response) =>
       Effect.succeed(withSecurityHeaders(response, verdict.origin))
     )
-    if (source.headers["transfer-encoding"] === undefined) return yield* app
-    const text = yield* readUnannounced(source, maxBodyBytes)
-    return yield* Option.match(text, {
+    const go = (read: HttpServerRequest.HttpServerRequest) =>
+      Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBoundedJson(read))
+    if (source.headers["transfer-encoding"] === undefined) return yield* go(request)
+    return yield* Option.match(yield* readChunked(source, maxBodyBytes), {
       onNone: () => Effect.succeed(refused(tooLong)),
-      onSome: (text) => Effect.provideService(app, HttpServerRequest.HttpServerRequest, withText(request, text))
+      onSome: (text) => go(withText(request, text))
     })
   }).pipe(HttpServerRequest.withMaxBodySize(Option.some(FileSystem.Size(maxBodyBytes))))
 )

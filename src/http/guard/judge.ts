@@ -1,12 +1,12 @@
-import { Option, Redacted } from "effect"
-import { createHash, timingSafeEqual } from "node:crypto"
+import { Option, type Redacted } from "effect"
+import { sameSecret } from "./sameSecret.ts"
 
 /** The most bytes that a request body may have. */
 export const maxBodyBytes = 1_000_000
 
 /** What the guard goes by; all of it comes from the settings. */
 export interface GuardPolicy {
-  /** Wanted from every caller when there is one. */
+  /** Required from every caller when there is one. */
   readonly token: Option.Option<Redacted.Redacted>
   /** Accepted `Host` names beside the loopback ones. */
   readonly hosts: ReadonlyArray<string>
@@ -37,6 +37,11 @@ export const tooLong = {
   status: 413,
   message: `The request body is over ${maxBodyBytes / 1_000_000} MB`
 } as const satisfies Verdict
+/** Pages that say how to use the service and nothing of what it knows: a browser cannot send a token for them. */
+const openPages = ["/", "/reference", "/openapi.json"]
+const isOpenPage = ({ method, target }: RequestHead) =>
+  (method === "GET" || method === "HEAD") && openPages.includes(target.replace(/\?.*$/s, ""))
+
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
 
 const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
@@ -46,11 +51,6 @@ const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
 
 /** `example.com:3100` without its port, in lower case. */
 const hostName = (host: string) => host.toLowerCase().replace(/:\d{1,5}$/, "")
-
-const sameSecret = (given: string, wanted: Redacted.Redacted) => {
-  const digest = (text: string) => createHash("sha256").update(text).digest()
-  return timingSafeEqual(digest(given), digest(Redacted.value(wanted)))
-}
 
 const hasToken = (head: RequestHead, token: Redacted.Redacted) => {
   const [header, ...more] = valuesOf(head, "authorization")
@@ -82,7 +82,8 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   }
 
   const preflight = listed && head.method === "OPTIONS"
-  if (!preflight && Option.isSome(policy.token) && !hasToken(head, policy.token.value)) {
+  const isExempt = preflight || isOpenPage(head)
+  if (!isExempt && Option.isSome(policy.token) && !hasToken(head, policy.token.value)) {
     return refuse(401, "A bearer token is required: send Authorization: Bearer <http.token of the settings>")
   }
   // Berth does not start beyond this machine without a token, but the settings may lose it later.

@@ -67,20 +67,26 @@ describe("the guard", () => {
       expect((yield* exchange(port, `${known}Content-Length: 1000001\r\n\r\n`)).status).toBe(413)
     }))
 
-  it.scopedLive("wants the token for every endpoint and every page", () =>
+  it.scopedLive("requires the token for every endpoint, and for no page that only tells how to use them", () =>
     Effect.gen(function*() {
-      const { request } = yield* startService(yield* settingsFileWith(withToken))
+      const { port, request } = yield* startService(yield* settingsFileWith(withToken))
       const all = [
         ...operations.map((operation) => [operation.method, addressOf(operation, {})] as const),
-        ...["/reference", "/openapi.json", "/", "/none"].map((path) => ["GET", path] as const),
-        ["OPTIONS", "/api/servers"] as const
+        ...["/none", "/reference/more", "/openapi.json/more", "//"].map((path) => ["GET", path] as const),
+        ["OPTIONS", "/api/servers"] as const,
+        ["POST", "/reference"] as const
       ]
       for (const [method, path] of all) {
         expect((yield* request(method, path)).status, `${method} ${path}`).toBe(401)
       }
       const known = { authorization: "Bearer open-sesame" }
       expect((yield* request("GET", "/api/servers", undefined, known)).status).toBe(200)
-      expect((yield* request("GET", "/reference", undefined, known)).status).toBe(200)
+      for (const path of ["/reference", "/reference?theme=dark", "/openapi.json", "/"]) {
+        expect((yield* request("GET", path)).status, path).toBe(200)
+        expect((yield* request("HEAD", path)).status, path).toBe(200)
+        const foreign = `GET ${path} HTTP/1.1\r\nHost: evil.example\r\n\r\n`
+        expect((yield* exchange(port, foreign)).status, path).toBe(403)
+      }
     }))
 
   it.scopedLive.skipIf(outside === undefined)(

@@ -3,10 +3,10 @@ import { Effect, type Option } from "effect"
 import type { IncomingMessage } from "node:http"
 
 /**
- * Reads a body whose length was not told. Nothing when it is longer than `maxBytes`: the rest is then let pass unread,
- * because a caller that is cut off while it sends does not get to see why.
+ * Reads a body whose length was not announced. Nothing when it is longer than `maxBytes`: the rest is then let pass
+ * unread, because a caller that is cut off while it sends does not get to see why.
  */
-export const readUnannounced = (source: IncomingMessage, maxBytes: number): Effect.Effect<Option.Option<string>> =>
+export const readChunked = (source: IncomingMessage, maxBytes: number): Effect.Effect<Option.Option<string>> =>
   Effect.async((resume) => {
     const chunks: Array<Buffer> = []
     let size = 0

@@ -1,0 +1,45 @@
+import type { HttpServerError, HttpServerRequest } from "@effect/platform"
+import { Effect, Either } from "effect"
+import { getLocation } from "jsonc-parser"
+import { parseJson } from "../../services/foreign/json.ts"
+import type { TextProblem } from "../../services/foreign/TextProblem.ts"
+import { ApiError } from "../api/ApiError.ts"
+import { fieldNames } from "../api/fieldNames.ts"
+
+/** The offset of a place in a text. */
+const offsetOf = (text: string, { column, line }: TextProblem): number => {
+  let start = 0
+  for (let passed = 1; passed < line; passed++) start = text.indexOf("\n", start) + 1
+  return start + column - 1
+}
+
+// In broken JSON a value may stand where a name is expected, and it may be a credential: only known names are shown.
+const fieldAt = (text: string, problem: TextProblem): string => {
+  const path = getLocation(text, offsetOf(text, problem)).path
+  const isKnown = path.every((key) => typeof key === "number" || fieldNames().has(key))
+  return path.length > 0 && isKnown ? `, in ${path.join(".")}` : ""
+}
+
+const refusalOf = (text: string) => (problem: TextProblem): ApiError => {
+  const { code, column, line, reason } = problem
+  const message = code === "LIMIT"
+    ? `The request body cannot be read: ${reason}`
+    : `The request body is not valid JSON: line ${line}, column ${column}${fieldAt(text, problem)}: ${reason}`
+  return new ApiError({ status: 400, message })
+}
+
+/** A text without the byte order mark that PowerShell and some editors put before it. */
+const withoutMark = (text: string) => text.startsWith("\uFEFF") ? text.slice(1) : text
+
+const readJson = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<unknown, ApiError | HttpServerError.RequestError> =>
+  Effect.flatMap(
+    request.text,
+    (text) => text === "" ? Effect.succeed(null) : Either.mapLeft(parseJson(withoutMark(text)), refusalOf(text))
+  )
+
+/** The request with a body that is read as JSON within limits; what is wrong with it is told with its place. */
+export const withBoundedJson = (
+  request: HttpServerRequest.HttpServerRequest
+): HttpServerRequest.HttpServerRequest => Object.create(request, { json: { value: readJson(request) } })

@@ -1,0 +1,56 @@
+import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { Settings } from "../services/settings/Settings.ts"
+import { version } from "./api/BerthApi.ts"
+import { description, referencePage, withToken } from "./reference.ts"
+
+const welcomeText = `Berth ${version}
+
+/reference     the interactive reference of the API
+/openapi.json  its OpenAPI description
+/api/health    whether the service is well
+`
+
+const welcomePage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Berth</title>
+<h1>Berth ${version}</h1>
+<ul>
+<li><a href="/reference">The interactive reference of the API</a>
+<li><a href="/openapi.json">Its OpenAPI description</a>
+<li><a href="/api/health">Whether the service is well</a>
+</ul>
+</html>
+`
+
+const welcome = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers }) =>
+    headers["accept"]?.includes("text/html")
+      ? HttpServerResponse.html(welcomePage)
+      : HttpServerResponse.text(welcomeText)
+)
+
+// A caller who breaks off while a page is made must not take it from those who come later: an effect that is interrupted
+// while it is made for good stays interrupted.
+const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.cached(effect), Effect.uninterruptible)
+
+/** What a browser is shown without a token: where to begin, the description of the API and its reference. */
+export const Pages = HttpApiBuilder.Router.use((router) =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const api = yield* HttpApi.Api
+    const pages = (described: typeof api) =>
+      Effect.all({
+        description: once(Effect.sync(() => description(described))),
+        reference: Effect.map(once(referencePage(described)), Effect.flatten)
+      })
+    const open = yield* pages(api)
+    const locked = yield* pages(withToken(api))
+    const shown = Effect.map(settings.guard, ({ token }) => Option.isSome(token) ? locked : open)
+    yield* router.get("/", welcome)
+    yield* router.get("/openapi.json", Effect.flatMap(shown, ({ description }) => description))
+    yield* router.get("/reference", Effect.flatMap(shown, ({ reference }) => reference))
+  })
+)
