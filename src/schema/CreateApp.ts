@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { appDefaults, publishDefaults } from "./AppDefaults.ts"
 import { strictBody } from "./strict.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
@@ -13,12 +14,12 @@ export const CreateApp = Schema.Struct({
     default: "composestack"
   }),
   gitRepo: Schema.NonEmptyString,
-  gitBranch: text("master"),
+  gitBranch: text(appDefaults.branch),
   isStatic: optional(Schema.Boolean),
-  publishDir: text("dist"),
-  portsExposes: text("3000"),
-  baseDirectory: text("/"),
-  composeLocation: text("/compose.yml"),
+  publishDir: text(publishDefaults.site),
+  portsExposes: text(appDefaults.portsExposes),
+  baseDirectory: text(appDefaults.baseDirectory),
+  composeLocation: text(appDefaults.composeLocation),
   serverUuid: optional(Schema.String).annotations({ description: "Default: the configured server." })
 }).annotations({ identifier: "CreatePlatformAppRequest", ...strictBody })
 export interface CreateApp extends Schema.Schema.Type<typeof CreateApp> {}

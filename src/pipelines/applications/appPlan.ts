@@ -1,5 +1,6 @@
 import { Path } from "@effect/platform"
 import { Effect, Option, Schema } from "effect"
+import { appDefaults } from "../../schema/AppDefaults.ts"
 import type { Repository } from "../../schema/GitHook.ts"
 import { type BuildPack, type DeclaredApp, type RawEntry, RepositoryWord } from "../../schema/PlatformFile.ts"
 import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
@@ -59,13 +60,13 @@ export const planOf = Effect.fn("planOf")(function*(
   return {
     name: entry.name,
     raw,
-    buildPack: entry.buildpack ?? "autopack",
+    buildPack: entry.buildpack ?? appDefaults.buildPack,
     declaredBuildPack: Option.fromNullable(entry.buildpack),
     repository,
     gitUrl: yield* gitUrlOf(repository),
-    branch: entry.branch ?? "master",
-    baseDirectory: entry.baseDirectory ?? "/",
-    composeLocation: entry.composeLocation ?? "/compose.yml",
+    branch: entry.branch ?? appDefaults.branch,
+    baseDirectory: entry.baseDirectory ?? appDefaults.baseDirectory,
+    composeLocation: entry.composeLocation ?? appDefaults.composeLocation,
     isStatic: entry.static === true,
     publishDir: Option.fromNullable(entry.publishDir),
     port: Option.fromNullable(entry.port),

@@ -1,20 +1,16 @@
 import { Option } from "effect"
+import { appDefaults, publishDefaults } from "../../schema/AppDefaults.ts"
 import type { Change } from "../../schema/Changelog.ts"
 import type { PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "./appPlan.ts"
 import type { NewApp } from "./createFields.ts"
+import { type AppField, buildFields, comparedInUpsert, writtenFields } from "./fields.ts"
 
 /** The fields that an existing application is brought to. */
 export const updateFields = (plan: AppPlan): AppFields => ({
-  build_pack: plan.buildPack,
-  git_repository: plan.gitUrl,
-  git_branch: plan.branch,
-  base_directory: plan.baseDirectory,
-  is_static: plan.isStatic,
-  publish_directory: Option.getOrElse(plan.publishDir, () => (plan.isStatic ? "dist" : "/")),
-  ports_exposes: "3000",
-  ...(plan.buildPack === "composestack" ? { compose_location: plan.composeLocation } : {})
+  ...Object.fromEntries(writtenFields(plan).map(({ declared, record }) => [record, declared(plan)])),
+  ports_exposes: appDefaults.portsExposes
 })
 
 /** What a new application is asked for as. */
@@ -34,42 +30,26 @@ export const newApp = (plan: AppPlan, serverUuid: string): NewApp => ({
 export const followUpFields = (plan: AppPlan): Option.Option<AppFields> => {
   const fields = {
     ...(plan.isStatic
-      ? { is_static: true, publish_directory: Option.getOrElse(plan.publishDir, () => "/dist") }
+      ? { is_static: true, publish_directory: Option.getOrElse(plan.publishDir, () => publishDefaults.followUp) }
       : {}),
     ...(plan.buildPack === "composestack" ? {} : { domains: "" })
   }
   return Object.keys(fields).length === 0 ? Option.none() : Option.some(fields)
 }
 
-interface Compared {
-  readonly field: Exclude<keyof PlatformRecord, "raw">
-  readonly label: string
-  /** What an absent value on the platform means. */
-  readonly absent?: unknown
+// What a platform that leaves a field out means by it.
+const unsaid = (field: AppField, plan: AppPlan): unknown => {
+  if (field === buildFields.isStatic) return false
+  return field === buildFields.publishDir && !plan.isStatic ? publishDefaults.other : undefined
 }
-
-const composeFields: ReadonlyArray<Compared> = [{ field: "compose_location", label: "Compose file" }]
-const siteFields = (isStatic: boolean): ReadonlyArray<Compared> => [
-  { field: "is_static", label: "Static site", absent: false },
-  { field: "publish_directory", label: "Publish directory", ...(isStatic ? {} : { absent: "/" }) }
-]
-
-const compared = ({ buildPack, isStatic }: AppPlan): ReadonlyArray<Compared> => [
-  { field: "build_pack", label: "Buildpack" },
-  { field: "git_repository", label: "Git repository" },
-  { field: "git_branch", label: "Branch" },
-  { field: "base_directory", label: "Base directory" },
-  ...(buildPack === "composestack" ? composeFields : siteFields(isStatic))
-]
 
 const isUnset = (value: unknown) => value === undefined || value === null || value === ""
 
 /** What an update will change of an application's build. */
-export const changesOf = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> => {
-  const wanted = updateFields(plan)
-  return compared(plan).flatMap(({ absent, field, label }) => {
-    const old = app[field]
-    const next = wanted[field]
-    return (isUnset(old) ? absent : old) === next ? [] : [{ field, label, old: old ?? null, new: next }]
+export const changesOf = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
+  comparedInUpsert(plan).flatMap((field) => {
+    const old = app[field.record]
+    const next = field.declared(plan)
+    const now = isUnset(old) ? unsaid(field, plan) : old
+    return now === next ? [] : [{ field: field.record, label: field.label, old: old ?? null, new: next }]
   })
-}

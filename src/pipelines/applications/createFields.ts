@@ -1,3 +1,4 @@
+import { appDefaults, publishDefaults } from "../../schema/AppDefaults.ts"
 import type { CreateApp } from "../../schema/CreateApp.ts"
 import type { BuildPack } from "../../schema/PlatformFile.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"
@@ -24,12 +25,16 @@ export const createFields = (app: NewApp, defaults: CreateDefaults): AppFields =
   environment_name: "production",
   name: app.name,
   git_repository: app.gitRepo,
-  git_branch: orElse(app.gitBranch, "master"),
-  build_pack: orElse(app.buildpack, "autopack"),
-  ports_exposes: orElse(app.portsExposes, "3000"),
+  git_branch: orElse(app.gitBranch, appDefaults.branch),
+  build_pack: orElse(app.buildpack, appDefaults.buildPack),
+  ports_exposes: orElse(app.portsExposes, appDefaults.portsExposes),
   instant_deploy: false,
   private_key_uuid: defaults.privateKeyUuid,
-  base_directory: orElse(app.baseDirectory, "/"),
-  ...(app.buildpack === "composestack" ? { compose_location: orElse(app.composeLocation, "/compose.yml") } : {}),
-  ...(app.isStatic === true ? { is_static: true, publish_directory: orElse(app.publishDir, "dist") } : {})
+  base_directory: orElse(app.baseDirectory, appDefaults.baseDirectory),
+  ...(app.buildpack === "composestack"
+    ? { compose_location: orElse(app.composeLocation, appDefaults.composeLocation) }
+    : {}),
+  ...(app.isStatic === true
+    ? { is_static: true, publish_directory: orElse(app.publishDir, publishDefaults.site) }
+    : {})
 })

@@ -12,6 +12,7 @@ import type { Sha256 } from "../../services/bytes/Sha256.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { deployLock, remotePathLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step, type Steps } from "../../services/runs/Steps.ts"
@@ -61,7 +62,6 @@ const loadWords = (transfer: Transfer, file: DeployFile | undefined): string => 
       return file?.name ?? ""
   }
 }
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`
 
 /** Everything that has to be known before anything is changed; the remote path is held from then on. */
 const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
@@ -108,7 +108,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
     const uploaded = yield* stage(
       "upload",
       upload(transfer.kind === "file" ? [...plan.files, ...archiveFile] : plan.files),
-      (sent) => `${count(sent.length, "file")}, ${size(total(sent))} of ${size(all)}`
+      (sent) => `${counted(sent.length, "file")}, ${size(total(sent))} of ${size(all)}`
     )
 
     const load = (transfer: Transfer) =>
@@ -158,7 +158,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
     const seconds = Math.ceil(Duration.toSeconds(health.waited))
     const verdict = healthy
       ? "is healthy"
-      : `is ${health.status} after ${count(seconds, "second")}: ${health.complaints}`
+      : `is ${health.status} after ${counted(seconds, "second")}: ${health.complaints}`
     const bytes = total(uploaded) + sent
     const names = uploaded.map(({ name }) => name)
     return {

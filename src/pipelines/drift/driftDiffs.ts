@@ -3,7 +3,8 @@ import { Disclosed } from "../../schema/Disclosed.ts"
 import type { DriftDiff, DriftUnknown } from "../../schema/Drift.ts"
 import type { AppEnv, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
-import { hostPortKey, hostPortOf } from "../applications/hostPort.ts"
+import { type AppField, buildFields, comparedInDrift, servingFields } from "../applications/fields.ts"
+import { hostPortOf } from "../applications/hostPort.ts"
 
 interface Row {
   readonly field: string
@@ -12,52 +13,39 @@ interface Row {
   readonly remote: Disclosed<string>
 }
 
-const known = (value: string | null | undefined): Disclosed<string> => Disclosed.Known({ value: value ?? "" })
-const row = (field: string, label: string, local: string, remote: Disclosed<string>): Row => ({
-  field,
+type Named = Pick<AppField, "name" | "label">
+
+const known = (value: string): Disclosed<string> => Disclosed.Known({ value })
+const row = ({ label, name }: Named, local: string, remote: Disclosed<string>): Row => ({
+  field: name,
   label,
   local,
   remote
 })
 
-// What is compared is what is written: an entry without a build pack differs from whatever the platform builds with.
-const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> => {
-  const buildPack = Option.getOrElse(plan.declaredBuildPack, () => "")
-  return [
-    row("buildpack", "Buildpack", buildPack, known(app.build_pack)),
-    row("branch", "Branch", plan.branch, known(app.git_branch)),
-    row("baseDirectory", "Base directory", plan.baseDirectory, known(app.base_directory)),
-    ...(buildPack === "composestack"
-      ? [row("composeLocation", "Compose file", plan.composeLocation, known(app.compose_location))]
-      : []),
-    ...(buildPack === "autopack"
-      ? [row("static", "Static site", String(plan.isStatic), known(String(app.is_static === true)))]
-      : []),
-    ...(buildPack === "autopack" && plan.isStatic
-      ? [
-        row(
-          "publishDir",
-          "Publish directory",
-          Option.getOrElse(plan.publishDir, () => "dist"),
-          known(app.publish_directory)
-        )
-      ]
-      : []),
-    row("repo", "Git repository", plan.gitUrl, known(app.git_repository))
-  ]
-}
+const shown = (value: string | boolean | null | undefined): string => String(value ?? "")
+
+const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> =>
+  comparedInDrift(plan).map((field) => {
+    // An entry without a build pack differs from whatever the platform builds with.
+    const isUndeclared = field === buildFields.buildPack && Option.isNone(plan.declaredBuildPack)
+    const local = isUndeclared ? "" : shown(field.declared(plan))
+    // What the platform does not say about a site is that it is none.
+    const remote = field === buildFields.isStatic ? app.is_static === true : app[field.record]
+    return row(field, local, known(shown(remote)))
+  })
 
 const portRows = (plan: AppPlan, envs: ReadonlyArray<AppEnv>): ReadonlyArray<Row> => {
   const local = Option.match(plan.port, { onNone: () => "", onSome: String })
   return Option.match(hostPortOf(envs), {
-    onSome: ({ value }) => [row("port", hostPortKey, local, value)],
-    onNone: () => local === "" ? [] : [row("port", hostPortKey, local, known("(not set)"))]
+    onSome: ({ value }) => [row(servingFields.port, local, value)],
+    onNone: () => local === "" ? [] : [row(servingFields.port, local, known("(not set)"))]
   })
 }
 
 const domainRows = (plan: AppPlan, { fqdn }: PlatformRecord): ReadonlyArray<Row> =>
   Option.isSome(plan.domain) && fqdn !== undefined && fqdn !== null && fqdn !== ""
-    ? [row("domain", "Domain (FQDN)", `https://${plan.domain.value}`, known(fqdn))]
+    ? [row(servingFields.domain, `https://${plan.domain.value}`, known(fqdn))]
     : []
 
 /**

@@ -1,4 +1,5 @@
 import { Document } from "yaml"
+import { hostPortKey } from "../applications/hostPort.ts"
 
 /** What the files of a deployment are filled in with. */
 export interface Deployment {
@@ -21,7 +22,7 @@ export const containerJson = (remotePath: string): string =>
   `${JSON.stringify({ serverId: "", remotePath, files: [] }, undefined, 2)}\n`
 
 /** `.env`: the port under which the server's host serves the container. */
-export const envFile = ({ hostPort }: Deployment): string => `HOST_PORT=${hostPort}\n`
+export const envFile = ({ hostPort }: Deployment): string => `${hostPortKey}=${hostPort}\n`
 
 /**
  * `compose.yml`: one service that runs the built image.

@@ -14,7 +14,8 @@ import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../service
 import type { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { nextPort } from "../ports/nextPort.ts"
+import { hostPortKey } from "../applications/hostPort.ts"
+import { firstPort, nextPort } from "../ports/nextPort.ts"
 import { parseEnv } from "../projects/envText.ts"
 import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
@@ -25,7 +26,6 @@ import { dockerIgnore } from "./dockerIgnore.ts"
 import { exposedPort } from "./exposedPort.ts"
 
 const usualContainerPort = 3000
-const usualHostPort = 2007
 
 /**
  * The next free port, or the first one of all where nobody can tell in time. Ports that are known to be hidden are
@@ -36,7 +36,7 @@ const hostPortOf = nextPort.pipe(
   Effect.timeoutTo({
     duration: "10 seconds",
     onSuccess: (port) => port,
-    onTimeout: () => usualHostPort
+    onTimeout: () => firstPort
   })
 )
 
@@ -75,15 +75,15 @@ export const init = Effect.fn("init")(function*(
   const imageText = Option.getOrElse(yield* projectText(directory, imageFile), () => "")
   const env = yield* projectText(directory, ".env")
   // An .env that is kept and names no port leaves it to the compose file.
-  const keptWithoutPort = Option.exists(env, (text) => parseEnv(text).every(({ key }) => key !== "HOST_PORT"))
+  const keptWithoutPort = Option.exists(env, (text) => parseEnv(text).every(({ key }) => key !== hostPortKey))
   const needsPort = Option.isNone(env) || keptWithoutPort
   const deployment = {
     name: dockerName(base),
     imageFile,
     containerPort: Option.getOrElse(exposedPort(imageText), () => usualContainerPort),
-    hostPort: needsPort ? yield* hostPortOf : usualHostPort
+    hostPort: needsPort ? yield* hostPortOf : firstPort
   }
-  const hostPort = keptWithoutPort ? `\${HOST_PORT:-${deployment.hostPort}}` : "${HOST_PORT}"
+  const hostPort = keptWithoutPort ? `\${${hostPortKey}:-${deployment.hostPort}}` : `\${${hostPortKey}}`
 
   const files: ReadonlyArray<Wanted> = [
     { names: [containerConfigName], content: containerJson(remotePathOf({}, base)), mode: 0o644 },

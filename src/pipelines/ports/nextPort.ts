@@ -14,6 +14,8 @@ import { usedPorts } from "./usedPorts.ts"
 
 /** The highest port that counts as taken when none is. */
 const base = 2006
+/** The port that the first application of all gets. */
+export const firstPort = base + 1
 const highestPort = 65535
 
 /** The whole number that a value begins with, when it is a port. */

@@ -10,6 +10,7 @@ import type { SshError } from "../../schema/Ssh.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { pullLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
+import { counted } from "../../services/runs/counted.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -23,8 +24,6 @@ const absolute = (path: Path.Path) => (localPath: string, index: number) =>
   path.isAbsolute(localPath) && !localPath.includes("\0")
     ? Effect.void
     : new LocalPathInvalid({ field: `files.${index}.localPath`, path: localPath, reason: "is not absolute" })
-
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`
 
 /**
  * Brings files and directories of a server to this machine. An item that fails is told among the `errors`; the whole
@@ -68,6 +67,10 @@ export const pull = Effect.fn("pull")(function*(
       result: PullResult,
       resumes: false
     },
-    step("pull", program, ({ errors, pulled }) => `${count(pulled.length, "item")}, ${count(errors.length, "failure")}`)
+    step(
+      "pull",
+      program,
+      ({ errors, pulled }) => `${counted(pulled.length, "item")}, ${counted(errors.length, "failure")}`
+    )
   )
 })

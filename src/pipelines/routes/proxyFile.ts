@@ -1,6 +1,7 @@
-import { Clock, Data, Effect, Fiber, Random } from "effect"
+import { Clock, Data, Effect, Random } from "effect"
 import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/Route.ts"
 import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/Ssh.ts"
+import { uncancellable } from "../../services/runs/Steps.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 import {
@@ -79,10 +80,6 @@ const outcome = (home: ProxyHome) => (exit: RemoteExit) => {
 /** Whether the script came to an end of its own, and so removed the staged copies. */
 const cleansUp = ({ code }: RemoteExit) => [0, ...Object.values(proxyExit)].some((known) => known === code)
 
-/** Runs to its end whatever becomes of the caller, who waits for it even when interrupted. */
-const undisturbed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
-
 const names: Effect.Effect<Staged> = Effect.gen(function*() {
   const now = yield* Clock.currentTimeMillis
   const random = yield* Random.nextIntBetween(0, 2 ** 48)
@@ -132,4 +129,4 @@ export const writeProxyText = (
     )
     if (!cleansUp(exit)) yield* discard
     yield* outcome(home)(exit)
-  }).pipe(undisturbed, Effect.withSpan("ProxyFile.write", { attributes: { file: home.file } }))
+  }).pipe(uncancellable, Effect.withSpan("ProxyFile.write", { attributes: { file: home.file } }))

@@ -5,6 +5,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { PortHidden } from "../../schema/Upsert.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
+import { servingFields } from "../applications/fields.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
 import { HostPortAction, hostPortAction } from "./hostPortAction.ts"
 
@@ -16,7 +17,7 @@ export interface HostPortSet {
 
 const changed = (old: string | null, port: number, detail: string): HostPortSet => ({
   detail,
-  change: Option.some({ field: hostPortKey, label: hostPortKey, old, new: String(port) })
+  change: Option.some({ field: hostPortKey, label: servingFields.port.label, old, new: String(port) })
 })
 const unchanged = (detail: string): HostPortSet => ({ detail, change: Option.none() })
 

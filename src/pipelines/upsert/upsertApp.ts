@@ -9,6 +9,7 @@ import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import { counted } from "../../services/runs/counted.ts"
 import { skip, step, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
@@ -49,10 +50,10 @@ const updatesOf = (plan: AppPlan, live: Option.Option<PlatformRecord>): Readonly
     onSome: (app) => changesOf(plan, app)
   })
 
-const counted = (changes: ReadonlyArray<Change>) =>
+const listed = (changes: ReadonlyArray<Change>) =>
   changes.length === 0
     ? "no changes"
-    : `${changes.length} change${changes.length === 1 ? "" : "s"}: ${changes.map(({ label }) => label).join(", ")}`
+    : `${counted(changes.length, "change")}: ${changes.map(({ label }) => label).join(", ")}`
 
 const route = (wanted: Omit<DomainRoute, "domain">) =>
   Option.match(wanted.plan.domain, {
@@ -86,7 +87,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   const updates = yield* stage(
     "validate",
     Effect.succeed(updatesOf(plan, live)),
-    (changes) => isNew ? "new app" : counted(changes)
+    (changes) => isNew ? "new app" : listed(changes)
   )
   const uuid = yield* stage("sync", sync(plan, target, live), (id) => `${isNew ? "created" : "updated"} ${id}`)
   const port = yield* stage("env", setHostPort(plan, uuid), ({ detail }) => detail)
@@ -114,7 +115,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   yield* stage(
     "changelog",
     appendChangelog(request.projectPath, changelogEntry),
-    () => `${changelogFileName}: ${counted(changelogEntry.changes)}`
+    () => `${changelogFileName}: ${listed(changelogEntry.changes)}`
   )
   yield* stage("deploy", platform.deploy(uuid), ({ notQueued }) =>
     Option.match(notQueued, {

@@ -1,6 +1,7 @@
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/GitHook.ts"
 import type { Finding } from "../../schema/Health.ts"
+import { uncancellable } from "../runs/Steps.ts"
 import { GitHost, type GitHostCall } from "./GitHost.ts"
 import {
   type GitHostProfile,
@@ -14,10 +15,6 @@ import {
 
 const pageSize = 50
 const mostPages = 100
-
-// Time-outs within it still end its calls, which they could not in a region that is uninterruptible as a whole.
-const undisturbed = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
 
 /** Gitea and Forgejo behind the words of the port. */
 export const gitea: GitHostProfile = ({ send }) => {
@@ -55,7 +52,7 @@ export const gitea: GitHostProfile = ({ send }) => {
     createHook: (repository, url, secret) => create(repository, url, secret),
     // A secret is only taken from a new hook. Between the two calls both deliver: better twice than never.
     updateHook: (repository, hook, secret) =>
-      undisturbed(
+      uncancellable(
         Effect.zipLeft(create(repository, hook.url, secret, hook.branchFilter), deleteHook(repository, hook))
       ),
     deleteHook,

@@ -1,0 +1,50 @@
+import { JSONSchema, Predicate } from "effect"
+import { describe, expect, it } from "vitest"
+import { updateFields } from "../../../src/pipelines/applications/changes.ts"
+import { createFields } from "../../../src/pipelines/applications/createFields.ts"
+import {
+  buildFields,
+  comparedInDrift,
+  comparedInUpsert,
+  servingFields,
+  writtenFields
+} from "../../../src/pipelines/applications/fields.ts"
+import { CreateApp } from "../../../src/schema/CreateApp.ts"
+import { PlatformEntry } from "../../../src/schema/PlatformFile.ts"
+import { plan } from "./plans.ts"
+
+describe("the fields of an application", () => {
+  it("have the names of platform.json", () => {
+    const names = [...Object.values(buildFields), ...Object.values(servingFields)].map(({ name }) => name)
+    expect(names.filter((name) => !Object.keys(PlatformEntry.fields).includes(name))).toEqual([])
+  })
+
+  it.each(["composestack", "autopack", "imagefile"] as const)(
+    "of a %s application are written where they are compared",
+    (buildPack) => {
+      const wanted = plan({ buildPack, isStatic: true })
+      const written = Object.keys(updateFields(wanted))
+      expect(written).toEqual([...writtenFields(wanted).map(({ record }) => record), "ports_exposes"])
+      const compared = [...comparedInDrift(wanted), ...comparedInUpsert(wanted)].map(({ record }) => record)
+      expect(compared.filter((record) => !written.includes(record))).toEqual([])
+    }
+  )
+
+  it("default to what the description of a creation says", () => {
+    const described = Object.fromEntries(
+      Object.entries(JSONSchema.make(CreateApp).$defs?.["CreatePlatformAppRequest"] ?? {})
+        .filter(([key]) => key === "properties")
+        .flatMap(([, properties]) => Object.entries(properties))
+        .map(([name, property]) => [name, Predicate.hasProperty(property, "default") ? property.default : undefined])
+    )
+    const create = { name: "a", gitRepo: "b", buildpack: "composestack", isStatic: true } as const
+    const sent = createFields(create, { projectUuid: "p", serverUuid: "s", privateKeyUuid: "k" })
+    expect(sent).toMatchObject({
+      git_branch: described["gitBranch"],
+      publish_directory: described["publishDir"],
+      ports_exposes: described["portsExposes"],
+      base_directory: described["baseDirectory"],
+      compose_location: described["composeLocation"]
+    })
+  })
+})
