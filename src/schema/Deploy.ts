@@ -28,9 +28,10 @@ export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> 
 /** A step of a deploy failed; what ran before runs again. */
 export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFailed", {
   step: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** 422 where a file of the project is at fault. */
+  status: Schema.optionalWith(Schema.Number, { default: () => 500 })
 }) {
-  readonly status = 500
   override get message() {
     return `Deploy failed at ${this.step}: ${this.reason}`
   }

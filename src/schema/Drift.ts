@@ -38,6 +38,9 @@ export const Drift = Schema.Struct({
   unknown: Schema.optional(Schema.Array(DriftUnknown)),
   app: Schema.optional(Schema.Struct({ uuid: Schema.String, name: Schema.String })),
   appConfig: Schema.optional(RawEntry),
-  configs: Schema.Array(RawEntry)
+  configs: Schema.Array(RawEntry),
+  warnings: Schema.optional(Schema.Array(Schema.String)).annotations({
+    description: "What of the entry Berth does not know: it is kept, and has no effect."
+  })
 }).annotations({ identifier: "Drift" })
 export interface Drift extends Schema.Schema.Type<typeof Drift> {}

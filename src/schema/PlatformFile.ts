@@ -5,7 +5,7 @@ import { Port } from "./Server.ts"
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 const says = (message: string) => ({ message: () => message })
 
-const Line = Schema.String.pipe(Schema.pattern(/^[^\0-\x1F\x7F]+$/, says("must be one line of text")))
+const Line = Schema.String.pipe(Schema.pattern(/^[^\0-\x1F\x7F]+$/, says("must be one line")))
 
 /** The owner of a repository, or its name: one segment of its address. */
 export const RepositoryWord = Schema.String.pipe(
@@ -51,4 +51,6 @@ export type RawEntry = typeof RawEntry.Type
 export interface DeclaredApp {
   readonly raw: RawEntry
   readonly entry: PlatformEntry
+  /** What of it Berth does not know: kept, and without effect. */
+  readonly warnings: ReadonlyArray<string>
 }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "./DurationText.ts"
-import { quoted } from "./quoted.ts"
+import { cut, quoted } from "./quoted.ts"
 
 /** A directory under the projects root that Berth can deploy, or nearly. */
 export const LocalProject = Schema.Struct({
@@ -16,7 +16,7 @@ export const LocalProject = Schema.Struct({
 }).annotations({ identifier: "LocalProject" })
 export interface LocalProject extends Schema.Schema.Type<typeof LocalProject> {}
 
-/** `container.json`: how a project is deployed. Keys that Berth does not know are left alone. */
+/** `container.json`: how a project is deployed. A key that Berth does not know is refused. */
 export const ContainerConfig = Schema.Struct({
   serverId: Schema.optional(Schema.NullOr(Schema.String)),
   remotePath: Schema.optional(Schema.NullOr(Schema.String)),
@@ -42,6 +42,8 @@ export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()
   }
 }
 
+const predicate = /^(is|has|must|cannot|needs) /
+
 /** A file of the project cannot be used as it is. */
 export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()("ProjectFileInvalid", {
   file: Schema.String,
@@ -49,6 +51,6 @@ export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()
 }) {
   readonly status = 422
   override get message() {
-    return `${this.file}: ${this.reason}`
+    return predicate.test(this.reason) ? `${cut(this.file)} ${this.reason}` : `${cut(this.file)}: ${this.reason}`
   }
 }

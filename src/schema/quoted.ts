@@ -1,7 +1,8 @@
 const longest = 150
 
-/** A path or name that a message shows as it is, with its end cut off where it gets long. */
-export const cut = (text: string): string => text.length <= longest ? text : `${text.slice(0, longest - 1)}…`
+/** A path or name that a message shows as it is, with its middle cut out where it gets long. */
+export const cut = (text: string): string =>
+  text.length <= longest ? text : `${text.slice(0, longest / 2 - 1)}…${text.slice(-longest / 2)}`
 
 /** What a user sent, in double quotes and on one line, cut where it gets long: what a message shows of it. */
 export const quoted = (text: string): string => {

@@ -110,7 +110,7 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
       for (const [name, content] of Object.entries(sound)) {
         locally({ [name]: around(`${String(content)}# `, "\n") })
         const failed = yield* deploy
-        expect(failed.status).toBe(500)
+        expect(failed.status).toBe(422)
         expect(failed.text).toMatch(new RegExp(`Deploy failed at preflight: .*/odd/${name}.*is not UTF-8 text`))
         locally({ [name]: content })
       }

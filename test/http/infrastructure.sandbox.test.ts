@@ -80,7 +80,7 @@ describe("routes over HTTP", () => {
         })
       }
       expect((yield* request("POST", routes, { ...app, port: "2008" })).body).toEqual({
-        error: "port: must be a whole number from 1 to 65535"
+        error: "port must be a whole number from 1 to 65535"
       })
       const unfit = [
         ["routeName", { ...app, routeName: "a b" }],

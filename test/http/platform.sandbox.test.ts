@@ -292,7 +292,7 @@ describe("platform.json", () => {
       }
       for (const path of ["drift", "upsert"]) {
         const reply = yield* request("POST", `/api/platform/${path}`, { projectPath: "" })
-        expect([reply.status, reply.body]).toEqual([400, { error: "projectPath: must not be empty" }])
+        expect([reply.status, reply.body]).toEqual([400, { error: "projectPath must not be empty" }])
       }
       for (const [path, status] of [["drift", 422], ["upsert", 500]] as const) {
         const reply = yield* request("POST", `/api/platform/${path}`, { projectPath: `${root}/bad` })

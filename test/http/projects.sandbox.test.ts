@@ -146,7 +146,7 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
         ["/api/projects/compare", { ...good, serverId: "none", remotePath: "x" }, 404, /Server not found/],
         ["/api/projects/compare", { ...good, serverId: "none", remotePath: 7 }, 400, /^remotePath/],
         ["/api/container/deploy", { ...good, serverId: "none", remotePath: "~/../x" }, 404, /Server not found/],
-        ["/api/container/deploy", { ...good, remotePath: "~/../x" }, 400, /^remotePath: must not hold/],
+        ["/api/container/deploy", { ...good, remotePath: "~/../x" }, 400, /^remotePath must not contain/],
         ["/api/projects/compare", { ...good, projectPath: "x" }, 400, /^projectPath "x" is not absolute/],
         ["/api/projects/compare", { ...good, remotePath: "x" }, 400, /^remotePath/],
         ["/api/projects/compare", { projectPath: root }, 400, /serverId/],
@@ -159,7 +159,7 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
           "/api/container/pull",
           { serverId: "sandbox", files: [item, { ...item, remotePath: "x" }] },
           400,
-          /^files\.1\.remotePath: must be absolute/
+          /^files\.1\.remotePath must be absolute/
         ],
         [
           "/api/container/pull",

@@ -4,6 +4,7 @@ import { appDefaults } from "../../schema/AppDefaults.ts"
 import type { Repository } from "../../schema/GitHook.ts"
 import { type BuildPack, type DeclaredApp, type RawEntry, RepositoryWord } from "../../schema/PlatformFile.ts"
 import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
+import { quoted } from "../../schema/quoted.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
@@ -11,6 +12,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 export interface AppPlan {
   readonly name: string
   readonly raw: RawEntry
+  readonly warnings: ReadonlyArray<string>
   readonly buildPack: BuildPack
   /** The build pack where the entry names one. */
   readonly declaredBuildPack: Option.Option<BuildPack>
@@ -40,7 +42,7 @@ export const gitUrlOf = Effect.fn("gitUrlOf")(function*(
 /** Fills in the defaults of an entry: of the format, of the settings, and of the project's directory. */
 export const planOf = Effect.fn("planOf")(function*(
   projectPath: string,
-  { entry, raw }: DeclaredApp
+  { entry, raw, warnings }: DeclaredApp
 ): Effect.fn.Return<AppPlan, ProjectFileInvalid | SettingsError, Settings | Path.Path> {
   const path = yield* Path.Path
   const settings = yield* Settings
@@ -48,9 +50,7 @@ export const planOf = Effect.fn("planOf")(function*(
   if (!Schema.is(RepositoryWord)(name)) {
     return yield* new ProjectFileInvalid({
       file: path.join(projectPath, platformFileName),
-      reason: `${JSON.stringify(entry.name)}: repo: the directory's name, ${
-        JSON.stringify(name)
-      }, is no repository name: set repo`
+      reason: `${quoted(entry.name)}: repo: the directory's name, ${quoted(name)}, is not a repository name: set repo`
     })
   }
   const owner = yield* (entry.gitOwner === undefined
@@ -60,6 +60,7 @@ export const planOf = Effect.fn("planOf")(function*(
   return {
     name: entry.name,
     raw,
+    warnings,
     buildPack: entry.buildpack ?? appDefaults.buildPack,
     declaredBuildPack: Option.fromNullable(entry.buildpack),
     repository,

@@ -1,16 +1,33 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { Array, Effect, Option, Predicate, Schema } from "effect"
+import { errorInWords, inWords } from "../../schema/inWords.ts"
+import type { Mistake } from "../../schema/mistakes.ts"
 import { type DeclaredApp, PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
 import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
+import { quoted } from "../../schema/quoted.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { projectText } from "../projects/projectText.ts"
 
 const parseJson = Schema.decodeUnknown(Schema.parseJson())
-const decodeEntry = Schema.decodeUnknown(PlatformEntry)
+const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
+const knownKeys = Object.keys(PlatformEntry.fields)
+
+const vocabulary = { whole: "the entry", part: "field" }
 
 const entryLabel = (raw: RawEntry, index: number) => {
   const name = raw["name"]
-  return `entry ${index + 1}${Predicate.isString(name) && name !== "" ? ` (${JSON.stringify(name)})` : ""}`
+  return `entry ${index + 1}${Predicate.isString(name) && name !== "" ? ` (${quoted(name)})` : ""}`
+}
+
+/** What an entry has that no field of it is, with the field that was probably meant. */
+const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
+  const unknown = Object.keys(raw).filter((key) => !knownKeys.includes(key)).map((key): Mistake => ({
+    path: [key],
+    kind: "unknown",
+    words: "",
+    known: knownKeys
+  }))
+  return unknown.length === 0 ? [] : [`${platformFileName}, ${label}: ${inWords(unknown, vocabulary)}`]
 }
 
 /** What is null or empty counts as absent. */
@@ -19,15 +36,12 @@ const filled = (raw: RawEntry) =>
 
 const declared = (file: string) => (raw: unknown, index: number): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
   if (!Predicate.isRecord(raw)) {
-    return new ProjectFileInvalid({ file, reason: `entry ${index + 1} is no object` })
+    return new ProjectFileInvalid({ file, reason: `entry ${index + 1} is not an object` })
   }
   return Effect.mapBoth(decodeEntry(filled(raw)), {
-    onSuccess: (entry) => ({ raw, entry }),
-    onFailure: (error) => {
-      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-      const reason = issue === undefined ? error.message : `${issue.path.map(String).join(".")}: ${issue.message}`
-      return new ProjectFileInvalid({ file, reason: `${entryLabel(raw, index)}: ${reason}` })
-    }
+    onSuccess: (entry) => ({ raw, entry, warnings: unknownKeys(raw, entryLabel(raw, index)) }),
+    onFailure: (error) =>
+      new ProjectFileInvalid({ file, reason: `${entryLabel(raw, index)}: ${errorInWords(error, vocabulary)}` })
   })
 }
 

@@ -2,7 +2,7 @@ import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployFailed, DeployLocked, type DeployRequest, DeployResult } from "../../schema/Deploy.ts"
-import type { ProjectPathInvalid } from "../../schema/Project.ts"
+import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
@@ -42,7 +42,11 @@ const stage = <A, E extends { readonly message: string }, R>(
     Effect.mapError(effect, (error) =>
       error instanceof DeployFailed || error instanceof DeployLocked
         ? error
-        : new DeployFailed({ step: name, reason: error.message })),
+        : new DeployFailed({
+          step: name,
+          reason: error.message,
+          status: error instanceof ProjectFileInvalid ? error.status : 500
+        })),
     detail
   )
 

@@ -26,10 +26,11 @@ export const drift = Effect.fn("drift")(function*(
   const configs = apps.map(({ raw }) => raw)
   const declared = entryNamed(apps, appName)
   if (Option.isNone(declared)) return { exists: false, diffs: [], configs }
-  const { entry, raw } = declared.value
+  const { entry, raw, warnings } = declared.value
+  const told = warnings.length === 0 ? {} : { warnings }
 
   const found = yield* findApplication(entry.name)
-  if (Option.isNone(found)) return { exists: false, diffs: [], appConfig: raw, configs }
+  if (Option.isNone(found)) return { exists: false, diffs: [], appConfig: raw, configs, ...told }
   const { name, uuid } = found.value
 
   const plan = yield* planOf(projectPath, declared.value)
@@ -43,6 +44,7 @@ export const drift = Effect.fn("drift")(function*(
     ...(unknown.length === 0 ? {} : { unknown }),
     app: { uuid, name },
     appConfig: raw,
-    configs
+    configs,
+    ...told
   }
 })

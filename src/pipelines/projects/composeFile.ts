@@ -1,6 +1,8 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { Array, Effect, Option, Predicate, Schema } from "effect"
 import { type Document, isNode, LineCounter, parseDocument } from "yaml"
+import { inWords } from "../../schema/inWords.ts"
+import { mistakesIn } from "../../schema/mistakes.ts"
 import { composeFileNames, ProjectFileInvalid } from "../../schema/Project.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { envValues, parseEnv } from "./envText.ts"
@@ -45,6 +47,8 @@ const Written = Schema.Struct({
   })
 })
 
+const decodeWritten = Schema.decodeUnknown(Written, { errors: "all" })
+
 interface Source {
   readonly file: string
   readonly document: Document
@@ -76,10 +80,15 @@ const parse = (file: string, text: string) =>
       try: (): unknown => document.toJS(),
       catch: (cause) => invalid(source, [], cause instanceof Error ? cause.message : "cannot be read")
     })
-    const written = yield* Effect.mapError(Schema.decodeUnknown(Written)(content), (error) => {
-      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-      const path = issue?.path ?? []
-      return invalid(source, path, `${path.map(String).join(".") || "the file"}: ${issue?.message ?? error.message}`)
+    if (Predicate.isNullable(content)) {
+      return yield* new ProjectFileInvalid({ file, reason: "is empty: it needs a `services:` section" })
+    }
+    if (Predicate.isRecord(content) && Predicate.isNullable(content["services"])) {
+      return yield* invalid(source, ["services"], "has no services: it needs a `services:` section")
+    }
+    const written = yield* Effect.mapError(decodeWritten(content), ({ issue }) => {
+      const mistakes = mistakesIn(issue)
+      return invalid(source, mistakes[0]?.path ?? [], inWords(mistakes, { whole: "its content", part: "field" }))
     })
     return { source, services: Object.entries(written.services) }
   })

@@ -1,12 +1,14 @@
 import { Path } from "@effect/platform"
-import { Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { Effect, Option, Predicate, Schema } from "effect"
 import { isNode, LineCounter, parseDocument } from "yaml"
+import { inWords } from "../../schema/inWords.ts"
+import { mistakesIn } from "../../schema/mistakes.ts"
 import { ContainerConfig, containerConfigName, ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { projectText } from "./projectText.ts"
 
 const parseJson = Schema.decodeUnknown(Schema.parseJson())
-const decodeConfig = Schema.decodeUnknown(ContainerConfig)
+const decodeConfig = Schema.decodeUnknown(ContainerConfig, { errors: "all", onExcessProperty: "error" })
 
 /** The line of a value in JSON text, or of its first mistake. */
 const lineIn = (text: string, path: ReadonlyArray<PropertyKey>): number | undefined => {
@@ -32,9 +34,9 @@ export const readContainerConfig = Effect.fn("readContainerConfig")(function*(
     () => new ProjectFileInvalid({ file: at(file, lineIn(text.value, [])), reason: "is not valid JSON" })
   )
   return yield* Effect.mapError(decodeConfig(json), (error) => {
-    const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    const path = issue?.path ?? []
-    const reason = `${path.length === 0 ? "" : `${path.map(String).join(".")}: `}${issue?.message ?? error.message}`
+    const mistakes = mistakesIn(error.issue)
+    const path = mistakes[0]?.path ?? []
+    const reason = inWords(mistakes, { whole: "its content", part: "field" })
     return new ProjectFileInvalid({ file: at(file, lineIn(text.value, path)), reason })
   })
 })

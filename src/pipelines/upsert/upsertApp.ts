@@ -36,8 +36,10 @@ const stage = <A, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, UpsertFailed, R | Settings | Steps> =>
   Effect.mapError(step(name, effect, outcome), ({ message }) => new UpsertFailed({ step: name, reason: message }))
 
-const planned = ({ buildPack, name, port }: AppPlan) =>
-  `${name}: ${buildPack}, ${Option.match(port, { onNone: () => "no port", onSome: (number) => `port ${number}` })}`
+const planned = ({ buildPack, name, port, warnings }: AppPlan) => {
+  const ports = Option.match(port, { onNone: () => "no port", onSome: (number) => `port ${number}` })
+  return [`${name}: ${buildPack}, ${ports}`, ...warnings].join(". ")
+}
 
 const located = ({ ip, local, serverUuid }: Target) =>
   `server ${serverUuid}${Option.match(ip, { onNone: () => "", onSome: (address) => ` at ${address}` })}${

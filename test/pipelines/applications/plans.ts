@@ -7,6 +7,7 @@ import type { AppEnv, PlatformRecord } from "../../../src/schema/PlatformApp.ts"
 export const plan = (given: Partial<AppPlan> = {}): AppPlan => ({
   name: "shop",
   raw: { name: "shop" },
+  warnings: [],
   buildPack: "autopack",
   declaredBuildPack: Option.some(given.buildPack ?? "autopack"),
   repository: { owner: "ann", name: "shop" },

@@ -44,45 +44,57 @@ describe("readPlatformFile", () => {
   it.effect.each<[unknown, string]>([
     [3, "must be an object, or an array of objects"],
     [null, "must be an object, or an array of objects"],
-    [["shop"], "entry 1 is no object"],
-    [[[]], "entry 1 is no object"],
-    [{ port: 3000 }, "entry 1: name: is missing"],
-    [[{ name: "a" }, { name: "" }], "entry 2: name: is missing"],
-    [{ name: "a\nb" }, "name: must be one line of text"],
-    [{ name: 7 }, "entry 1: name: Expected"],
+    [["shop"], "entry 1 is not an object"],
+    [[[]], "entry 1 is not an object"],
+    [{ port: 3000 }, "entry 1: name is missing"],
+    [[{ name: "a" }, { name: "" }], "entry 2: name is missing"],
+    [{ name: "a\nb" }, "name must be one line"],
+    [{ name: 7 }, "entry 1: name must be a string"],
     [
       [{ name: "a" }, { name: "shop", port: "3000" }],
-      "entry 2 (\"shop\"): port: must be a whole number from 1 to 65535"
+      "entry 2 (\"shop\"): port must be a whole number from 1 to 65535"
     ],
-    [{ name: "shop", port: 0 }, "entry 1 (\"shop\"): port: must be a whole number from 1 to 65535"],
-    [{ name: "shop", port: 70000 }, "port: "],
-    [{ name: "shop", port: 30.5 }, "port: must be a whole number from 1 to 65535"],
-    [{ name: "shop", static: "false" }, "entry 1 (\"shop\"): static: Expected boolean, actual \"false\""],
-    [{ name: "shop", buildpack: "nixpacks" }, "buildpack: must be composestack, autopack or imagefile"],
-    [{ name: "shop", domain: "https://shop.example.com" }, "domain: must be a host name like app.example.com"],
-    [{ name: "shop", domain: "a`) || Host(`b" }, "domain: must be a host name"],
-    [{ name: "shop", repo: "../x" }, "repo: must be letters"],
-    [{ name: "shop", repo: ".." }, "repo: must be letters"],
-    [{ name: "shop", gitOwner: "a/b" }, "gitOwner: must be letters"],
-    [{ name: "shop", branch: ["main"] }, "branch: "]
+    [{ name: "shop", port: 0 }, "entry 1 (\"shop\"): port must be a whole number from 1 to 65535"],
+    [{ name: "shop", port: 70000 }, "port must be"],
+    [{ name: "shop", port: 30.5 }, "port must be a whole number from 1 to 65535"],
+    [{ name: "shop", static: "false" }, "entry 1 (\"shop\"): static must be true or false"],
+    [{ name: "shop", buildpack: "nixpacks" }, "buildpack must be composestack, autopack or imagefile"],
+    [{ name: "shop", domain: "https://shop.example.com" }, "domain must be a host name like app.example.com"],
+    [{ name: "shop", domain: "a`) || Host(`b" }, "domain must be a host name"],
+    [{ name: "shop", repo: "../x" }, "repo must be letters"],
+    [{ name: "shop", repo: ".." }, "repo must be letters"],
+    [{ name: "shop", gitOwner: "a/b" }, "gitOwner must be letters"],
+    [{ name: "shop", branch: ["main"] }, "branch must be a string"],
+    [{ port: "x", static: 1, name: "a" }, "port must be a whole number from 1 to 65535; static must be true or false"]
   ])("refuses %j", ([value, expected]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(json(value))
-      expect(error.message).toMatch(/^\/srv\/shop\/platform\.json: /)
+      expect(error.message).toMatch(/^\/srv\/shop\/platform\.json(: | must )/)
       expect(error.message).toContain(expected)
       expect(error.message.length).toBeLessThan(400)
       expect(error.status).toBe(422)
     }))
 
-  it.effect("refuses what is no JSON", () =>
+  it.effect("warns of fields that it does not know, and keeps them", () =>
+    Effect.gen(function*() {
+      const [app] = Option.getOrThrow(yield* json({ name: "shop", domian: "shop.test" }))
+      expect(app?.raw).toEqual({ name: "shop", domian: "shop.test" })
+      expect(app?.warnings).toEqual([
+        "platform.json, entry 1 (\"shop\"): domian is not a known field. Did you mean \"domain\"? Known fields: " +
+        "name, buildpack, port, domain, server, repo, gitOwner, branch, baseDirectory, composeLocation, static, " +
+        "publishDir, service"
+      ])
+    }))
+
+  it.effect("refuses what is not JSON", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(reading("{ name: shop }"))
-      expect(error.message).toContain("/srv/shop/platform.json: is not valid JSON")
+      expect(error.message).toContain("is not valid JSON")
     }))
 })
 
 describe("entryNamed", () => {
-  const apps = ["a", "b"].map((name) => ({ raw: { name }, entry: { name } }))
+  const apps = ["a", "b"].map((name) => ({ raw: { name }, entry: { name }, warnings: [] }))
   it.each<[string | null | undefined, string | undefined]>([
     [undefined, "a"],
     [null, "a"],

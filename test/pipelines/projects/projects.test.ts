@@ -166,19 +166,28 @@ describe("readContainerConfig", () => {
       expect(yield* readContainerConfig(yield* temporaryDirectory)).toEqual({})
     }).pipe(Effect.provide(local)))
 
-  it.scoped("reads what is there, with a byte order mark and unknown keys", () =>
+  it.scoped("reads what is there, with a byte order mark", () =>
     Effect.gen(function*() {
-      expect(yield* config("\uFEFF{\"serverId\": \"1\", \"files\": [\"a\"], \"other\": 1}"))
+      expect(yield* config("\uFEFF{\"serverId\": \"1\", \"files\": [\"a\"]}"))
         .toMatchObject({ serverId: "1", files: ["a"] })
     }))
 
   it.scoped("names file, line and field of a mistake", () =>
     Effect.gen(function*() {
       const syntax = yield* Effect.flip(config("{\n  \"serverId\": \"1\",\n  \"files\": [a]\n}"))
-      expect(syntax.message).toMatch(/container\.json:3: is not valid JSON/)
+      expect(syntax.message).toMatch(/container\.json:3(:\d+)? is not valid JSON/)
       const shape = yield* Effect.flip(config("{\n  \"serverId\": \"1\",\n  \"files\": [\n    1\n  ]\n}"))
-      expect(shape.message).toMatch(/container\.json:4: files\.0: /)
+      expect(shape.message).toMatch(/container\.json:4: files\[0\] must be a string$/)
       expect(shape.status).toBe(422)
+    }))
+
+  it.scoped("refuses a key that it does not know, and says all that is wrong at once", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(config("{\n  \"filez\": [],\n  \"serverId\": 5\n}"))
+      expect(error.message).toMatch(
+        /container\.json:2: serverId must be a string\. filez is not a known field\. Did you mean "files"\? Known fields: /
+      )
+      expect(error.status).toBe(422)
     }))
 })
 
@@ -250,8 +259,10 @@ services:
         "services:\n  web:\n    image: ${TAG:?which one}\n",
         /compose\.yml:3: services\.web\.image: TAG is not set: which one/
       ],
-      ["services:\n  - web\n", /compose\.yml:2: services/],
-      ["name: x\n", /compose\.yml:1: services/],
+      ["services:\n  - web\n", /compose\.yml:2: services must be an object$/],
+      ["", /compose\.yml is empty: it needs a `services:` section$/],
+      ["# nothing yet\n", /compose\.yml is empty: it needs a `services:` section$/],
+      ["name: x\n", /compose\.yml:1 has no services: it needs a `services:` section$/],
       [
         "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nservices: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
         /compose\.yml/

@@ -318,7 +318,7 @@ describe("upsertApp stops", () => {
   const stops: ReadonlyArray<readonly [says: string, world: MemoryWorld, message: string, last: string | undefined]> = [
     ["without a project file", {}, "No project file found: \"/srv/shop\"", undefined],
     ["with an empty project file", { files: declaring([]) }, "No project file found", undefined],
-    ["with a broken project file", { files: declaring({ port: 1 }) }, "entry 1: name: is missing", undefined],
+    ["with a broken project file", { files: declaring({ port: 1 }) }, "entry 1: name is missing", undefined],
     [
       "on a domain without a port",
       { files: declaring({ name: "shop", domain: "shop.example.com" }) },
