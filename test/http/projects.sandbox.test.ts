@@ -159,7 +159,7 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
           "/api/container/pull",
           { serverId: "sandbox", files: [item, { ...item, remotePath: "x" }] },
           400,
-          /^files\.1\.remotePath must be absolute/
+          /^files\[1\]\.remotePath must be absolute/
         ],
         [
           "/api/container/pull",

@@ -23,7 +23,7 @@ const itemsAtOnce = 2
 const absolute = (path: Path.Path) => (localPath: string, index: number) =>
   path.isAbsolute(localPath) && !localPath.includes("\0")
     ? Effect.void
-    : new LocalPathInvalid({ field: `files.${index}.localPath`, path: localPath, reason: "is not absolute" })
+    : new LocalPathInvalid({ field: `files[${index}].localPath`, path: localPath, reason: "is not absolute" })
 
 /**
  * Brings files and directories of a server to this machine. An item that fails is told among the `errors`; the whole
@@ -41,7 +41,7 @@ export const pull = Effect.fn("pull")(function*(
   yield* Effect.forEach(
     files,
     ({ localPath, remotePath }, index) =>
-      Effect.zipRight(remotePathIn(`files.${index}.remotePath`, remotePath), absolute(path)(localPath, index)),
+      Effect.zipRight(remotePathIn(`files[${index}].remotePath`, remotePath), absolute(path)(localPath, index)),
     {
       discard: true
     }
