@@ -165,9 +165,9 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
           "/api/container/pull",
           { serverId: "sandbox", files: [{ ...item, localPath: "x" }] },
           400,
-          /^files\.0\.localPath/
+          /^files\[0\]\.localPath/
         ],
-        ["/api/container/pull", { serverId: "sandbox", files: [{ ...item, type: "link" }] }, 400, /^files\.0\.type/],
+        ["/api/container/pull", { serverId: "sandbox", files: [{ ...item, type: "link" }] }, 400, /^files\[0\]\.type/],
         ["/api/container/pull", { serverId: "sandbox" }, 400, /^files/],
         ["/api/container/editor-diff", { ...diff, serverId: "none" }, 404, /Server not found/],
         ["/api/container/editor-diff", { ...diff, serverId: "none", remoteFilePath: "" }, 404, /Server not found/],

@@ -259,6 +259,6 @@ describe("pull", () => {
       expect(yield* Effect.flip(pull({ ...relative, serverId: "2" }))).toMatchObject({ status: 404 })
       const error = yield* Effect.flip(pull(relative))
       expect(error.status).toBe(400)
-      expect(error.message).toContain("files.1.localPath")
+      expect(error.message).toContain("files[1].localPath")
     }).pipe(Effect.provide([local, SftpTest()])))
 })
