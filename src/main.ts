@@ -1,22 +1,59 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Cause, Config, Effect, Layer, Logger } from "effect"
+import { Cause, Config, Console, Effect, Layer, Logger, Schema } from "effect"
 import { Announce } from "./http/announce.ts"
+import { version } from "./http/api/BerthApi.ts"
 import { listen } from "./http/listen.ts"
 import { requireToken } from "./http/loopback.ts"
 import { Http } from "./http/server.ts"
 import { servicesLive } from "./services/ServicesLive.ts"
+import { Settings } from "./services/settings/Settings.ts"
 import { settingsFile } from "./services/settings/settingsFile.ts"
+import { usage } from "./usage.ts"
 
-const listenAddress = Config.all({
-  host: Config.nonEmptyString("BERTH_HOST").pipe(Config.withDefault("127.0.0.1")),
-  port: Config.port("BERTH_PORT").pipe(Config.withDefault(3100))
-})
+/** The service was started with something that it does not understand. */
+class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { reason: Schema.String }) {
+  override get message() {
+    return `Berth was not started: ${this.reason}`
+  }
+}
 
-const program = Effect.gen(function*() {
-  const address = yield* listenAddress
+const highestPort = 65_535
+
+const port = Config.string("BERTH_PORT").pipe(
+  Config.withDefault("3100"),
+  Effect.map((text) => text.trim()),
+  Effect.filterOrFail(
+    (text) => /^\d{1,5}$/.test(text) && Number(text) <= highestPort,
+    (text) => {
+      const given = JSON.stringify(text.slice(0, 40))
+      return new NotStarted({ reason: `BERTH_PORT must be a port from 0 to ${highestPort}, not ${given}` })
+    }
+  ),
+  Effect.map(Number)
+)
+
+const host = Config.nonEmptyString("BERTH_HOST").pipe(Config.withDefault("127.0.0.1"))
+
+/** Says in the log what in the settings has to be mended, once the service listens. */
+const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
+  const { findings } = yield* Settings
+  yield* Effect.forEach(yield* findings, ({ fix, problem }) => Effect.logWarning(`${problem}. ${fix}`))
+}))
+
+const serve = Effect.gen(function*() {
+  const address = { host: yield* host, port: yield* port }
   const services = Layer.provide(servicesLive(yield* settingsFile), NodeContext.layer)
   yield* Effect.provide(requireToken(address.host), services)
-  yield* Layer.launch(listen(Layer.merge(Http, Announce), services, address))
+  const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
+  yield* Layer.launch(listen(Layer.merge(Http, told), services, address))
+})
+
+const program = Effect.suspend(() => {
+  const [first] = process.argv.slice(2)
+  if (first === undefined) return serve
+  return first === "--help" || first === "-h"
+    ? Console.log(usage(version))
+    : new NotStarted({ reason: `${JSON.stringify(first.slice(0, 40))} is not an argument of it. See --help` })
 })
 
 program.pipe(

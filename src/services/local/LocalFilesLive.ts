@@ -1,7 +1,8 @@
 import { type Error, FileSystem, Path } from "@effect/platform"
 import { Array, Effect, Fiber, Layer, Option, Order, Predicate, Ref, Schedule, Stream } from "effect"
-import { createHash, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { type FileRange, type LocalEntry, LocalFileFailed, LocalFiles, type LocalKind } from "./LocalFiles.ts"
+import { unfinishedName } from "./unfinished.ts"
 
 const codeOf = ({ cause }: Error.PlatformError): string | undefined =>
   Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
@@ -65,7 +66,7 @@ const make = Effect.gen(function*() {
   /** Writes a file beside `target` and moves it there when it is whole. */
   const replace = <A, E>(target: string, mode: number, write: (append: Append) => Effect.Effect<A, E>) =>
     Effect.gen(function*() {
-      const part = path.join(path.dirname(target), `.berth-${randomBytes(8).toString("hex")}.tmp`)
+      const part = path.join(path.dirname(target), unfinishedName())
       const result = yield* Effect.scoped(
         Effect.flatMap(failing(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(part, file, target, write))
       )

@@ -2,6 +2,7 @@ import { Context } from "effect"
 import type { Effect, Option, Redacted } from "effect"
 import type { Server, ServerAccess, ServerInput, ServerNotFound } from "../../schema/Server.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
+import type { SettingsFinding } from "./settingsFindings.ts"
 
 /** Single settings by their names. */
 export interface SettingValues {
@@ -26,6 +27,8 @@ export interface SettingsFile extends SettingValues {
    * broken, what it last said still holds.
    */
   readonly secrets: Effect.Effect<ReadonlyArray<Redacted.Redacted>>
+  /** Everything in the file that a person has to mend, as it is now. */
+  readonly findings: Effect.Effect<ReadonlyArray<SettingsFinding>>
   /** The stored servers, without credentials. */
   readonly servers: Effect.Effect<ReadonlyArray<Server>, SettingsError>
   /** A stored server with its credentials resolved. */

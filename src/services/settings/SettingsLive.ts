@@ -2,6 +2,7 @@ import type { Path } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import type { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
+import { clearUnfinished } from "./clearUnfinished.ts"
 import { fileSource } from "./fileSource.ts"
 import { Settings } from "./Settings.ts"
 import { settingsFrom } from "./settingsFrom.ts"
@@ -10,4 +11,4 @@ import { settingsFrom } from "./settingsFrom.ts"
 export const SettingsLive = (
   file: string
 ): Layer.Layer<Settings, never, LocalFiles | Locks | Path.Path> =>
-  Layer.effect(Settings, Effect.flatMap(fileSource(file), settingsFrom))
+  Layer.effect(Settings, clearUnfinished(file).pipe(Effect.zipRight(fileSource(file)), Effect.flatMap(settingsFrom)))

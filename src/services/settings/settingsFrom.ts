@@ -9,6 +9,7 @@ import { makeResolver } from "./resolvedValue.ts"
 import { serverWriter } from "./saveServer.ts"
 import { Settings, type SettingValues } from "./Settings.ts"
 import type { SettingsDocument } from "./settingsDocument.ts"
+import { makeFindings } from "./settingsFindings.ts"
 import type { SettingsSource } from "./settingsSource.ts"
 
 /** The settings over a source of their text. */
@@ -41,6 +42,7 @@ export const settingsFrom = (source: SettingsSource) =>
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
       guard: yield* makeGuard(source, findIn),
       secrets: yield* makeSecrets(source.current, findIn, servers),
+      findings: makeFindings(source, findIn, servers),
       servers: Effect.flatMap(
         document,
         ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))

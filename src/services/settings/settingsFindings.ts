@@ -1,0 +1,94 @@
+import { Array, Effect, Either, Record } from "effect"
+import {
+  settingDefinitions,
+  type SettingName,
+  type SettingsInvalid,
+  type SettingsUnavailable,
+  type SettingUnresolved
+} from "../../schema/Settings.ts"
+import type { Find } from "./findSetting.ts"
+import type { serverReader } from "./readServers.ts"
+import { type SettingsDocument, settingsProblems } from "./settingsDocument.ts"
+import type { SettingsSource } from "./settingsSource.ts"
+
+/** Something of the settings file that a person has to mend: one sentence with file, line and setting, and what to do. */
+export interface SettingsFinding {
+  readonly problem: string
+  readonly fix: string
+}
+
+const fixOf = (error: SettingsInvalid | SettingsUnavailable | SettingUnresolved): string => {
+  switch (error._tag) {
+    case "SettingUnresolved":
+      return "Set what it names before the service needs it, or write the value in its place"
+    case "SettingsUnavailable":
+      return "Make the file readable for the user that runs the service"
+    case "SettingsInvalid":
+      return error.setting === null
+        ? "Nothing of the file is in use until this is mended"
+        : error.reason.startsWith("is not a setting")
+        ? "Rename it, or remove the line"
+        : "Correct the value, or remove the line to have the default"
+  }
+}
+
+/** A finding about a setting on a line; what does not fit names its line itself. */
+const found = (
+  error: SettingsInvalid | SettingsUnavailable | SettingUnresolved,
+  file: string,
+  line: number
+): SettingsFinding => ({
+  problem: error._tag === "SettingUnresolved"
+    ? `${file}:${line}: ${error.setting} cannot be resolved: ${error.reason}`
+    : error.message,
+  fix: fixOf(error)
+})
+
+/** Settings without which others are of no use. */
+const companions = [["platform.url", "platform.token"], ["gitHost.url", "gitHost.owner"]] as const
+
+/**
+ * Everything in the settings file that a person has to mend, as it is now: what does not fit, what leads nowhere, what
+ * lacks a companion. Requests that need none of it are served all the same.
+ */
+export const makeFindings = (
+  { current, file }: SettingsSource,
+  find: Find,
+  servers: ReturnType<typeof serverReader>
+): Effect.Effect<ReadonlyArray<SettingsFinding>> => {
+  const at = (line: number) => (error: SettingsInvalid | SettingUnresolved) => found(error, file, line)
+
+  const inDocument = ({ servers: stored, settings }: SettingsDocument) =>
+    Effect.gen(function*() {
+      const names = Record.keys(settingDefinitions).filter((name) => settings[name] !== undefined)
+      const lineOf = (name: SettingName) => settings[name]?.line ?? 1
+      const ofSettings = yield* Effect.forEach(names, (name) =>
+        Effect.either(Effect.mapError(find({ servers: stored, settings }, name), at(lineOf(name)))))
+      const ofServers = yield* Effect.forEach(stored, (server, index) =>
+        Effect.either(Effect.mapError(servers.access({ stored: server, index }), at(server.line))))
+      const alone = companions.filter(([name, companion]) =>
+        settings[name] !== undefined && settings[companion] === undefined
+      )
+      return [
+        ...Array.getLefts(ofSettings),
+        ...Array.getLefts(ofServers),
+        ...alone.map(([name, companion]): SettingsFinding => ({
+          problem: `${file}:${lineOf(name)}: ${name} is set, but ${companion} is not`,
+          fix: `Add ${companion}, which the calls to it need too`
+        }))
+      ]
+    })
+
+  return current.pipe(
+    Effect.flatMap(({ document, text }) =>
+      Either.match(document, {
+        onRight: inDocument,
+        onLeft: (first) => {
+          const all = settingsProblems(file, text)
+          return Effect.succeed((all.length === 0 ? [first] : all).map((error) => found(error, file, 1)))
+        }
+      })
+    ),
+    Effect.catchAll((error) => Effect.succeed([found(error, file, 1)]))
+  )
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { fileURLToPath } from "node:url"
+import { spawnBerth, startBerth } from "./fixtures/berthProcess.ts"
+import { settingsFileWith } from "./fixtures/service.ts"
+import { eventually } from "./sandbox/eventually.ts"
+
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
+const started = (...args: ReadonlyArray<string>) => spawnBerth({}, ["--import", "tsx", main, ...args])
+
+describe("the service as a program", { concurrent: true, timeout: 60_000 }, () => {
+  it.scopedLive("prints its help and ends", () =>
+    Effect.gen(function*() {
+      const berth = yield* started("--help")
+      expect(yield* berth.ended).toMatchObject({ code: 0 })
+      for (const word of ["BERTH_CONFIG", "BERTH_HOST", "BERTH_PORT", "3100", "/reference", "npm run sandbox"]) {
+        expect(berth.output()).toContain(word)
+      }
+    }))
+
+  it.scopedLive("names an argument that it does not know", () =>
+    Effect.gen(function*() {
+      const berth = yield* started("--hepl")
+      expect(yield* berth.ended).toMatchObject({ code: 1 })
+      expect(berth.output()).toContain("Berth was not started: \"--hepl\" is not an argument of it. See --help")
+    }))
+
+  it.scopedLive("names the variable that holds no port", () =>
+    Effect.gen(function*() {
+      const berth = yield* spawnBerth({ BERTH_PORT: "abc" })
+      expect(yield* berth.ended).toMatchObject({ code: 1 })
+      expect(berth.output()).toContain("BERTH_PORT must be a port from 0 to 65535, not \"abc\"")
+      expect(berth.output()).not.toMatch(/\n\s+at /)
+    }))
+
+  it.scopedLive("starts with wrong settings, and says all that is wrong", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("platform:\n  urll: x\n  timeout: 30\n")
+      const berth = yield* startBerth(file)
+      yield* eventually(Effect.sync(() => berth.output().includes(`${file}:3: platform.timeout must have a unit`)))
+      expect(berth.output()).toContain(`${file}:2: platform.urll is not a setting. Did you mean "url"?`)
+      const health = yield* Effect.promise(() => fetch(`${berth.url}/api/health`))
+      expect(health.status).toBe(200)
+    }))
+})
