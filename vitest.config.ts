@@ -14,6 +14,7 @@ export default defineConfig({
     // The files of a project share their processes, and with them what they import.
     pool: "forks",
     poolOptions: { forks: { isolate: false } },
+    setupFiles: ["test/setup.ts"],
     // One more than there are processors, because many tests wait for something. Fewer at least than at most, and
     // vitest 3.2 loses tests between two projects ("Terminating worker thread").
     minWorkers: workers,

@@ -5,15 +5,14 @@ import { execFile } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-
-const tsx = join("node_modules", "tsx", "dist", "cli.mjs")
+import { compiled } from "../fixtures/compiled.ts"
 
 /** Runs an example as a person would, to its end. */
 const example = (name: string, settingsFile: string, ...args: ReadonlyArray<string>) =>
   Effect.async<{ readonly status: number; readonly output: string }>((resume) => {
     execFile(
       process.execPath,
-      [tsx, join("examples", name), ...args],
+      [compiled(join("examples", name)), ...args],
       { env: { ...process.env, BERTH_CONFIG: settingsFile } },
       (error, stdout, stderr) =>
         resume(Effect.succeed({ status: typeof error?.code === "number" ? error.code : 0, output: stdout + stderr }))

@@ -6,10 +6,10 @@ import { existsSync } from "node:fs"
 import { createServer } from "node:http"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
+import { compiled } from "../fixtures/compiled.ts"
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0
 
-// Each start loads the whole service from its sources.
 const patience = 120_000
 
 interface Started {
@@ -28,7 +28,7 @@ const start = (env: Record<string, string> = {}) =>
   Effect.acquireRelease(
     Effect.async<Started, Error>((resume) => {
       const { BERTH_PORT: _, ...inherited } = process.env
-      const child = spawn(process.execPath, ["--import", "tsx", "src/sandbox/main.ts"], {
+      const child = spawn(process.execPath, [compiled("src/sandbox/main.ts")], {
         env: { ...inherited, ...env },
         stdio: ["ignore", "pipe", "pipe"]
       })

@@ -8,6 +8,7 @@ import { breakStale, look } from "../../../src/services/locks/fileLock.ts"
 import { proxyLock, settingsLock } from "../../../src/services/locks/LockKey.ts"
 import { Locks, LocksLive } from "../../../src/services/locks/Locks.ts"
 import { makeNamedLocks } from "../../../src/services/locks/namedLocks.ts"
+import { compiled } from "../../fixtures/compiled.ts"
 
 const key = { rank: 1, name: "key" }
 
@@ -118,8 +119,8 @@ describe("LocksLive between processes", () => {
     test.scoped("is had within seconds from a process that was killed", () =>
       Effect.gen(function*() {
         const { directory, file, fs } = yield* workshop
-        const script = fileURLToPath(new URL("../../fixtures/holdLock.ts", import.meta.url))
-        const child = spawn(process.execPath, ["--import", "tsx", script, file], {
+        const script = compiled(fileURLToPath(new URL("../../fixtures/holdLock.ts", import.meta.url)))
+        const child = spawn(process.execPath, [script, file], {
           stdio: ["ignore", "pipe", "inherit"]
         })
         yield* Effect.async<void>((resume) => {

@@ -6,6 +6,7 @@ import { parse } from "yaml"
 import type { ServerInput } from "../../../src/schema/Server.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
+import { compiled } from "../../fixtures/compiled.ts"
 import { localSettings, settingsIn, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
 
 const windows = process.platform === "win32"
@@ -291,10 +292,10 @@ describe("saving servers", () => {
     it.scoped("from several processes too", () =>
       Effect.gen(function*() {
         const { directory, file, fs, settings } = yield* settingsWorkshop("token: x\n")
-        const script = fileURLToPath(new URL("../../fixtures/saveServers.ts", import.meta.url))
+        const script = compiled(fileURLToPath(new URL("../../fixtures/saveServers.ts", import.meta.url)))
         const child = (name: string) =>
           Effect.async<number | null>((resume) => {
-            const started = spawn(process.execPath, ["--import", "tsx", script, file, name, "25"], { stdio: "inherit" })
+            const started = spawn(process.execPath, [script, file, name, "25"], { stdio: "inherit" })
             started.once("exit", (code) => resume(Effect.succeed(code)))
           })
         const own = Effect.forEach(Array.from({ length: 25 }, (_, index) => `own ${index}`), (name) =>
