@@ -2,14 +2,19 @@ import type { Repository } from "../../schema/GitHook.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 
 /**
- * What a lock protects. Keys are made here and nowhere else. A program that needs several takes them in the order of
- * their `rank`, so that two programs can never wait for each other.
+ * What a lock protects. A program that needs several takes them in the order of their `rank`, so that two programs can
+ * never wait for each other: whoever takes one while it holds another of the same rank or a higher one is a defect.
  */
 export interface LockKey {
   readonly rank: number
   readonly name: string
   /** A local file beside which the lock also keeps other processes of this machine out. */
   readonly file?: string
+  /**
+   * What is locked, in words, where the lock also keeps the user's other processes out: a script, a command line and a
+   * service that run side by side.
+   */
+  readonly shared?: string
 }
 
 const address = ({ host, port }: Pick<ServerAccess, "host" | "port">) => `${host.toLowerCase()}:${port}`
@@ -17,7 +22,8 @@ const address = ({ host, port }: Pick<ServerAccess, "host" | "port">) => `${host
 /** One upsert of an application at a time. */
 export const applicationLock = (platformUrl: string, name: string): LockKey => ({
   rank: 1,
-  name: `app ${platformUrl} ${name}`
+  name: `app ${platformUrl} ${name}`,
+  shared: `The application "${name}"`
 })
 
 /** One deploy to a directory of a server at a time. */
@@ -38,19 +44,22 @@ export const deployLock = (server: Pick<ServerAccess, "host" | "port">): LockKey
 /** One pull from a server at a time: its channels are few. */
 export const pullLock = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
   rank: 1,
-  name: `pull ${address(server)}`
+  name: `pull ${address(server)}`,
+  shared: `Pulling from ${address(server)}`
 })
 
 /** One build of a project at a time. */
 export const buildLock = (projectDirectory: string): LockKey => ({
   rank: 1,
-  name: `build ${projectDirectory}`
+  name: `build ${projectDirectory}`,
+  shared: `The build of ${projectDirectory}`
 })
 
 /** One edit of a proxy file at a time, whatever the id its server is stored under. */
 export const proxyLock = (server: Pick<ServerAccess, "host" | "port">, configFile: string): LockKey => ({
   rank: 2,
-  name: `proxy ${address(server)} ${configFile}`
+  name: `proxy ${address(server)} ${configFile}`,
+  shared: `The proxy file ${configFile} on ${address(server)}`
 })
 
 /** One append to a project's changelog at a time. */
@@ -77,5 +86,6 @@ export const hostKeysLock = (knownHostsFile: string): LockKey => ({
 /** One look at a repository's hooks, and what follows from it, at a time. */
 export const hooksLock = ({ name, owner }: Repository): LockKey => ({
   rank: 6,
-  name: `hooks ${owner.toLowerCase()}/${name.toLowerCase()}`
+  name: `hooks ${owner.toLowerCase()}/${name.toLowerCase()}`,
+  shared: `The webhooks of ${owner}/${name}`
 })

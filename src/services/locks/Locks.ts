@@ -1,35 +1,80 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, FiberRef, Layer, Schema } from "effect"
 import { withFileLock } from "./fileLock.ts"
+import { lockDirectory, lockFile, prepare } from "./lockDirectory.ts"
 import type { LockKey } from "./LockKey.ts"
 import { makeNamedLocks } from "./namedLocks.ts"
 
-/** A file cannot be locked: another process of this machine keeps it, or there is no place for the lock. */
+/** Something cannot be locked: another process keeps it (`busy`), or there is no place for the lock. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   file: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  busy: Schema.Boolean
 }) {
-  readonly status = 500
+  get status() {
+    return this.busy ? 409 : 500
+  }
   override get message() {
     return `${this.file} cannot be locked: ${this.reason}`
   }
 }
 
-/** Mutual exclusion by key: fair within this process, and between processes for keys that name a file. */
+/** Mutual exclusion by key: fair within this process, and between processes for keys that name a file or are shared. */
 export class Locks extends Context.Tag("berth/Locks")<Locks, {
-  /** Runs the effect while no other holder of the key runs; interruption and failure give the lock back. */
+  /**
+   * Runs the effect while no other holder of the key runs; interruption and failure give the lock back. Taking it while
+   * a lock of the same rank or a higher one is held is a defect.
+   */
   readonly withLock: (
     key: LockKey
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | FileLocked, R>
 }>() {}
 
-const make = Effect.map(makeNamedLocks, ({ withName }) =>
-  Locks.of({
-    withLock: ({ file, name }) => (effect) =>
-      withName(
-        name,
-        file === undefined ? effect : withFileLock(file, (reason) => new FileLocked({ file, reason }))(effect)
-      )
-  }))
+/** The locks that a fiber holds, or whoever started it. */
+const held = FiberRef.unsafeMake<ReadonlyArray<LockKey>>([])
 
-/** Locks of this process, and lock directories (`<file>.lock`) beside locked files. */
-export const LocksLive = Layer.effect(Locks, make)
+const inOrder = (key: LockKey) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(FiberRef.get(held), (before) => {
+    const above = before.find(({ rank }) => rank >= key.rank)
+    return above === undefined
+      ? Effect.locally(effect, held, [...before, key])
+      : Effect.dieMessage(
+        `"${key.name}" (rank ${key.rank}) is locked while "${above.name}" (rank ${above.rank}) is held`
+      )
+  })
+
+/** @param directory where the locks are that the user's processes share */
+const make = (directory: string) =>
+  Effect.gen(function*() {
+    const { withName } = yield* makeNamedLocks
+    // Where there is no place for shared locks, as for a user without a home, each process locks for itself.
+    const hasDirectory = yield* Effect.cached(
+      prepare(directory).pipe(
+        Effect.as(true),
+        Effect.catchAll(({ message }) =>
+          Effect.as(
+            Effect.logWarning(`Other processes are not locked out, as ${directory} cannot be used: ${message}`),
+            false
+          )
+        ),
+        Effect.uninterruptible
+      )
+    )
+    const locked = (what: string, file: string) =>
+      withFileLock(file, (reason, busy) => new FileLocked({ file: what, reason, busy }))
+    const between = ({ file, name, shared }: LockKey) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+      if (file !== undefined) return locked(file, file)(effect)
+      return shared === undefined ? effect : Effect.flatMap(
+        hasDirectory,
+        (has) => has ? locked(shared, lockFile(directory, name))(effect) : effect
+      )
+    }
+    return Locks.of({
+      withLock: (key) => (effect) => inOrder(key)(withName(key.name, between(key)(effect)))
+    })
+  })
+
+/** Locks with those that the user's processes share in a directory of the caller's choice. */
+export const locksIn = (directory: string): Layer.Layer<Locks> => Layer.effect(Locks, make(directory))
+
+/** Locks of this process; lock directories (`<file>.lock`) beside locked files, and in the user's state directory. */
+export const LocksLive: Layer.Layer<Locks> = Layer.unwrapEffect(Effect.map(lockDirectory, locksIn))

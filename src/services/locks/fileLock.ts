@@ -2,10 +2,11 @@ import { Clock, Effect, Option } from "effect"
 import { mkdir, rmdir, stat, utimes } from "node:fs/promises"
 
 // The lock of a file is a directory beside it: making one is atomic on every file system. Its holder renews the time
-// of the directory every second, so that a lock whose holder died is known by its age.
+// of the directory every second, so that a lock whose holder died is known by its age, or, where a clock was set back
+// since, by a time that does not change while somebody waits.
 const renewal = "1 second"
 const staleMillis = 5_000
-const patienceMillis = 30_000
+const longestWait = 30_000
 const pause = "20 millis"
 // While Windows still removes a directory, making it anew is refused in these words.
 const beingRemoved = process.platform === "win32" ? ["EPERM", "EACCES", "EBUSY"] : []
@@ -43,27 +44,48 @@ const removeIfSame = (lock: Lock) => Effect.asVoid(Effect.whenEffect(remove(lock
 const isStale = ({ modified }: Lock) =>
   Effect.map(Clock.currentTimeMillis, (now) => now - Number(modified / 1_000_000n) > staleMillis)
 
+/** How long a lock has stood there unchanged, while it was watched: whatever its date says, its holder renews it. */
+export const watch = () => {
+  let seen: Lock | undefined
+  let since = 0
+  return (lock: Lock): number => {
+    const now = performance.now()
+    if (seen === undefined || seen.inode !== lock.inode || seen.modified !== lock.modified) {
+      seen = lock
+      since = now
+    }
+    return now - since
+  }
+}
+
 /**
  * Removes a lock whose holder died. Of two that find it, the slower one would remove the lock that the faster one has
  * taken meanwhile: so each stale lock is removed under a lock of its own, and only while it is still that one.
  */
-export const breakStale = (lock: Lock) => {
+export const breakStale = (lock: Lock, unchanged = 0) => {
   const breaking = `${lock.directory}-${lock.inode}-${lock.modified}`
   return Effect.matchEffect(call(() => mkdir(breaking)), {
     onFailure: () =>
-      Effect.ignore(Effect.flatMap(look(breaking), (other) => Effect.whenEffect(removeIfSame(other), isStale(other)))),
+      Effect.ignore(Effect.flatMap(look(breaking), (other) =>
+        Effect.whenEffect(
+          removeIfSame(other),
+          // Who was to remove it died as well.
+          unchanged > 2 * staleMillis ? Effect.succeed(true) : isStale(other)
+        ))),
     onSuccess: () => Effect.ensuring(removeIfSame(lock), remove(breaking))
   })
 }
 
 /** Tries to take the lock; nothing when somebody has it. */
-const attempt = (directory: string): Effect.Effect<Option.Option<Lock>, string> =>
+const attempt = (directory: string, unchangedFor: (lock: Lock) => number): Effect.Effect<Option.Option<Lock>, string> =>
   call(() => mkdir(directory)).pipe(
     Effect.zipRight(Effect.asSome(look(directory))),
     Effect.catchIf((code) => code === "EEXIST", () =>
       Effect.gen(function*() {
         const holder = yield* Effect.option(look(directory))
-        if (Option.isSome(holder) && (yield* isStale(holder.value))) yield* breakStale(holder.value)
+        if (Option.isNone(holder)) return Option.none()
+        const unchanged = unchangedFor(holder.value)
+        if (unchanged > staleMillis || (yield* isStale(holder.value))) yield* breakStale(holder.value, unchanged)
         return Option.none()
       })),
     Effect.catchIf((code) => beingRemoved.includes(code), () => Effect.succeedNone)
@@ -74,11 +96,12 @@ type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, 
 /** Takes the lock, however often that needs to be tried; waiting can be interrupted. */
 const take = (directory: string, restore: Restore) =>
   Effect.gen(function*() {
-    const since = yield* Clock.currentTimeMillis
+    const begun = performance.now()
+    const unchangedFor = watch()
     while (true) {
-      const taken = yield* attempt(directory)
+      const taken = yield* attempt(directory, unchangedFor)
       if (Option.isSome(taken)) return taken.value
-      if ((yield* Clock.currentTimeMillis) - since > patienceMillis) return yield* Effect.fail("EEXIST")
+      if (performance.now() - begun > longestWait) return yield* Effect.fail("EEXIST")
       yield* restore(Effect.sleep(pause))
     }
   })
@@ -96,7 +119,7 @@ const renew = (held: { lock: Lock }): Effect.Effect<never, string> =>
 
 const words: Readonly<Record<string, string>> = {
   EACCES: "the directory cannot be written",
-  EEXIST: "another process has been using it for half a minute",
+  EEXIST: "another process has been using it for half a minute; try again when it is done",
   ENOENT: "the directory does not exist",
   ENOTDIR: "the directory does not exist",
   EROFS: "the file system is read-only",
@@ -107,10 +130,10 @@ const words: Readonly<Record<string, string>> = {
  * Runs an effect while no other process of this machine does so for the same file, which need not exist. Fails with
  * what `failed` makes of the reason when the lock cannot be had within half a minute, or is lost.
  */
-export const withFileLock = <F>(file: string, failed: (reason: string) => F) => {
+export const withFileLock = <F>(file: string, failed: (reason: string, busy: boolean) => F) => {
   const directory = `${file}.lock`
   const inWords = Effect.mapError((code: string) =>
-    failed(`${words[code] ?? code} (the lock is the directory ${directory})`)
+    failed(`${words[code] ?? code} (the lock is the directory ${directory})`, code === "EEXIST")
   )
   // File systems keep real time, whatever the clock of the program says.
   const inRealTime = Effect.withClock(Clock.make())

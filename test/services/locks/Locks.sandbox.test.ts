@@ -1,12 +1,19 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Ref } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Ref } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { breakStale, look } from "../../../src/services/locks/fileLock.ts"
-import { proxyLock, settingsLock } from "../../../src/services/locks/LockKey.ts"
-import { Locks, LocksLive } from "../../../src/services/locks/Locks.ts"
+import {
+  applicationLock,
+  buildLock,
+  hooksLock,
+  proxyLock,
+  pullLock,
+  settingsLock
+} from "../../../src/services/locks/LockKey.ts"
+import { Locks, locksIn, LocksLive } from "../../../src/services/locks/Locks.ts"
 import { makeNamedLocks } from "../../../src/services/locks/namedLocks.ts"
 import { compiled } from "../../fixtures/compiled.ts"
 
@@ -53,6 +60,19 @@ describe("LocksLive within one process", () => {
         const locks = yield* Locks
         const inner = locks.withLock({ rank: 2, name: "other" })(Effect.succeed("both"))
         expect(yield* locks.withLock(key)(inner)).toBe("both")
+      }))
+
+    test.effect("takes a lock out of order for a defect, be it by a fiber that was started under the first", () =>
+      Effect.gen(function*() {
+        const locks = yield* Locks
+        const wrong = ["key", "other"].map((name) => locks.withLock({ rank: 1, name })(Effect.succeed("in")))
+        for (const inner of [...wrong, ...wrong.map((each) => Effect.flatMap(Effect.fork(each), Fiber.join))]) {
+          const exit = yield* Effect.exit(locks.withLock(key)(inner))
+          expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
+        }
+        // One behind the other is no disorder.
+        yield* locks.withLock({ rank: 2, name: "other" })(Effect.void)
+        expect(yield* locks.withLock(key)(Effect.succeed("in"))).toBe("in")
       }))
 
     test.effect("gives the lock back on failure and interruption, and passes the result on", () =>
@@ -186,6 +206,71 @@ describe("LocksLive between processes", () => {
         const locks = yield* Locks
         expect(yield* locks.withLock(settingsLock(file))(Effect.succeed("in"))).toBe("in")
         expect(yield* fs.readDirectory(directory)).toEqual([])
+      }))
+
+    test.scoped("dated ahead is had once it was seen not to change, and no sooner", () =>
+      Effect.gen(function*() {
+        const { directory, file, fs } = yield* workshop
+        const [one, two] = yield* Effect.all([otherLocks, otherLocks])
+        const tomorrow = new Date(Date.now() + 86_400_000)
+        // Its holder lives: the next renewal has the right time again.
+        const inside = yield* Effect.makeLatch()
+        const holder = yield* Effect.fork(one.withLock(settingsLock(file))(Effect.zipRight(inside.open, Effect.never)))
+        yield* inside.await
+        const waiting = yield* Effect.fork(two.withLock(settingsLock(file))(Effect.succeed("in")))
+        yield* Effect.sleep("1500 millis")
+        expect((yield* Fiber.poll(waiting))._tag).toBe("None")
+        yield* Fiber.interrupt(holder)
+        expect(yield* Fiber.join(waiting)).toBe("in")
+        // Its holder died, and then the clock was set back.
+        yield* fs.makeDirectory(`${file}.lock`)
+        yield* fs.utimes(`${file}.lock`, tomorrow, tomorrow)
+        const [took] = yield* Effect.timed(two.withLock(settingsLock(file))(Effect.succeed("in")))
+        expect(Duration.toMillis(took)).toBeGreaterThan(4_500)
+        expect(Duration.toMillis(took)).toBeLessThan(15_000)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }), 60_000)
+
+    test.scoped("keeps the user's other processes out of what has no file of its own", () =>
+      Effect.gen(function*() {
+        const { at, fs } = yield* workshop
+        const directory = at("locks")
+        const processOf = Effect.map(Effect.scoped(Layer.build(Layer.fresh(locksIn(directory)))), Context.get(Locks))
+        const server = { host: "main", port: 22 }
+        const keys = [
+          applicationLock("https://platform.test", "shop"),
+          buildLock("/projects/hello"),
+          pullLock(server),
+          proxyLock(server, "/etc/proxy.yml"),
+          hooksLock({ owner: "me", name: "shop" })
+        ]
+        for (const key of keys) {
+          const { most, pass } = yield* turnstile
+          const processes = yield* Effect.all([processOf, processOf, processOf])
+          yield* Effect.forEach(processes, (locks) => locks.withLock(key)(pass(Effect.sleep("20 millis"))), {
+            concurrency: "unbounded"
+          })
+          expect([key.name, yield* most]).toEqual([key.name, 1])
+        }
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+        expect((yield* fs.stat(directory)).mode & 0o077).toBe(0)
+      }))
+
+    test.scoped("clears what killed processes left in the shared directory, and does without one where there is none", () =>
+      Effect.gen(function*() {
+        const { at, file, fs } = yield* workshop
+        const directory = at("locks")
+        const longAgo = new Date(Date.now() - 2 * 3_600_000)
+        yield* fs.makeDirectory(`${directory}/old.lock`, { recursive: true })
+        yield* fs.makeDirectory(`${directory}/new.lock`)
+        yield* fs.utimes(`${directory}/old.lock`, longAgo, longAgo)
+        const key = buildLock("/projects/hello")
+        const use = (place: string) =>
+          Effect.provide(Effect.flatMap(Locks, (locks) => locks.withLock(key)(Effect.succeed("in"))), locksIn(place))
+        expect(yield* use(directory)).toBe("in")
+        expect(yield* fs.readDirectory(directory)).toEqual(["new.lock"])
+        yield* fs.writeFileString(file, "")
+        expect(yield* use(`${file}/locks`)).toBe("in")
       }))
 
     test.scoped("can be waited for no longer", () =>
