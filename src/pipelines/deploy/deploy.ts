@@ -15,7 +15,7 @@ import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { step, type Steps } from "../../services/runs/Steps.ts"
+import { stages } from "../../services/runs/Steps.ts"
 import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -32,23 +32,11 @@ import { decideTransfer, imageSource, readArchive, type Transfer, transferInput,
 import { uploadFiles } from "./upload.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
-const stage = <A, E extends { readonly message: string }, R>(
-  name: string,
-  effect: Effect.Effect<A, E, R>,
-  detail: (result: A) => string
-): Effect.Effect<A, DeployFailed | DeployLocked, R | Settings | Steps> =>
-  step(
-    name,
-    Effect.mapError(effect, (error) =>
-      error instanceof DeployFailed || error instanceof DeployLocked
-        ? error
-        : new DeployFailed({
-          step: name,
-          reason: error.message,
-          status: error instanceof ProjectFileInvalid ? error.status : 500
-        })),
-    detail
-  )
+const stage = stages((name, error) => {
+  if (error instanceof DeployFailed || error instanceof DeployLocked) return error
+  const status = error instanceof ProjectFileInvalid ? error.status : 500
+  return new DeployFailed({ step: name, reason: error.message, status })
+})
 
 const size = (bytes: number) =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

@@ -10,7 +10,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { counted } from "../../services/runs/counted.ts"
-import { skip, step, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
+import { skip, stages, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -29,12 +29,7 @@ import { sync } from "./sync.ts"
 import type { Target } from "./target.ts"
 
 /** A step whose failure ends the upsert, and says which step it was. */
-const stage = <A, E extends { readonly message: string }, R>(
-  name: string,
-  effect: Effect.Effect<A, E, R>,
-  outcome: (result: A) => string | StepOutcome
-): Effect.Effect<A, UpsertFailed, R | Settings | Steps> =>
-  Effect.mapError(step(name, effect, outcome), ({ message }) => new UpsertFailed({ step: name, reason: message }))
+const stage = stages((name, { message }) => new UpsertFailed({ step: name, reason: message }))
 
 const planned = ({ buildPack, name, port, warnings }: AppPlan) => {
   const ports = Option.match(port, { onNone: () => "no port", onSome: (number) => `port ${number}` })

@@ -123,6 +123,16 @@ export const step = <A, E extends { readonly message: string }, R>(
     return result
   }).pipe(Effect.withSpan(`step.${name}`))
 
+/** Steps of one program, like `step`: a failure of one becomes the program's own, which names the step. */
+export const stages =
+  <F>(failure: (step: string, error: { readonly message: string }) => F) =>
+  <A, E extends { readonly message: string }, R>(
+    name: string,
+    effect: Effect.Effect<A, E, R>,
+    outcome: (result: A) => string | StepOutcome
+  ): Effect.Effect<A, F, R | Steps | Settings> =>
+    Effect.mapError(step(name, effect, outcome), (error) => failure(name, error))
+
 /**
  * A step whose result outlives the process: a run that goes on in another one takes the result and does not repeat the
  * step. One that was under way when the process died is performed again and told so.
