@@ -1,7 +1,7 @@
 import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { version } from "../schema/version.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import { version } from "./api/BerthApi.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 
 const welcomeText = `Berth ${version}

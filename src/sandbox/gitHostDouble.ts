@@ -63,9 +63,14 @@ const answer = (
   { body, method, query, segments }: DoubleRequest
 ) => {
   const [api, version, repos, owner = "", name = "", hooks, id, ...more] = segments
-  const fits = api === "api" && version === "v1" && repos === "repos" && hooks === "hooks" && more.length === 0
-  if (!fits) return Effect.fail(Refused.missing("Resource"))
   const repository = `${owner}/${name}`
+  const isRepository = api === "api" && version === "v1" && repos === "repos"
+  if (isRepository && hooks === undefined && method === "GET") {
+    // Its token is an administrator's.
+    const body = { name, full_name: repository, permissions: { admin: true, push: true, pull: true } }
+    return Effect.as(state.hooks(repository), { status: 200, body })
+  }
+  if (!isRepository || hooks !== "hooks" || more.length > 0) return Effect.fail(Refused.missing("Resource"))
   switch (`${method}${id === undefined ? "" : " {id}"}`) {
     case "GET":
       return Effect.map(state.hooks(repository), (all): DoubleReply => ({

@@ -6,14 +6,18 @@ export const Finding = Schema.Struct({
   name: Schema.String,
   ok: Schema.Boolean,
   detail: Schema.String,
-  help: Schema.optional(Schema.String).annotations({ description: "What to do about it, in one sentence." }),
+  fix: Schema.optional(Schema.String).annotations({
+    description: "What to do about it, in one sentence; with every line that failed."
+  }),
   latencyMs: Schema.optional(Schema.Number)
 }).annotations({ identifier: "Finding" })
 export interface Finding extends Schema.Schema.Type<typeof Finding> {}
 
 /** How the service itself is doing, and when asked for more, what it depends on. */
 export const Health = Schema.Struct({
-  status: Schema.Literal("ok"),
+  status: Schema.Literal("ok", "degraded").annotations({
+    description: "degraded: a line of the dependencies failed. Without dependencies it is ok."
+  }),
   version: Schema.String,
   uptimeSeconds: Schema.Number,
   dependencies: Schema.optional(Schema.Array(Finding))

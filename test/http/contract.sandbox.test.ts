@@ -2,8 +2,9 @@ import { OpenApi } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
-import { BerthApi, version } from "../../src/http/api/BerthApi.ts"
+import { BerthApi } from "../../src/http/api/BerthApi.ts"
 import { composeFileLimit } from "../../src/pipelines/remote/scan.ts"
+import { version } from "../../src/schema/version.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 
 const endpoints = [

@@ -55,7 +55,9 @@ describe("the git host", () => {
       expect(refused.status).toBe(422)
       expect(refused.body.message).toContain("config.url")
       expect((yield* send("GET", "/api/v1/repos/me/other/hooks")).status).toBe(404)
-      expect((yield* send("GET", "/api/v1/repos/me/shop")).status).toBe(404)
+      expect((yield* send("GET", "/api/v1/repos/me/shop")).body).toMatchObject({ permissions: { admin: true } })
+      expect((yield* send("GET", "/api/v1/repos/me/other")).status).toBe(404)
+      expect((yield* send("GET", "/api/v1/repos/me/shop/more")).status).toBe(404)
     }))
 
   it.scoped("hands hooks out in pages of thirty, or of fifty at most", () =>

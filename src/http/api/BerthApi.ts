@@ -1,4 +1,5 @@
 import { HttpApi, OpenApi } from "@effect/platform"
+import { version } from "../../schema/version.ts"
 import { ApiErrorFromBody } from "./ApiError.ts"
 import { ApplicationsApi } from "./ApplicationsApi.ts"
 import { DeployApi } from "./DeployApi.ts"
@@ -10,9 +11,6 @@ import { RoutesApi } from "./RoutesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { ServersApi } from "./ServersApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
-
-/** The version of the API and of the package. */
-export const version = "2.0.0"
 
 /** Every endpoint of the service: what it takes, what it answers, and one sentence of help. */
 export class BerthApi extends HttpApi.make("berth")

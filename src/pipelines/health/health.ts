@@ -1,6 +1,7 @@
-import { Duration, Effect, Option } from "effect"
-import type { Finding } from "../../schema/Health.ts"
+import { Clock, Duration, Effect, Option, Struct } from "effect"
+import type { Finding, Health } from "../../schema/Health.ts"
 import type { Server, ServerAccess } from "../../schema/Server.ts"
+import { version } from "../../schema/version.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -12,6 +13,7 @@ import { proxyAccessCommand, proxyAccessExit } from "../remote/proxyAccess.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 import { repositoryNameOf } from "../webhooks/repositoryName.ts"
+import { checkDefaultServer, checkDisk, checkSetting, leastFree, mebibytes, upsertSettings } from "./checkSettings.ts"
 
 const checksAtOnce = 8
 const patience = Duration.seconds(20)
@@ -21,19 +23,21 @@ interface Failure {
   readonly message: string
 }
 
-const helpOf = ({ _tag }: Failure): { readonly help?: string } => {
+const fixOf = ({ _tag }: Failure): string => {
   switch (_tag) {
     case "SettingMissing":
-      return { help: "Set it to use this part of the service; the rest works without" }
+      return "Set it to use this part of the service; the rest works without"
     case "AuthenticationFailed":
-      return { help: "Check the user name and the credentials of the server in the settings" }
+      return "Check the user name and the credentials of the server in the settings"
     case "ServerUnreachable":
-      return { help: "Check that the server is up, and its host and port in the settings" }
+      return "Check that the server is up, and its host and port in the settings"
     case "PlatformRefused":
     case "GitHostRefused":
-      return { help: "Check the token and the address in the settings" }
+      return "Check the token and the address in the settings"
+    case "SettingsInvalid":
+      return "Correct the settings file where the detail says"
     default:
-      return {}
+      return "Mend what the detail says, and ask again"
   }
 }
 
@@ -43,11 +47,16 @@ const finding = <R>(
   check: Effect.Effect<ReadonlyArray<Finding> | Finding, Failure, R>
 ): Effect.Effect<ReadonlyArray<Finding>, never, R | Settings> =>
   check.pipe(
-    Effect.catchAll((failure) => Effect.succeed({ name, ok: false, detail: failure.message, ...helpOf(failure) })),
+    Effect.catchAll((failure) => Effect.succeed({ name, ok: false, detail: failure.message, fix: fixOf(failure) })),
     Effect.timeoutTo({
       duration: patience,
       onSuccess: (found) => found,
-      onTimeout: () => ({ name, ok: false, detail: `no answer within ${Duration.toSeconds(patience)} s` })
+      onTimeout: () => ({
+        name,
+        ok: false,
+        detail: `no answer within ${Duration.toSeconds(patience)} s`,
+        fix: "Check that it is up and can be reached from this machine"
+      })
     }),
     Effect.timed,
     Effect.flatMap(([took, found]) => {
@@ -64,11 +73,17 @@ const checkServer = ({ id, name: server }: Server) =>
     const access: ServerAccess = yield* (yield* Settings).server(id)
     const questions = { remotePath: "~/containers", images: [], files: [], layers: false, thorough: true }
     const exit = yield* (yield* Ssh).exec(access, preflightCommand(questions, access.useSudo))
-    if (exit.code !== 0) return { name, ok: false, detail: dockerHelp(exit.stderr.trim(), access) }
+    if (exit.code !== 0) {
+      const fix = `Make "docker info" work on the server for ${access.username}`
+      return { name, ok: false, detail: dockerHelp(exit.stderr.trim(), access), fix }
+    }
     const facts = parsePreflight(exit.stdout)
     const reason = composeObstacle(facts, server)
-    const detail = `Docker ${facts.engine}, compose ${facts.composeVersion || "none"}`
-    return reason === undefined ? { name, ok: true, detail } : { name, ok: false, detail, help: reason }
+    const free = Math.min(facts.freeKiB, facts.dockerFreeKiB) * 1024
+    const room = Number.isFinite(free) ? `, ${mebibytes(free)} of disk free` : ""
+    const detail = `Docker ${facts.engine}, compose ${facts.composeVersion || "none"}${room}`
+    const fix = reason ?? (free < leastFree ? "Free disk space on the server: docker image prune -a" : undefined)
+    return fix === undefined ? { name, ok: true, detail } : { name, ok: false, detail, fix }
   })
 
 /** Whether the proxy file can be read and written through sudo. */
@@ -85,14 +100,14 @@ const checkProxy = Effect.gen(function*() {
         name,
         ok: false,
         detail: `${file} on "${server.name}" cannot be read: ${said}`,
-        help: "Check proxy.configFile, and that the user may run cat on it through sudo"
+        fix: "Check proxy.configFile, and that the user may run cat on it through sudo"
       }
     default:
       return {
         name,
         ok: false,
         detail: `${file} on "${server.name}" cannot be written: ${said}`,
-        help: "Let the user run tee on it through sudo, and check that the file system is not read-only"
+        fix: "Let the user run tee on it through sudo, and check that the file system is not read-only"
       }
   }
 })
@@ -110,9 +125,9 @@ const checkGitHost = Effect.gen(function*() {
 
 /**
  * Looks at everything that the service depends on, without changing anything: a line each, with how long it took and,
- * where a person has something to mend, one sentence of help.
+ * where a person has something to mend, one sentence of how.
  */
-export const checkDependencies = Effect.gen(function*() {
+const checkDependencies = Effect.gen(function*() {
   const settings = yield* Settings
   const servers = yield* Effect.either(settings.servers)
   const read = servers._tag === "Right"
@@ -123,9 +138,29 @@ export const checkDependencies = Effect.gen(function*() {
     finding("platform", Effect.flatMap(Platform, ({ check }) => check)),
     finding("git host", checkGitHost),
     finding("proxy file", checkProxy),
+    finding("platform.defaultServerUuid", checkDefaultServer),
+    ...Struct.keys(upsertSettings).map((name) => finding(name, checkSetting(name))),
+    finding("free disk", checkDisk),
     ...(servers._tag === "Right" ? servers.right : []).map((server) =>
       finding(`server ${server.name}`, checkServer(server))
     )
   ]
   return (yield* Effect.all(checks, { concurrency: checksAtOnce })).flat()
 }).pipe(Effect.withSpan("health.checkDependencies"))
+
+/**
+ * How the service is doing: for how long it has run since `startedAt`, in milliseconds since 1970, and when asked
+ * deeply, what it depends on.
+ */
+export const health = Effect.fn("health")(function*({ deep, startedAt }: { deep: boolean; startedAt: number }) {
+  const uptimeSeconds = Math.floor(((yield* Clock.currentTimeMillis) - startedAt) / 1000)
+  const shallow: Health = { status: "ok", version, uptimeSeconds }
+  if (!deep) return shallow
+  const dependencies = yield* checkDependencies
+  const found: Health = {
+    ...shallow,
+    status: dependencies.every(({ ok }) => ok) ? "ok" : "degraded",
+    dependencies
+  }
+  return found
+})

@@ -67,7 +67,7 @@ export const gitea: GitHostProfile = ({ send }) => {
               name: "git host",
               ok: false,
               detail: `the token's user does not administer ${name}, and cannot set up its webhooks`,
-              help: "Make the token's user an administrator of the repository, or use the token of one"
+              fix: "Make the token's user an administrator of the repository, or use the token of one"
             }
         }
       )

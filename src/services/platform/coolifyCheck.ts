@@ -34,7 +34,7 @@ export const versionFinding = (text: string): Finding => {
       name,
       ok: false,
       detail: `Coolify ${number}: ${fault.what}`,
-      help: `Update Coolify to ${fault.mended.join(".")}`
+      fix: `Update Coolify to ${fault.mended.join(".")}`
     }
 }
 
@@ -51,7 +51,7 @@ export const tokenFinding = (
       name,
       ok: false,
       detail: `${reads}, and no values of variables or secrets`,
-      help: "Give the token the ability read:sensitive in Coolify, under Keys & Tokens"
+      fix: "Give the token the ability read:sensitive in Coolify, under Keys & Tokens"
     }
   }
   return envs.length === 0

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { makeCoolifyWorld } from "../../../src/sandbox/vendorWorld.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
@@ -14,6 +15,35 @@ const dependenciesOf = (body: unknown): ReadonlyArray<unknown> =>
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
 describe("deep health", { timeout: 60_000 }, () => {
+  it.scopedLive("is ok throughout in the sandbox of Coolify and Gitea", () =>
+    Effect.gen(function*() {
+      const { request } = yield* startService((yield* makeCoolifyWorld).settingsFile)
+      const { body } = yield* request("GET", "/api/health?deep=true")
+      expect(dependenciesOf(body).filter((line) => JSON.stringify(line).includes("\"ok\":false"))).toEqual([])
+      expect(body).toMatchObject({ status: "ok" })
+    }))
+
+  it.scopedLive("says of the settings that upserts need what is missing or wrong, and how to mend it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const settings = yield* must(() => readFile(world.settingsFile, "utf8"))
+      const without = settings.replace(/^ +(projectUuid|privateKeyUuid|webhookSecret|targetIp): .*\n/gm, "")
+        .replace(/defaultServerUuid: .*/, "defaultServerUuid: nowhere")
+      yield* must(() => writeFile(world.settingsFile, without))
+      const { request } = yield* startService(world.settingsFile)
+      const { body } = yield* request("GET", "/api/health?deep=true")
+      expect(body).toMatchObject({ status: "degraded" })
+      const failed = (name: string, detail: string) =>
+        expect.objectContaining({ name, ok: false, detail, fix: expect.stringContaining(`Set ${name} in `) })
+      expect(dependenciesOf(body)).toEqual(expect.arrayContaining([
+        failed("platform.projectUuid", "it is not set"),
+        failed("platform.privateKeyUuid", "it is not set"),
+        failed("gitHost.webhookSecret", "it is not set"),
+        failed("proxy.targetIp", "it is not set"),
+        failed("platform.defaultServerUuid", "the platform has no server \"nowhere\"")
+      ]))
+    }))
+
   it.scopedLive("has a line for everything, and changes nothing to write it", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
@@ -27,6 +57,15 @@ describe("deep health", { timeout: 60_000 }, () => {
         expect.objectContaining({ name: "platform", ok: true }),
         expect.objectContaining({ name: "git host", ok: true }),
         expect.objectContaining({ name: "proxy file", ok: true }),
+        expect.objectContaining({
+          name: "platform.defaultServerUuid",
+          ok: true,
+          detail: expect.stringContaining("lan")
+        }),
+        ...["platform.projectUuid", "platform.privateKeyUuid", "gitHost.webhookSecret", "proxy.targetIp"].map((name) =>
+          expect.objectContaining({ name, ok: true })
+        ),
+        expect.objectContaining({ name: "free disk", ok: true, detail: expect.stringMatching(/\d MiB free/) }),
         expect.objectContaining({
           name: "server Sandbox",
           ok: true,
@@ -51,10 +90,15 @@ describe("deep health", { timeout: 60_000 }, () => {
       const { request } = yield* startService(world.settingsFile)
       const { body, text } = yield* request("GET", "/api/health?deep=true")
       const lines = dependenciesOf(body)
-      expect(lines).toContainEqual(expect.objectContaining({ name: "platform", ok: false, help: expect.any(String) }))
+      expect(lines).toContainEqual(expect.objectContaining({ name: "platform", ok: false, fix: expect.any(String) }))
       expect(lines).toContainEqual(
         expect.objectContaining({ name: "server Sandbox", ok: false, detail: expect.stringMatching(/authentication/) })
       )
+      expect(body).toMatchObject({ status: "degraded" })
+      for (const line of lines) {
+        const { ok, fix }: { readonly ok?: unknown; readonly fix?: unknown } = Object(line)
+        expect(ok === true || typeof fix === "string", JSON.stringify(line)).toBe(true)
+      }
       expect(text).not.toContain("wrong\"")
     }).pipe(Effect.provide(NodeContext.layer)))
 
@@ -71,7 +115,7 @@ describe("deep health", { timeout: 60_000 }, () => {
         const { request } = yield* startService(world.settingsFile)
         const { body } = yield* request("GET", "/api/health?deep=true")
         expect(dependenciesOf(body)).toContainEqual(
-          expect.objectContaining({ name: "server Sandbox", ok: false, help: expect.stringMatching(/neither/) })
+          expect.objectContaining({ name: "server Sandbox", ok: false, fix: expect.stringMatching(/neither/) })
         )
       }).pipe(Effect.provide(NodeContext.layer))
   )

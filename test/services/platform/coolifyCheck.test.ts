@@ -16,7 +16,7 @@ describe("versionFinding", () => {
   it("says what is wrong with a faulty version, and what to do", () => {
     expect(versionFinding("4.1.1")).toMatchObject({
       detail: expect.stringContaining("SSH port"),
-      help: "Update Coolify to 4.1.2"
+      fix: "Update Coolify to 4.1.2"
     })
   })
 })
@@ -27,7 +27,7 @@ describe("tokenFinding", () => {
 
   it("names the ability that hidden values need", () => {
     const hidden = [env(Disclosed.Known({ value: "1" })), env(Disclosed.Hidden({ reason: "why" }))]
-    expect(tokenFinding([app], hidden)).toMatchObject({ ok: false, help: expect.stringContaining("read:sensitive") })
+    expect(tokenFinding([app], hidden)).toMatchObject({ ok: false, fix: expect.stringContaining("read:sensitive") })
     expect(tokenFinding([app], hidden.slice(0, 1))).toMatchObject({ ok: true })
     expect(tokenFinding([app], [])).toMatchObject({ ok: true, detail: expect.stringContaining("shows once") })
   })

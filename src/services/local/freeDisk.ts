@@ -1,0 +1,16 @@
+import { Data, Effect } from "effect"
+import { statfs } from "node:fs/promises"
+
+/** The disk under a path cannot be looked at. */
+export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
+
+/** How many bytes the disk under a local path has free for this user. */
+export const freeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
+  Effect.map(
+    Effect.tryPromise({
+      try: () => statfs(path),
+      catch: (cause) =>
+        new DiskUnknown({ message: `${path}: ${cause instanceof Error ? cause.message : "cannot be looked at"}` })
+    }),
+    ({ bavail, bsize }) => bavail * bsize
+  )
