@@ -17,6 +17,8 @@ const endpoints = [
   "GET /api/servers/{id}/scan",
   "GET /api/servers/{id}/containers",
   "GET /api/servers/{id}/logs",
+  "GET /api/servers/{id}/logs/follow",
+  "GET /api/servers/{id}/stats",
   "POST /api/container/build",
   "POST /api/container/deploy",
   "POST /api/container/pull",

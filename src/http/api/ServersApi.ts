@@ -1,7 +1,8 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Container, DeployedProject } from "../../schema/Container.ts"
 import { Server, ServerInput } from "../../schema/Server.ts"
+import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
 
 /** The `{id}` of a stored server. */
@@ -10,11 +11,27 @@ export const ServerIdPath = Schema.Struct({ id: Schema.String })
 const Success = Schema.Struct({ success: Schema.Literal(true) })
 
 // An unknown server is told before a query that does not fit, so the pipeline judges the query's texts.
-const LogsQuery = Schema.Struct({
+const FollowQuery = Schema.Struct({
   containerName: Schema.optional(Schema.String),
   remotePath: Schema.optional(Schema.String),
   lines: Schema.optional(
     Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 10_000, default: 100 } })
+  ),
+  since: Schema.optional(
+    Schema.String.annotations({
+      description: "No line from before it: a time, or how long ago.",
+      examples: ["10m", "2026-01-02T03:04:05Z"]
+    })
+  )
+}).annotations(strictQuery)
+
+const LogsQuery = Schema.Struct({
+  ...FollowQuery.fields,
+  timestamps: Schema.optional(
+    Schema.String.annotations({
+      description: "Whether each line comes with its time.",
+      jsonSchema: { type: "boolean", default: false }
+    })
   )
 }).annotations(strictQuery)
 
@@ -79,6 +96,32 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
         OpenApi.annotations({
           summary: "Show logs",
           description: "The last lines of the compose stack in remotePath, or else of the container; both streams."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow")
+      .setPath(ServerIdPath)
+      .setUrlParams(FollowQuery)
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Follow logs",
+          description:
+            "Server-sent events: a `line` {time, service, stream, text} for each of the last lines and every " +
+            "further one of the stack in remotePath, or else of the container; `dropped` {lines} where they came faster " +
+            "than they were read. Goes on until the caller leaves; `error` {error} when the server cannot be heard any more."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats")
+      .setPath(ServerIdPath)
+      .addSuccess(Schema.Struct({ containers: Schema.Array(ContainerStats) }))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Show what containers use",
+          description: "CPU, memory and network of each running container; Docker measures for a second or two."
         })
       )
   )

@@ -1,14 +1,9 @@
-import { HttpApiBuilder, HttpServerResponse } from "@effect/platform"
-import { Effect, Option, Schedule, Stream } from "effect"
-import type { RunEvent } from "../../schema/Run.ts"
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect, Option } from "effect"
 import { Runs } from "../../services/runs/Runs.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-
-const eventText = ({ data, event, id }: RunEvent) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
-
-// Proxies and browsers give a silent connection up.
-const signsOfLife = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), ": the run is still watched\n\n")
+import { eventStream } from "../eventStream.ts"
 
 /** The id that a watcher comes back with; anything else means that it begins anew. */
 const eventId = (text: string | undefined): Option.Option<number> =>
@@ -22,9 +17,5 @@ export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
       .handle("getRun", ({ path }) => orApiError(runs.get(path.id)))
       .handle("cancelRun", ({ path }) => orApiError(runs.cancel(path.id)))
       .handleRaw("watchRun", ({ headers, path }) =>
-        Effect.map(orApiError(runs.events(path.id, eventId(headers["last-event-id"]))), (events) =>
-          HttpServerResponse.stream(
-            Stream.encodeText(Stream.merge(Stream.map(events, eventText), signsOfLife, { haltStrategy: "left" })),
-            { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } }
-          )))
+        Effect.map(orApiError(runs.events(path.id, eventId(headers["last-event-id"]))), eventStream))
   }))

@@ -1,11 +1,14 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { containers } from "../../pipelines/servers/containers.ts"
+import { followLogs } from "../../pipelines/servers/followLogs.ts"
 import { logs } from "../../pipelines/servers/logs.ts"
 import { scan } from "../../pipelines/servers/scan.ts"
+import { stats } from "../../pipelines/servers/stats.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
+import { eventStream } from "../eventStream.ts"
 
 const success = { success: true as const }
 
@@ -24,4 +27,19 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
         containers(path.id).pipe(Effect.map((running) => ({ ...success, containers: running })), orApiError))
       .handle("serverLogs", ({ path, urlParams }) =>
         logs(path.id, urlParams).pipe(Effect.map((text) => ({ ...success, logs: text })), orApiError))
+      .handleRaw("followLogs", ({ path, urlParams }) =>
+        followLogs(path.id, urlParams).pipe(
+          Effect.map((events) =>
+            events.pipe(
+              Stream.map(({ data, event }) => ({ event, data: JSON.stringify(data) })),
+              Stream.catchAll(({ message }) =>
+                Stream.make({ event: "error", data: JSON.stringify({ error: message }) })
+              ),
+              eventStream
+            )
+          ),
+          orApiError
+        ))
+      .handle("serverStats", ({ path }) =>
+        orApiError(Effect.map(stats(path.id), (containers) => ({ containers }))))
   }))

@@ -16,7 +16,7 @@ describe("logs", () => {
   it.effect("takes 100 lines of the container through sudo where the server says so", () =>
     Effect.gen(function*() {
       expect(yield* logs("1", { containerName: "web" })).toBe("one\n")
-      expect(yield* yield* SshAsked).toMatchObject([{ what: ofWeb, args: ["web", "100"], sudo: true }])
+      expect(yield* yield* SshAsked).toMatchObject([{ what: ofWeb, args: ["web", "100", "", "no"], sudo: true }])
     }).pipe(Effect.provide([SshTest({ [ofWeb]: { stdout: "one\n" } }), settings])))
 
   it.effect("shows no password that the log repeats", () =>
@@ -30,7 +30,10 @@ describe("logs", () => {
   it.effect("prefers the stack to the container", () =>
     Effect.gen(function*() {
       yield* logs("1", { containerName: "not a name", remotePath: "~/containers//app/", lines: "7" })
-      expect(yield* yield* SshAsked).toMatchObject([{ what: ofStack, args: ["~/containers/app", "7"] }])
+      expect(yield* yield* SshAsked).toMatchObject([{
+        what: ofStack,
+        args: ["~/containers/app", "7", "10485760", "", "no"]
+      }])
     }).pipe(Effect.provide([SshTest({ [ofStack]: {} }), settings])))
 
   it.effect("wants one of both; empty is absent", () =>

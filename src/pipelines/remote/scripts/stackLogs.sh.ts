@@ -22,15 +22,25 @@ compose() {
     *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
   esac
 }
+time_of() {
+  case $1 in
+    -*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
+    *) printf '%s\\n' "$1" ;;
+  esac
+}
 cd "$(path_of "$1")" || exit 1
 find_compose
+since=$(time_of "$4")
+stamps='s/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/'
+[ "$5" != yes ] || stamps=
 exec 4>&1
 code=$({
   { compose logs --no-color --timestamps --tail "$2" </dev/null 4>&-; echo "$?" >&3; } |
     LC_ALL=C sed -n '/^[^|]*| [0-9]\\{4\\}-[0-9-]*T[0-9:.]*Z/p' |
+    LC_ALL=C awk -F '|' -v since="$since" 'since == "" || substr($2, 2, length(since) - 1) >= substr(since, 1, length(since) - 1)' |
     LC_ALL=C sort -s -t '|' -k 2.1,2.32 |
     tail -n "$2" |
-    LC_ALL=C sed 's/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/' |
+    LC_ALL=C sed "$stamps" |
     tail -c "$3" >&4
 } 3>&1)
 exit "$code"

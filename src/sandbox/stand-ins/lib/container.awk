@@ -39,6 +39,7 @@ END {
     put(".RunningFor", age(now - c["created"]) " ago")
     put(".Service", c["service"])
     put(".Project", c["project"])
+    put(".Config.Labels[com.docker.compose.oneoff]", "False")
     put(".Config.Labels[com.docker.compose.project]", c["project"])
     put(".Config.Labels[com.docker.compose.service]", c["service"])
     put(".Labels", "com.docker.compose.project=" c["project"] ",com.docker.compose.service=" c["service"])

@@ -1,0 +1,83 @@
+// Generated from followLogs.sh by "npm run scripts".
+export const script = `time_of() {
+  case $1 in
+    -*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
+    *) printf '%s\\n' "$1" ;;
+  esac
+}
+follow='kind=$1
+target=$2
+lines=$3
+since=$4
+now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
+case $now in *N*) now=$(date -u +%Y-%m-%dT%H:%M:%SZ) ;; esac
+list() {
+  case $kind in
+    stack)
+      docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$target" \\
+        --format '\\''{{.ID}} {{.Label "com.docker.compose.oneoff"}}'\\'' </dev/null | awk '\\''$2 != "True" { print $1 }'\\''
+      ;;
+    *) docker inspect --type container --format '\\''{{.Id}}'\\'' "$target" </dev/null ;;
+  esac
+}
+service_of() {
+  is=$(docker inspect --type container --format '\\''{{index .Config.Labels "com.docker.compose.service"}}|{{.Name}}'\\'' "$1" 2>/dev/null </dev/null)
+  service=\${is%%|*}
+  name=\${is#*|/}
+  printf '\\''%s\\n'\\'' "\${service:-$name}" | tr -cd '\\''A-Za-z0-9._\\n-'\\''
+}
+both() {
+  marked=$1
+  shift
+  {
+    { docker logs --timestamps "$@" 2>&1 >&3 3>&- </dev/null | sed -u "s/^/e|$marked|/" >&4; } 3>&1 |
+      sed -u "s/^/o|$marked|/"
+  } 4>&1
+}
+if ! ids=$(list 2>/dev/null) || [ -z "$ids" ]; then
+  docker version >/dev/null || exit 1
+  echo none
+  exit 0
+fi
+echo following
+exec 5<&0
+{
+  cat <&5 >/dev/null
+  trap '\\'''\\'' TERM
+  kill 0
+} &
+exec 5<&-
+for id in $ids; do
+  if [ -n "$since" ]; then both "$(service_of "$id")" --tail "$lines" --since "$since" --until "$now" "$id"
+  else both "$(service_of "$id")" --tail "$lines" --until "$now" "$id"
+  fi
+done | LC_ALL=C sort -s -t '\\''|'\\'' -k 3.1,3.30 | tail -n "$lines"
+follow() {
+  case $1 in "" | *[!0-9a-f]*) return ;; esac
+  marked_as=$(service_of "$1")
+  eval "follower=\\\${follower_$1:-}"
+  for wait in 0.1 0.2 0.3 0.4; do
+    if [ -z "$follower" ] || ! kill -0 "$follower" 2>/dev/null; then break; fi
+    sleep "$wait"
+    [ "$wait" != 0.4 ] || return
+  done
+  both "$marked_as" --follow --since "$2" "$1" &
+  eval "follower_$1=$!"
+}
+for id in $ids; do follow "$id" "$now"; done
+case $kind in
+  stack) filter=label=com.docker.compose.project.working_dir=$target ;;
+  *) filter=container=$target ;;
+esac
+docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '\\''{{.ID}}'\\'' </dev/null |
+  while read -r id; do
+    ended=$(docker inspect --type container --format '\\''{{.State.FinishedAt}}'\\'' "$id" 2>/dev/null </dev/null)
+    case $ended in "" | 0001-*) ended=$now ;; esac
+    follow "$id" "$ended"
+  done'
+target=$2
+if [ "$1" = stack ]; then
+  target=$(cd "$(path_of "$2")" 2>/dev/null && pwd -P) || { echo none; exit 0; }
+fi
+as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")"
+`

@@ -1,0 +1,66 @@
+import { Effect, type ParseResult, Schema } from "effect"
+import { ContainerName, LogLines, LogsQueryInvalid, LogsTargetMissing } from "../../schema/Container.ts"
+import { errorInWords } from "../../schema/inWords.ts"
+import { type LogSource, Since, sinceArgument } from "../../schema/Logs.ts"
+import { normalRemotePath, RemotePath } from "../../schema/RemotePath.ts"
+
+/** Whose logs, and how much of them, as the caller wrote it. An empty text counts as absent. */
+export interface LogsQuery {
+  readonly containerName?: string | undefined
+  readonly remotePath?: string | undefined
+  readonly lines?: string | undefined
+  readonly since?: string | undefined
+  readonly timestamps?: string | undefined
+}
+
+/** What a logs request asks for. */
+export interface WantedLogs {
+  readonly source: LogSource
+  readonly lines: number
+  /** As the scripts on a server take it: empty, a time in UTC, or `-` and how many seconds ago. */
+  readonly since: string
+  readonly timestamps: boolean
+}
+
+const digits = Schema.String.pipe(
+  Schema.pattern(/^\d{1,9}$/, { message: () => "must be a whole number from 1 to 10000" }),
+  Schema.compose(Schema.NumberFromString),
+  Schema.compose(LogLines.annotations({ message: () => "must be a whole number from 1 to 10000" }))
+)
+const yesOrNo = Schema.BooleanFromString.annotations({ message: () => "must be true or false" })
+const decode = Schema.decodeUnknown(
+  Schema.Struct({
+    containerName: Schema.optional(ContainerName),
+    remotePath: Schema.optional(RemotePath),
+    lines: Schema.optionalWith(digits, { default: () => 100 }),
+    since: Schema.optional(Since),
+    timestamps: Schema.optionalWith(yesOrNo, { default: () => false })
+  }),
+  { errors: "all" }
+)
+
+const given = (text: string | undefined) => (text === undefined || text === "" ? undefined : text)
+
+const invalid = (error: ParseResult.ParseError) =>
+  new LogsQueryInvalid({ reason: errorInWords(error, { whole: "The query", part: "query parameter" }) })
+
+/** Reads a logs request: the last 100 lines when it does not say how many, of the stack where it names both. */
+export const wantedLogs = Effect.fn("wantedLogs")(function*(
+  query: LogsQuery
+): Effect.fn.Return<WantedLogs, LogsQueryInvalid | LogsTargetMissing> {
+  const { containerName, lines, remotePath, since, timestamps } = yield* decode({
+    containerName: given(query.remotePath) === undefined ? given(query.containerName) : undefined,
+    remotePath: given(query.remotePath),
+    lines: given(query.lines),
+    since: given(query.since),
+    timestamps: given(query.timestamps)
+  }).pipe(Effect.mapError(invalid))
+  const source: LogSource | undefined = remotePath !== undefined
+    ? { kind: "stack", remotePath: normalRemotePath(remotePath) }
+    : containerName !== undefined
+    ? { kind: "container", name: containerName }
+    : undefined
+  return source === undefined
+    ? yield* new LogsTargetMissing()
+    : { source, lines, since: sinceArgument(since), timestamps }
+})

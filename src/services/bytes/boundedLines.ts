@@ -1,0 +1,30 @@
+import { Stream } from "effect"
+
+interface Carry {
+  /** The beginning of the line that has not ended yet. */
+  readonly line: string
+  /** Whether that line is longer than what is kept of it. */
+  readonly cut: boolean
+}
+
+const next = (longest: number) => ({ cut, line }: Carry, text: string): readonly [Carry, ReadonlyArray<string>] => {
+  const [first = "", ...rest] = text.split("\n")
+  const begun = cut ? line : line + first
+  if (rest.length === 0) {
+    return [begun.length > longest ? { line: begun.slice(0, longest), cut: true } : { line: begun, cut }, []]
+  }
+  const last = rest.pop() ?? ""
+  const whole = [begun, ...rest].map((each) => each.slice(0, longest))
+  return [{ line: last.slice(0, longest), cut: last.length > longest }, whole]
+}
+
+/**
+ * The lines of bytes that may go on for ever, each cut to `longest` characters; what has no line break holds no more
+ * memory than that. Bytes that are not UTF-8 become replacement characters. What follows the last break is not a line.
+ */
+export const boundedLines =
+  (longest: number) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>
+    Stream.decodeText(bytes).pipe(
+      Stream.mapAccum({ line: "", cut: false }, next(longest)),
+      Stream.mapConcat((lines) => lines)
+    )
