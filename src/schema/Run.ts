@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Step } from "./Step.ts"
+import { strictQuery } from "./strict.ts"
 
 /** Which long program a run executes. */
 export const RunKind = Schema.Literal("deploy", "rollback", "stack", "build", "pull", "upsert")
@@ -94,7 +95,7 @@ export const RunsQuery = Schema.Struct({
     })
   ),
   before: Schema.optional(Schema.String.annotations({ description: "The id that the page before named as `next`." }))
-})
+}).annotations(strictQuery)
 export interface RunsQuery extends Schema.Schema.Type<typeof RunsQuery> {}
 
 /** A page of runs, newest first, and what to ask for as `before` to get the page after it. */

@@ -152,7 +152,7 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
         ["/api/projects/compare", { projectPath: root }, 400, /serverId/],
         ["/api/projects/init", { projectPath: join(root, "none") }, 400, /does not exist/],
         ["/api/projects/init", {}, 400, /^projectPath/],
-        ["/api/container/build", { projectPath: join(root, "pwsh") }, 400, /is no directory/],
+        ["/api/container/build", { projectPath: join(root, "pwsh") }, 400, /is not a directory/],
         ["/api/container/pull", { serverId: "none", files: [{ ...item, localPath: "x" }] }, 404, /Server not found/],
         ["/api/container/pull", { serverId: "none", files: [{ ...item, remotePath: "x" }] }, 404, /Server not found/],
         [

@@ -15,7 +15,7 @@ export const listProjects = Effect.fn("listProjects")(function*() {
   const root = yield* (yield* Settings).get("projects.root")
   const found = yield* files.find(root)
   if (!Option.exists(found, ({ kind }) => kind === "directory")) {
-    const reason = Option.isNone(found) ? "does not exist" : "is no directory"
+    const reason = Option.isNone(found) ? "does not exist" : "is not a directory"
     return yield* new LocalFileFailed({
       path: root,
       reason: `the projects root ${reason}: create it, or set projects.root`

@@ -10,11 +10,12 @@ export const projectDirectory = Effect.fn("projectDirectory")(function*(
   const path = yield* Path.Path
   const files = yield* LocalFiles
   const invalid = (reason: string) => new ProjectPathInvalid({ path: projectPath, reason })
-  if (projectPath.includes("\0")) return yield* invalid("holds a NUL character")
+  if (projectPath.includes("\0")) return yield* invalid("contains a NUL character")
+  if (projectPath.length > 4_096) return yield* invalid("is longer than 4096 characters")
   if (!path.isAbsolute(projectPath)) return yield* invalid("is not absolute: give the whole path of the directory")
   const directory = path.resolve(projectPath)
   const found = yield* files.find(directory)
   if (Option.isNone(found)) return yield* invalid("does not exist")
-  if (found.value.kind !== "directory") return yield* invalid("is no directory")
+  if (found.value.kind !== "directory") return yield* invalid("is not a directory")
   return directory
 })

@@ -1,5 +1,6 @@
 import { Context, Schema } from "effect"
 import type { Effect, Option, Stream } from "effect"
+import { cut } from "../../schema/quoted.ts"
 
 /** What a local name stands for; a link is reported as a link. */
 export type LocalKind = "file" | "directory" | "link" | "other"
@@ -26,7 +27,7 @@ export class LocalFileFailed extends Schema.TaggedError<LocalFileFailed>()("Loca
 }) {
   readonly status = 500
   override get message() {
-    return `${this.path}: ${this.reason}`
+    return `${cut(this.path)}: ${this.reason}`
   }
 }
 
