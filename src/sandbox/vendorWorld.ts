@@ -3,7 +3,6 @@ import { NodeContext } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import type { Scope } from "effect"
 import { parse, stringify } from "yaml"
-import { toCoolify } from "../services/platform/coolifyWords.ts"
 import { type CoolifyDouble, makeCoolifyDouble } from "./coolifyDouble.ts"
 import { makeGiteaDouble } from "./giteaDouble.ts"
 import type { GitHostDouble } from "./gitHostDouble.ts"
@@ -24,6 +23,13 @@ const SettingsText = Schema.Struct(
 
 const failed = (error: { readonly message: string }) => new SandboxFailed({ part: "settings", reason: error.message })
 
+/** Coolify's names of the build packs, on its own authority: what is tested against it must not have named them. */
+const buildPacks: Readonly<Record<string, string>> = {
+  composestack: "dockercompose",
+  autopack: "nixpacks",
+  imagefile: "dockerfile"
+}
+
 /** What the platform of the neutral world holds, as a Coolify holds it. */
 const takenOver = ({ platform: { state } }: World) =>
   Effect.gen(function*() {
@@ -31,14 +37,13 @@ const takenOver = ({ platform: { state } }: World) =>
       Effect.gen(function*() {
         const envs = yield* Effect.orElseSucceed(state.envs(app.uuid), () => [])
         const { build_pack, compose_location, fqdn, git_branch, git_repository, name, status, uuid } = app
-        const words = toCoolify({ build_pack, compose_location })
         return {
           uuid,
           name,
           status,
           git_repository,
           git_branch,
-          build_pack: String(words["build_pack"]),
+          build_pack: buildPacks[String(build_pack)] ?? String(build_pack),
           docker_compose_location: compose_location,
           docker_compose_raw: `services:\n  ${name}:\n    image: ${name}\n`,
           docker_compose_domains: fqdn === null ? null : JSON.stringify({ [name]: { domain: fqdn } }),

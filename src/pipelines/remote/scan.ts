@@ -7,7 +7,11 @@ import { script } from "./scripts/scan.sh.ts"
 /** How many bytes of each compose file a scan brings along. */
 export const composeFileLimit = 256 * 1024
 
+/** How many directories of a server are told. */
+const mostDirectories = 10_000
+
 const first = "berth-scan"
+const fieldsEach = 6
 
 /** Looks at every directory of `~/containers` in one command; links, and what may not be read, are left out. */
 export const scanCommand: RemoteCommand = {
@@ -17,13 +21,14 @@ export const scanCommand: RemoteCommand = {
   sudo: false
 }
 
-/** Reads the answer of `scanCommand`; nothing when its beginning is missing because there was too much of it. */
+/** Reads the answer of `scanCommand`; nothing when there is too much of it, or its beginning is missing for that reason. */
 export const parseScan = (output: string): Option.Option<ReadonlyArray<DeployedProject>> => {
-  const [head, ...fields] = output.split("\0")
-  if (head !== first) return Option.none()
+  const parts = output.split("\0", fieldsEach * (mostDirectories + 1) + 1)
+  if (parts[0] !== first || parts.length > fieldsEach * mostDirectories + 2) return Option.none()
+  const fields = parts.slice(1)
   const projects: Array<DeployedProject> = []
-  for (let at = 0; at + 6 <= fields.length; at += 6) {
-    const [name = "", compose = "", env = "", data = "", archive = "", text = ""] = fields.slice(at, at + 6)
+  for (let at = 0; at + fieldsEach <= fields.length; at += fieldsEach) {
+    const [name = "", compose = "", env = "", data = "", archive = "", text = ""] = fields.slice(at, at + fieldsEach)
     projects.push({
       name,
       remotePath: `~/containers/${name}`,

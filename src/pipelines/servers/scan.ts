@@ -22,6 +22,7 @@ export const scan = Effect.fn("scan")(function*(
   )
   return yield* Effect.mapError(
     parseScan(stdout),
-    () => failed(`the compose files in ~/containers on "${server.name}" are too large together`)
+    () =>
+      failed(`~/containers on "${server.name}" has more than 10,000 directories, or more than 64 MiB of compose files`)
   )
 })

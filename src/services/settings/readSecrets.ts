@@ -1,7 +1,7 @@
 import { Effect, Option, Redacted, Ref } from "effect"
 import { secretSettings, type SettingsUnavailable } from "../../schema/Settings.ts"
 import type { Find } from "./findSetting.ts"
-import type { serverReader } from "./readServers.ts"
+import type { serverReader } from "./serverReader.ts"
 import { holdsReferences, type SettingsDocument } from "./settingsDocument.ts"
 import type { Snapshot } from "./settingsSource.ts"
 

@@ -2,8 +2,8 @@ import { Array, Either, Option, Record } from "effect"
 import { didYouMean } from "../../schema/nearest.ts"
 import { settingDefinitions, type SettingName, SettingsInvalid } from "../../schema/Settings.ts"
 import { hasReference } from "./reference.ts"
+import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./serverFields.ts"
 import { type Decode, decodeWritten, type Entry, isList, type Scalar, type Written } from "./settingValue.ts"
-import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./storedServer.ts"
 import { type NamedTree, type Tree, yamlTree } from "./yamlTree.ts"
 
 /** A settings file whose names are known and whose values fit; references are accepted unresolved. */

@@ -7,7 +7,7 @@ import {
   type SettingUnresolved
 } from "../../schema/Settings.ts"
 import type { Find } from "./findSetting.ts"
-import type { serverReader } from "./readServers.ts"
+import type { serverReader } from "./serverReader.ts"
 import { type SettingsDocument, settingsProblems } from "./settingsDocument.ts"
 import type { SettingsSource } from "./settingsSource.ts"
 

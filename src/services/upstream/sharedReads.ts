@@ -34,8 +34,10 @@ class Read implements Equal.Equal {
 }
 
 /**
- * Lets reads that ask the same at the same time share one call. A read that begins after a write has ended shares
- * nothing with one that began before: whoever wrote sees what was written. A call goes on while anybody waits for it.
+ * Lets identical concurrent reads share one call. A read that begins after a write has ended shares nothing with one that
+ * began before: whoever wrote sees what was written. A call goes on while anybody waits for it.
+ *
+ * Four callers that list 300 applications at once make 304 calls and not 1,204; a Coolify allows 200 a minute.
  */
 export const shareReads = (send: Send): Effect.Effect<Send, never, Scope.Scope> =>
   Effect.gen(function*() {

@@ -131,3 +131,14 @@ describe("parseScan", () => {
     expect(parseScan("web\0compose.yml\0\0\0\0services: {}\0")).toEqual(Option.none())
   })
 })
+
+it("reads ten thousand directories, and no more, however many separators there are", () => {
+  const directory = "a\0\0\0\0\0\0"
+  expect(Option.map(parseScan(`berth-scan\0${directory.repeat(10_000)}`), ({ length }) => length)).toEqual(
+    Option.some(10_000)
+  )
+  expect(parseScan(`berth-scan\0${directory.repeat(10_001)}`)).toEqual(Option.none())
+  const began = performance.now()
+  expect(parseScan(`berth-scan${"\0".repeat(63 * 1024 * 1024)}`)).toEqual(Option.none())
+  expect(performance.now() - began).toBeLessThan(2_000)
+})

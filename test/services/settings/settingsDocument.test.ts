@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { settingDefinitions } from "../../../src/schema/Settings.ts"
+import { serverFields } from "../../../src/services/settings/serverFields.ts"
 import { settingsDocument, settingsProblems } from "../../../src/services/settings/settingsDocument.ts"
-import { serverFields } from "../../../src/services/settings/storedServer.ts"
 
 const messageOf = (text: string) =>
   Either.match(settingsDocument("/etc/berth.yaml", text), { onLeft: ({ message }) => message, onRight: () => "fits" })

@@ -2,8 +2,8 @@ import { Array, Effect, type Option } from "effect"
 import type { Server, ServerAccess } from "../../schema/Server.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../../schema/Settings.ts"
 import type { Resolver } from "./resolvedValue.ts"
+import { secretFields, serverFields, type StoredServer } from "./serverFields.ts"
 import type { Decode, Entry } from "./settingValue.ts"
-import { secretFields, serverFields, type StoredServer } from "./storedServer.ts"
 
 type Read<A> = Effect.Effect<A, SettingUnresolved | SettingsInvalid>
 

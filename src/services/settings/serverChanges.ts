@@ -1,7 +1,7 @@
 import { Record, Redacted } from "effect"
 import type { Server, ServerInput } from "../../schema/Server.ts"
+import { credentialFields, type ServerField, type StoredServer } from "./serverFields.ts"
 import { isList } from "./settingValue.ts"
-import { credentialFields, type ServerField, type StoredServer } from "./storedServer.ts"
 import type { Fields, FieldValue } from "./yamlText.ts"
 
 /** What a replacement sets, in the order in which it is written; `null` clears a field. */
