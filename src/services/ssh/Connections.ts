@@ -1,11 +1,12 @@
 import type { FileSystem } from "@effect/platform"
-import { Clock, Context, Deferred, Duration, Effect, Layer, RcMap, Redacted } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, RcMap } from "effect"
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { channelsAtOnce, connect, isOver } from "./connection.ts"
 import type { ConnectError, Connection } from "./connection.ts"
 import type { HostKeys } from "./HostKeys.ts"
+import { reveal } from "./logIn.ts"
 
 const idleMillis = Duration.toMillis("5 minutes")
 
@@ -45,8 +46,6 @@ const idle = (key: Key): Effect.Effect<void> =>
     if (left > 0) yield* Effect.zipRight(Effect.sleep(left), idle(key))
   })
 
-const reveal = (secret: Redacted.Redacted | undefined) => secret === undefined ? null : Redacted.value(secret)
-
 // Two stored servers with the same address and log-in share a connection; another password makes another one. The
 // secrets go in as a digest that nobody else can compute.
 const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username }: ServerAccess): string =>
@@ -54,9 +53,9 @@ const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username
     host.toLowerCase(),
     port,
     username,
-    reveal(credentials.password),
+    reveal(credentials.password) ?? null,
     credentials.privateKey ?? null,
-    reveal(credentials.passphrase),
+    reveal(credentials.passphrase) ?? null,
     credentials.agent === true
   ])).digest("hex")
 

@@ -100,7 +100,15 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
           answer(error ? failed(path, error) : Effect.succeed(value))
         ))
 
-    const home = yield* Effect.cached(ask<string>("~", "finding", (answer) => sftp.realpath(".", answer)))
+    // Not `Effect.cached`: an interruption of the first who asks would be kept for all others.
+    let knownHome: string | undefined
+    const home = Effect.suspend(() =>
+      knownHome === undefined
+        ? Effect.tap(ask<string>("~", "finding", (answer) => sftp.realpath(".", answer)), (found) => {
+          knownHome = found
+        })
+        : Effect.succeed(knownHome)
+    )
     const resolve = (path: string) => {
       if (/[\0]/.test(path)) {
         return new RemoteFileFailed({ ...where(server), path, reason: "a path must not hold NUL" })
@@ -122,7 +130,7 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
     const readAt = (handle: Buffer): ReadAt => (bytes, from, length, offset, answer) =>
       sftp.read(handle, bytes, from, length, offset, answer)
 
-    // What the kernel makes up, /proc for one, has no size.
+    // What the kernel makes up, /proc for one, has a size of 0; and a server may leave the size out.
     const untilItEnds = (path: string, handle: Buffer) =>
       Stream.unfoldChunkEffect(0, (offset) => {
         const bytes = Buffer.allocUnsafe(pieceSize)
@@ -152,8 +160,8 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
     const read: SftpSession["read"] = (path) =>
       Stream.unwrapScoped(Effect.gen(function*() {
         const handle = yield* opened(path, "r", 0)
-        const { size } = yield* ask<Stats>(path, "looking at", (answer) => sftp.fstat(handle, answer))
-        return size === 0 ? untilItEnds(path, handle) : yield* wholly(path, handle, size)
+        const { size } = yield* ask<Partial<Stats>>(path, "looking at", (answer) => sftp.fstat(handle, answer))
+        return size === undefined || size === 0 ? untilItEnds(path, handle) : yield* wholly(path, handle, size)
       }))
 
     return {

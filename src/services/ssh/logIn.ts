@@ -16,7 +16,8 @@ export interface LogIn {
   readonly unused: ReadonlyArray<string>
 }
 
-const reveal = (secret: Redacted.Redacted | undefined): string | undefined =>
+/** The secret in the open, for what is about to send it or to compare it. */
+export const reveal = (secret: Redacted.Redacted | undefined): string | undefined =>
   secret === undefined ? undefined : Redacted.value(secret)
 
 /** Sends the password to the first prompt that hides its answer, and nothing to any other. */

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import type { SFTPWrapper } from "ssh2"
+import { Sftp } from "../../../src/services/ssh/Sftp.ts"
+import { fakeSsh } from "../../fixtures/fakeSsh.ts"
+import { liveSsh } from "./live.ts"
+
+const content = Buffer.from("all of it ".repeat(10_000))
+
+describe("a server whose SFTP is odd", () => {
+  it.scopedLive("has its files read to the end when it tells no size", () =>
+    Effect.gen(function*() {
+      const serve = (sftp: SFTPWrapper) => {
+        sftp.on("OPEN", (id) => sftp.handle(id, Buffer.from("1")))
+        sftp.on("FSTAT", (id) => Reflect.apply(sftp.attrs, sftp, [id, {}]))
+        sftp.on("READ", (id, _handle, offset, length) =>
+          offset >= content.length
+            ? sftp.status(id, 1)
+            : sftp.data(id, content.subarray(offset, offset + length)))
+        sftp.on("CLOSE", (id) => sftp.status(id, 0))
+      }
+      const { access } = yield* fakeSsh({ sftp: serve })
+      const { read } = yield* (yield* Sftp).session(access)
+      const chunks = yield* Stream.runCollect(read("/file"))
+      expect(Buffer.concat([...chunks]).equals(content)).toBe(true)
+    }).pipe(Effect.provide(liveSsh())))
+
+  it.scopedLive("is asked for the home again when the first who asked has left", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const serve = (sftp: SFTPWrapper) => {
+        sftp.on("REALPATH", (id) => {
+          asked += 1
+          if (asked > 1) sftp.name(id, [{ filename: "/home/u", longname: "", attrs: noAttributes }])
+        })
+        sftp.on("LSTAT", (id) => sftp.status(id, 2))
+      }
+      const noAttributes = { mode: 0, uid: 0, gid: 0, size: 0, atime: 0, mtime: 0 }
+      const { access } = yield* fakeSsh({ sftp: serve })
+      const { stat } = yield* (yield* Sftp).session(access)
+      const first = yield* Effect.fork(stat("~/a"))
+      yield* Effect.sleep("200 millis")
+      yield* Fiber.interrupt(first)
+      expect((yield* Effect.flip(Effect.timeout(stat("~/a"), "5 seconds"))).message).toContain("no such file")
+      expect(asked).toBe(2)
+    }).pipe(Effect.provide(liveSsh())))
+})
