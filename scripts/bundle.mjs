@@ -29,7 +29,7 @@ await build({
   // Its form for Node asks for its own files in a way that cannot be packed.
   alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
   // It has parts in machine code, which stay where they were installed.
-  external: ["ssh2"],
+  external: ["ssh2", "libsql"],
   // Some packages still ask for others by `require`.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module';const require=requireFrom(import.meta.url);"

@@ -26,8 +26,10 @@ const idempotencyOf = (request: HttpServerRequest.HttpServerRequest) =>
       return yield* new ApiError({ status: 400, message: `Idempotency-Key must have 1 to ${longestKey} characters` })
     }
     const body = yield* Effect.orElseSucceed(request.text, () => "")
+    // Only digests of what a caller chose are kept.
+    const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
     const asked = `${request.method} ${pathOf(request.url)}\n${body}`
-    return Option.some({ key, digest: createHash("sha256").update(asked).digest("hex") })
+    return Option.some({ key: digestOf(key), digest: digestOf(asked) })
   })
 
 const accepted = (run: Run) =>

@@ -1,5 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { takeUpRuns } from "../pipelines/runs/takeUpRuns.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
 import { guard } from "./guard/guard.ts"
@@ -29,10 +30,14 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   ])
 )
 
+// What is asked for first is answered first: going on with what an earlier process left can wait a moment.
+const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(takeUpRuns, "300 millis")))
+
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
 export const Http = HttpApiBuilder.serve(guard).pipe(
   Layer.provide(Pages),
   Layer.provide(ErrorsLive),
   Layer.provide(RunRequestsLive),
-  Layer.provide(ApiLive)
+  Layer.provide(ApiLive),
+  Layer.merge(TakeUpRuns)
 )

@@ -73,6 +73,7 @@ export const settingDefinitions = {
   "build.shell": defaulted(CommandLine, ["pwsh"]),
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),
+  "runs.keep": defaulted(DurationText, Duration.days(90)),
   "http.token": optional(Secret),
   "http.hosts": defaulted(Texts, []),
   "http.origins": defaulted(Texts, [])

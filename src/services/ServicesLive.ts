@@ -10,13 +10,13 @@ import { LocksLive } from "./locks/Locks.ts"
 import { PlatformLive } from "./platform/PlatformLive.ts"
 import { InstanceLive } from "./runs/Instance.ts"
 import { RunsLive } from "./runs/RunsLive.ts"
-import { RunStoreMemory } from "./runs/runStoreMemory.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
 import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
+import { runStoreIn } from "./state/RunStoreLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
 import { UpstreamLive } from "./upstream/Upstream.ts"
 
@@ -25,6 +25,13 @@ const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
   const path = yield* Path.Path
   const { file } = yield* Settings
   return HostKeysLive(path.join(path.dirname(file), "berth.known_hosts"))
+}))
+
+/** Runs are remembered beside the settings file too. */
+const StateLive = Layer.unwrapEffect(Effect.gen(function*() {
+  const path = yield* Path.Path
+  const { file } = yield* Settings
+  return runStoreIn(path.join(path.dirname(file), "berth.db"), "15 seconds")
 }))
 
 const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
@@ -48,7 +55,7 @@ const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, GunzipLive,
  */
 export const servicesLive = (settingsFile: string) =>
   RunsLive.pipe(
-    Layer.provide(RunStoreMemory),
+    Layer.provide(StateLive),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
     Layer.provideMerge(SettingsLive(settingsFile)),
     Layer.provideMerge(LocksLive),

@@ -77,7 +77,7 @@ describe.skipIf(process.platform === "win32")("the runs of a service", { timeout
       })
       expect((yield* service.request("GET", "/api/runs?kind=deploy")).body).toEqual({ runs: [], next: null })
       expect((yield* service.request("GET", "/api/runs?limit=0")).body).toEqual({
-        error: "limit: must be a whole number from 1 to 500"
+        error: expect.stringContaining("must be a whole number from 1 to 500")
       })
     }))
 

@@ -31,10 +31,12 @@ const keepCorrupt = (file: string, content: Uint8Array) =>
 /**
  * Adds an entry at the end of a project's changelog. A file that is no JSON array, or no UTF-8, is kept beside it as
  * `.corrupt` and replaced, with the entries that can be read. One append to a changelog runs at a time.
+ * @param isRepeated whether an earlier attempt may have added this very entry: it is not added twice
  */
 export const appendChangelog = Effect.fn("appendChangelog")(function*(
   directory: string,
-  entry: ChangelogEntry
+  entry: ChangelogEntry,
+  isRepeated = false
 ): Effect.fn.Return<void, LocalFileFailed | FileLocked, LocalFiles | Locks | Path.Path> {
   const files = yield* LocalFiles
   const locks = yield* Locks
@@ -44,7 +46,9 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
     const text = textOf(content)
     const before = entriesIn(text)
     if (text.trim() !== "" && (Option.isNone(before) || !isText(content))) yield* keepCorrupt(file, content)
-    const entries = [...Option.getOrElse(before, () => []), entry]
+    const earlier = Option.getOrElse(before, () => [])
+    if (isRepeated && earlier.some((other) => JSON.stringify(other) === JSON.stringify(entry))) return
+    const entries = [...earlier, entry]
     yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
   }).pipe(locks.withLock(changelogLock(file)))
 })

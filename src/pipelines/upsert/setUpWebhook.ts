@@ -1,8 +1,8 @@
-import { Effect, Either, Option, Redacted } from "effect"
+import { Effect, Either, Option, Redacted, Schema } from "effect"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { skip, step, type Steps } from "../../services/runs/Steps.ts"
+import { durableStep, skip, type Steps } from "../../services/runs/Steps.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { ensureHook } from "../webhooks/pushHook.ts"
@@ -30,5 +30,5 @@ export const setUpWebhook = Effect.fn("setUpWebhook")(function*(
     done,
     (error) => Effect.succeed(`Warning: the webhook could not be set up: ${error.message}`)
   )
-  yield* step("webhook", warned, (detail) => detail)
+  yield* durableStep("webhook", Schema.String, () => warned, (detail) => detail)
 })

@@ -1,5 +1,5 @@
-import { Effect, Option, Schema } from "effect"
-import { type PlatformFailure, type PlatformRecord, PlatformUnavailable } from "../../schema/PlatformApp.ts"
+import { Array, Effect, Option, Schema } from "effect"
+import { type PlatformFailure, PlatformUnavailable } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -30,15 +30,34 @@ const create = (plan: AppPlan, { serverUuid }: Target) =>
     return uuid
   })
 
-/** Upsert step 5: creates the application, or brings it to what the plan says even where nothing differs. Answers its uuid. */
+/** An application that an earlier attempt has created, but not lived to tell. */
+const createdBefore = (plan: AppPlan) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    const found = Array.findFirst(yield* platform.applications, ({ name }) => name === plan.name)
+    const followUp = followUpFields(plan)
+    if (Option.isSome(found) && Option.isSome(followUp)) {
+      yield* platform.updateApplication(found.value.uuid, followUp.value)
+    }
+    return Option.map(found, ({ uuid }) => uuid)
+  })
+
+/**
+ * Upsert step 5: creates the application, or brings it to what the plan says even where nothing differs. Answers its uuid.
+ * @param found the uuid of the application, when it was there before
+ * @param isRepeated whether an earlier attempt may have created it since
+ */
 export const sync = Effect.fn("sync")(function*(
   plan: AppPlan,
   target: Target,
-  live: Option.Option<PlatformRecord>
+  found: Option.Option<string>,
+  isRepeated: boolean
 ): Effect.fn.Return<string, PlatformFailure | SettingsError, Platform | Settings> {
   const platform = yield* Platform
-  if (Option.isNone(live)) return yield* create(plan, target)
-  const { uuid } = live.value
-  yield* platform.updateApplication(uuid, updateFields(plan))
-  return uuid
+  if (Option.isNone(found)) {
+    const created = isRepeated ? yield* createdBefore(plan) : Option.none<string>()
+    return Option.isSome(created) ? created.value : yield* create(plan, target)
+  }
+  yield* platform.updateApplication(found.value, updateFields(plan))
+  return found.value
 })

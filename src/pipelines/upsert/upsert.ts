@@ -8,7 +8,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { applicationLock } from "../../services/locks/LockKey.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import { Runs } from "../../services/runs/Runs.ts"
+import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -23,6 +23,27 @@ const nameOf = ({ appName, projectPath }: AppRequest) =>
     Effect.orElseSucceed(() => Option.none<string>())
   )
 
+/** An upsert as a run: what it is, and the program that it executes. */
+export const upsertRun = Effect.fn("upsertRun")(function*(request: AppRequest) {
+  const settings = yield* Settings
+  const name = yield* nameOf(request)
+  const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
+  const key = applicationLock(
+    Option.getOrElse(platformUrl, () => ""),
+    Option.getOrElse(name, () => request.projectPath)
+  )
+  const named = Option.match(name, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
+  const spec: RunSpec<UpsertResult, typeof UpsertResult.Encoded> = {
+    kind: "upsert",
+    key,
+    subject: { projectPath: request.projectPath, ...named },
+    request: { ...request, ...named },
+    result: UpsertResult,
+    resumes: true
+  }
+  return { spec, program: upsertApp({ ...request, ...named }) }
+})
+
 /** Runs an upsert as a run of the service. Upserts of one application follow each other: the second sees what the first made. */
 export const upsert = Effect.fn("upsert")(function*(
   request: AppRequest
@@ -31,30 +52,9 @@ export const upsert = Effect.fn("upsert")(function*(
   UpsertFailed | RunFailure,
   GitHost | LocalFiles | Locks | Path.Path | Platform | Runs | Settings | Sftp | Ssh
 > {
-  const runs = yield* Runs
-  const settings = yield* Settings
-  const name = yield* nameOf(request)
-  const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
-  const key = applicationLock(
-    Option.getOrElse(platformUrl, () => ""),
-    Option.getOrElse(name, () => request.projectPath)
-  )
-  const named = Option.match(name, { onNone: () => request, onSome: (appName) => ({ ...request, appName }) })
+  const { program, spec } = yield* upsertRun(request)
   return yield* Effect.catchTag(
-    runs.run(
-      {
-        kind: "upsert",
-        key,
-        subject: {
-          projectPath: request.projectPath,
-          ...Option.match(name, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
-        },
-        request: named,
-        result: UpsertResult,
-        resumes: false
-      },
-      upsertApp(named)
-    ),
+    (yield* Runs).run(spec, program),
     "FileLocked",
     ({ message }) => new UpsertFailed({ step: "config", reason: message })
   )

@@ -1,7 +1,6 @@
 import type { Path } from "@effect/platform"
-import { DateTime, Effect, Option, Predicate } from "effect"
-import type { Change, ChangelogEntry } from "../../schema/Changelog.ts"
-import { changelogFileName } from "../../schema/Changelog.ts"
+import { DateTime, Effect, Option, Predicate, Schema } from "effect"
+import { type Change, ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest } from "../../schema/Drift.ts"
 import type { PlatformRecord } from "../../schema/PlatformApp.ts"
 import { UpsertFailed, type UpsertResult } from "../../schema/Upsert.ts"
@@ -10,7 +9,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { counted } from "../../services/runs/counted.ts"
-import { skip, stages, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
+import { durableStep, once, skip, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -21,6 +20,7 @@ import { appendChangelog } from "../applications/changelog.ts"
 import { changesOf } from "../applications/changes.ts"
 import { findLive } from "./findLive.ts"
 import { findTarget } from "./findTarget.ts"
+import { KeptChange, KeptCheck, KeptDeployment, KeptPlan, KeptTarget } from "./kept.ts"
 import { readPlan } from "./readPlan.ts"
 import { type DomainRoute, type Routed, routeDomain } from "./routeDomain.ts"
 import { setHostPort } from "./setHostPort.ts"
@@ -29,7 +29,16 @@ import { sync } from "./sync.ts"
 import type { Target } from "./target.ts"
 
 /** A step whose failure ends the upsert, and says which step it was. */
-const stage = stages((name, { message }) => new UpsertFailed({ step: name, reason: message }))
+const stage = <A, I, E extends { readonly message: string }, R>(
+  name: string,
+  kept: Schema.Schema<A, I>,
+  effect: (isRepeated: boolean) => Effect.Effect<A, E, R>,
+  outcome: (result: A) => string | StepOutcome
+): Effect.Effect<A, UpsertFailed, R | Settings | Steps> =>
+  Effect.mapError(
+    durableStep(name, kept, effect, outcome),
+    ({ message }) => new UpsertFailed({ step: name, reason: message })
+  )
 
 const planned = ({ buildPack, name, port, warnings }: AppPlan) => {
   const ports = Option.match(port, { onNone: () => "no port", onSome: (number) => `port ${number}` })
@@ -55,7 +64,7 @@ const listed = (changes: ReadonlyArray<Change>) =>
 const route = (wanted: Omit<DomainRoute, "domain">) =>
   Option.match(wanted.plan.domain, {
     onNone: () => Effect.as(skip("route", "no domain"), { detail: "", change: Option.none() } satisfies Routed),
-    onSome: (domain) => stage("route", routeDomain({ ...wanted, domain }), ({ detail }) => detail)
+    onSome: (domain) => stage("route", KeptChange, () => routeDomain({ ...wanted, domain }), ({ detail }) => detail)
   })
 
 /**
@@ -73,21 +82,32 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   const platform = yield* Platform
   const steps = yield* Steps
 
-  const plan = yield* stage("config", readPlan(request), planned)
-  const target = yield* stage("server", findTarget(plan), located)
-  const { app: live, namesakes } = yield* stage(
+  // A platform may show a repository's address with a token in it.
+  const secrets = yield* secretsInUse
+  const shown = (value: unknown) => Predicate.isString(value) ? scrubbed(value, secrets) : value
+
+  const plan = yield* stage("config", KeptPlan, () => readPlan(request), planned)
+  const target = yield* stage("server", KeptTarget, () => findTarget(plan), located)
+  const { namesakes, updates, uuid: found } = yield* stage(
     "check",
-    findLive(plan),
-    ({ app }) => Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
+    KeptCheck,
+    () =>
+      Effect.map(findLive(plan), ({ app, namesakes }) => ({
+        uuid: Option.map(app, ({ uuid }) => uuid),
+        namesakes,
+        updates: updatesOf(plan, app).map((change) => ({ ...change, old: shown(change.old), new: shown(change.new) }))
+      })),
+    ({ uuid }) => Option.match(uuid, { onNone: () => "CREATE", onSome: (uuid) => `UPDATE ${uuid}` })
   )
-  const isNew = Option.isNone(live)
-  const updates = yield* stage(
-    "validate",
-    Effect.succeed(updatesOf(plan, live)),
-    (changes) => isNew ? "new app" : listed(changes)
+  const isNew = Option.isNone(found)
+  yield* stage("validate", Schema.Void, () => Effect.void, () => isNew ? "new app" : listed(updates))
+  const uuid = yield* stage(
+    "sync",
+    Schema.String,
+    (isRepeated) => sync(plan, target, found, isRepeated),
+    (id) => `${isNew ? "created" : "updated"} ${id}`
   )
-  const uuid = yield* stage("sync", sync(plan, target, live), (id) => `${isNew ? "created" : "updated"} ${id}`)
-  const port = yield* stage("env", setHostPort(plan, uuid), ({ detail }) => detail)
+  const port = yield* stage("env", KeptChange, () => setHostPort(plan, uuid), ({ detail }) => detail)
   const routed = yield* route({
     plan,
     target,
@@ -97,24 +117,24 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     projectPath: request.projectPath
   })
 
-  // A platform may show a repository's address with a token in it.
-  const secrets = yield* secretsInUse
-  const shown = (value: unknown) => Predicate.isString(value) ? scrubbed(value, secrets) : value
   const changes = [...updates, ...Option.toArray(port.change), ...Option.toArray(routed.change)]
-  const changelogEntry: ChangelogEntry = {
-    timestamp: DateTime.formatIso(yield* DateTime.now),
-    action: isNew ? "create" : "update",
-    appName: plan.name,
-    uuid,
-    changes: changes.map((change) => ({ ...change, old: shown(change.old), new: shown(change.new) })),
-    configSnapshot: plan.raw
-  }
+  // Made once, so that an entry that is written already can be told.
+  const changelogEntry = yield* once("changelog entry", ChangelogEntry, () =>
+    Effect.map(DateTime.now, (now) => ({
+      timestamp: DateTime.formatIso(now),
+      action: isNew ? "create" as const : "update" as const,
+      appName: plan.name,
+      uuid,
+      changes: changes.map((change) => ({ ...change, old: shown(change.old), new: shown(change.new) })),
+      configSnapshot: plan.raw
+    })))
   yield* stage(
     "changelog",
-    appendChangelog(request.projectPath, changelogEntry),
+    Schema.Void,
+    (isRepeated) => appendChangelog(request.projectPath, changelogEntry, isRepeated),
     () => `${changelogFileName}: ${listed(changelogEntry.changes)}`
   )
-  yield* stage("deploy", platform.deploy(uuid), ({ notQueued }) =>
+  yield* stage("deploy", KeptDeployment, () => platform.deploy(uuid), ({ notQueued }) =>
     Option.match(notQueued, {
       onNone: () => "the platform was asked to deploy",
       onSome: (why): StepOutcome => ({ status: "skipped", detail: `the platform queued no deployment: ${why}` })

@@ -9,6 +9,8 @@ import {
   ServiceStopping
 } from "../../schema/Run.ts"
 import { Locks } from "../locks/Locks.ts"
+import { sameJson, scrubbedJson } from "../secrets/scrubbedJson.ts"
+import { secretsInUse } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
 import { describeEnd, stepUnderWay } from "./describeEnd.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
@@ -29,6 +31,7 @@ const make = (drain: Duration.DurationInput) =>
     const locks = yield* Locks
     const store = yield* RunStore
     const settings = yield* Settings
+    const secrets = Effect.provideService(secretsInUse, Settings, settings)
     const nextId = yield* makeRunIds
     const isStopping = yield* Ref.make(false)
     const live = new Map<string, LiveRun>()
@@ -121,7 +124,9 @@ const make = (drain: Duration.DurationInput) =>
             result: null,
             error: null
           }
-          yield* store.insert({ run, request: spec.request, idempotency: asked.idempotency, attempt: 1 })
+          // What holds a secret is not kept: another process cannot go on with such a run.
+          const request = sameJson(spec.request, scrubbedJson(spec.request, yield* secrets)) ? spec.request : null
+          yield* store.insert({ run, request, idempotency: asked.idempotency, attempt: 1 })
           const started = yield* launch(spec, program, { run, attempt: 1, kept: [] })
           yield* asked.started(run)
           return started satisfies StartedRun<A, unknown>

@@ -151,6 +151,18 @@ export const durableStep = <A, I, E extends { readonly message: string }, R>(
     return earlier.value
   })
 
+/** Something that is made once in a run and stays the same in every attempt of it; no step tells of it. */
+export const once = <A, I, E, R>(
+  name: string,
+  result: Schema.Schema<A, I>,
+  effect: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | Steps> =>
+  Effect.gen(function*() {
+    const steps = yield* Steps
+    const earlier = yield* steps.recall(name, result)
+    return Option.isSome(earlier) ? earlier.value : yield* steps.perform(name, result, effect)
+  })
+
 /** Records a step that is not taken, and why. */
 export const skip = (name: string, detail: string): Effect.Effect<void, never, Steps> =>
   Effect.flatMap(Steps, (steps) => steps.record({ step: name, status: "skipped", detail }))

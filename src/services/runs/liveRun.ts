@@ -10,7 +10,7 @@ import {
   type RunStoreUnavailable
 } from "../../schema/Run.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
-import { scrubbedJson } from "../secrets/scrubbedJson.ts"
+import { sameJson, scrubbedJson } from "../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
 import { type EventLog, makeEventLog } from "./eventLog.ts"
@@ -51,7 +51,6 @@ export interface RunStart {
 }
 
 const timeNow = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
-const sameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 export const makeLiveRun = (
   { attempt, kept, run: start }: RunStart,

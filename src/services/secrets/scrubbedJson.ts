@@ -9,3 +9,6 @@ export const scrubbedJson = (value: unknown, secrets: ReadonlyArray<Redacted.Red
     ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, scrubbedJson(item, secrets)]))
     : value
 }
+
+/** Whether two JSON values are written alike. */
+export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -1,0 +1,79 @@
+import { Clock, Deferred, Duration, Effect, Layer, Option, Ref, Schedule, Scope } from "effect"
+import { RunStoreUnavailable } from "../../schema/Run.ts"
+import { RunStore } from "../runs/RunStore.ts"
+import { Settings } from "../settings/Settings.ts"
+
+type Opened = Omit<RunStore["Type"], "ready">
+
+/** The most runs that have ended and are kept, whatever their age. */
+const mostKept = 10_000
+const purgePause = Duration.hours(6)
+const reopenPause = Duration.seconds(2)
+
+/**
+ * Runs in an embedded database beside the settings file. It is opened when it is first asked for, beside everything else:
+ * the service answers meanwhile.
+ * @param patience how long a call waits for the file to be opened, which another process may still have
+ */
+export const runStoreIn = (
+  file: string,
+  patience: Duration.DurationInput
+): Layer.Layer<RunStore, never, Settings> =>
+  Layer.scoped(
+    RunStore,
+    Effect.gen(function*() {
+      const settings = yield* Settings
+      const scope = yield* Effect.scope
+      const opened = yield* Deferred.make<Opened>()
+      const isWanted = yield* Ref.make(false)
+      const hindrance = yield* Ref.make("another Berth of this machine uses it. Stop that one, or use its address")
+
+      const purge = Effect.gen(function*() {
+        const store = yield* Deferred.await(opened)
+        const keep = yield* Effect.orElseSucceed(settings.get("runs.keep"), () => Duration.days(90))
+        const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(keep)
+        yield* Effect.ignore(store.purge(before, mostKept))
+      })
+      // What it takes is loaded with the first use: it has parts in machine code.
+      const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
+      const open = Effect.gen(function*() {
+        const [{ openState }, { reasonOf }] = yield* load
+        const store = yield* openState(file).pipe(
+          Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
+          Effect.retry(Schedule.spaced(reopenPause)),
+          Effect.orDie
+        )
+        yield* Deferred.succeed(opened, store)
+        yield* Effect.repeat(purge, Schedule.spaced(purgePause))
+      })
+      const wanted = Effect.whenEffect(
+        Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
+        Ref.modify(isWanted, (before) => [!before, true])
+      )
+      const opening = Effect.gen(function*() {
+        yield* Effect.uninterruptible(wanted)
+        const store = yield* Effect.timeoutOption(Deferred.await(opened), patience)
+        if (Option.isSome(store)) return store.value
+        return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
+      })
+      const using = <A>(use: (store: Opened) => Effect.Effect<A, RunStoreUnavailable>) => Effect.flatMap(opening, use)
+
+      return RunStore.of({
+        name: file,
+        ready: Effect.asVoid(opening),
+        insert: (stored) => using((store) => store.insert(stored)),
+        save: (run) => using((store) => store.save(run)),
+        find: (id) => using((store) => store.find(id)),
+        list: (query) => using((store) => store.list(query)),
+        findByKey: (key, since) => using((store) => store.findByKey(key, since)),
+        unfinished: using((store) => store.unfinished),
+        beginAttempt: (id) => using((store) => store.beginAttempt(id)),
+        steps: (id) => using((store) => store.steps(id)),
+        beginStep: (id, step) => using((store) => store.beginStep(id, step)),
+        keepStep: (id, step, result) => using((store) => store.keepStep(id, step, result)),
+        appendEvents: (id, events) => using((store) => store.appendEvents(id, events)),
+        events: (id, after) => using((store) => store.events(id, after)),
+        purge: (before, most) => using((store) => store.purge(before, most))
+      })
+    })
+  )

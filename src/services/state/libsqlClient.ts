@@ -1,0 +1,96 @@
+import * as Reactivity from "@effect/experimental/Reactivity"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type { Connection } from "@effect/sql/SqlConnection"
+import { SqlError } from "@effect/sql/SqlError"
+import * as Statement from "@effect/sql/Statement"
+import { Effect, Scope, Stream } from "effect"
+import Database from "libsql"
+
+const pragmas = ["locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]
+
+/** Closes a database and gives its file back at once: by itself it would hold it until its statements are collected. */
+const release = (database: Database.Database) => {
+  for (
+    const statement of ["PRAGMA journal_mode = DELETE", "PRAGMA locking_mode = NORMAL", "SELECT 1 FROM sqlite_master"]
+  ) {
+    try {
+      database.prepare(statement).all()
+    } catch {
+      // It was not held, or is damaged.
+    }
+  }
+  database.close()
+}
+
+/** Rows by their columns' names, as the machine code hands them over. */
+type Row = Readonly<Record<string, unknown>>
+
+const connectionTo = (database: Database.Database): Connection => {
+  const prepared = new Map<string, Database.Statement<Array<unknown>>>()
+  const execute = (sql: string, params: ReadonlyArray<unknown>) =>
+    Effect.try({
+      try: (): ReadonlyArray<Row> => {
+        const statement = prepared.get(sql) ?? database.prepare<Array<unknown>>(sql)
+        prepared.set(sql, statement)
+        // A list of parameters: a single one would be taken for an object of names.
+        if (statement.reader) return JSON.parse(JSON.stringify(statement.all([...params])))
+        statement.run([...params])
+        return []
+      },
+      catch: (cause) => {
+        // What has failed halfway is not used again.
+        prepared.delete(sql)
+        return new SqlError({ cause, message: cause instanceof Error ? cause.message : String(cause) })
+      }
+    })
+  const run: Connection["execute"] = (sql, params, transform) =>
+    Effect.map(execute(sql, params), (rows) => (transform === undefined ? rows : transform(rows)))
+  return {
+    execute: run,
+    executeUnprepared: run,
+    executeRaw: execute,
+    executeValues: (sql, params) => Effect.map(execute(sql, params), (rows) => rows.map((row) => Object.values(row))),
+    executeStream: (sql, params, transform) => Stream.fromIterableEffect(run(sql, params, transform))
+  }
+}
+
+/**
+ * A client of an embedded database in a file, which belongs to this process until the scope closes. Its calls come one
+ * after the other and hold the process up while they last; each write is on the disk when it is done.
+ */
+export const makeLibsqlClient = (file: string): Effect.Effect<SqlClient.SqlClient, SqlError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const database = yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => {
+          const database = new Database(file)
+          try {
+            for (const pragma of pragmas) database.prepare(`PRAGMA ${pragma}`).all()
+            // The lock is taken with the first write.
+            database.exec("BEGIN IMMEDIATE; COMMIT")
+          } catch (cause) {
+            release(database)
+            throw cause
+          }
+          return database
+        },
+        catch: (cause) => new SqlError({ cause, message: cause instanceof Error ? cause.message : String(cause) })
+      }),
+      (database) => Effect.sync(() => release(database))
+    )
+    const connection = connectionTo(database)
+    const turn = yield* Effect.makeSemaphore(1)
+    const transaction = Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function*() {
+        yield* restore(turn.take(1))
+        yield* Scope.addFinalizer(yield* Effect.scope, turn.release(1))
+        return connection
+      })
+    )
+    return yield* SqlClient.make({
+      acquirer: turn.withPermits(1)(Effect.succeed(connection)),
+      transactionAcquirer: transaction,
+      compiler: Statement.makeCompilerSqlite(),
+      spanAttributes: [["db.system.name", "sqlite"]]
+    }).pipe(Effect.provide(Reactivity.layer))
+  })

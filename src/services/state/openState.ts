@@ -1,0 +1,77 @@
+import * as SqlClient from "@effect/sql/SqlClient"
+import { SqlError } from "@effect/sql/SqlError"
+import { Clock, Effect, Exit, Schedule, Scope } from "effect"
+import { mkdir, open, rename } from "node:fs/promises"
+import { dirname } from "node:path"
+import type { RunStore } from "../runs/RunStore.ts"
+import { makeLibsqlClient } from "./libsqlClient.ts"
+import { migrate } from "./migrations.ts"
+import { isBusy, isDamage } from "./sqlReason.ts"
+import { makeSqlRunStore } from "./sqlRunStore.ts"
+
+const call = <A>(run: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: run,
+    catch: (cause) => new SqlError({ cause, message: cause instanceof Error ? cause.message : String(cause) })
+  })
+
+/** Makes the file where there is none: only its owner may read it, and the files that SQLite puts beside it. */
+const ensureFile = (file: string) =>
+  call(async () => {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await (await open(file, "a", 0o600)).close()
+  })
+
+/** The database of a file, whole and with its tables. What was opened of it in vain is closed again. */
+const attempt = (file: string, scope: Scope.Scope) =>
+  Effect.uninterruptible(Effect.gen(function*() {
+    yield* ensureFile(file)
+    const own = yield* Scope.fork(scope, scope.strategy)
+    const opened = Effect.gen(function*() {
+      const client = yield* makeLibsqlClient(file)
+      const [checked] = yield* client<{ readonly quick_check: string }>`PRAGMA quick_check(1)`
+      if (checked?.quick_check !== "ok") {
+        return yield* new SqlError({ cause: { code: "SQLITE_CORRUPT" }, message: checked?.quick_check ?? "no answer" })
+      }
+      yield* Effect.provideService(migrate, SqlClient.SqlClient, client).pipe(
+        Effect.mapError((error) =>
+          error._tag === "SqlError" ? error : new SqlError({ cause: error.cause, message: error.message })
+        )
+      )
+      return client
+    })
+    return yield* opened.pipe(
+      Scope.extend(own),
+      Effect.onError((cause) => Scope.close(own, Exit.failCause(cause)))
+    )
+  }))
+
+const setAside = (file: string) =>
+  Effect.gen(function*() {
+    const time = new Date(yield* Clock.currentTimeMillis).toISOString().replace(/[:.]/g, "-")
+    const aside = `${file}.corrupt-${time}`
+    yield* call(() => rename(file, aside))
+    // What was written last belongs to it.
+    yield* Effect.ignore(call(() => rename(`${file}-wal`, `${aside}-wal`)))
+    yield* Effect.logWarning(`${file} was damaged. It is kept as ${aside}, and the history of runs begins anew`)
+  })
+
+/**
+ * Opens the store of runs in a file, which is this process's until the scope closes. A file that is damaged is set aside
+ * and a new one begun; one that another process has is waited for.
+ */
+export const openState = (
+  file: string
+): Effect.Effect<Omit<RunStore["Type"], "ready">, SqlError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const open = attempt(file, scope)
+    const client = yield* open.pipe(
+      Effect.catchIf(isDamage, () => Effect.zipRight(setAside(file), open)),
+      Effect.tapError((error) =>
+        isBusy(error) ? Effect.logDebug(`waiting for another Berth that uses ${file}`) : Effect.void
+      ),
+      Effect.retry({ while: isBusy, schedule: Schedule.spaced("200 millis") })
+    )
+    return yield* Effect.provideService(makeSqlRunStore(file), SqlClient.SqlClient, client)
+  })

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Schedule } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
+import { makeWorld, type World } from "../../src/sandbox/world.ts"
+import { startBerth } from "../fixtures/berthProcess.ts"
+import { type Json, requestTo } from "../sandbox/request.ts"
+
+const json = { "content-type": "application/json", "prefer": "respond-async" }
+
+const isEnded = ({ state }: Json) => !["queued", "running"].includes(String(state))
+const stepsOf = (run: Json): ReadonlyArray<{ readonly step: string; readonly status: string }> =>
+  JSON.parse(JSON.stringify(run["steps"]))
+
+/** Every call takes a while, so that there is time to end the process in each step. */
+const slowly = ({ gitHost, platform }: World) =>
+  Effect.forEach(
+    [platform, gitHost],
+    (double) => double.fail({}, HttpFault.Delay({ duration: "250 millis" }), { times: 10_000 }),
+    { discard: true }
+  )
+
+const runOf = (url: string, id: string) =>
+  Effect.map(requestTo(url, json)("GET", `/api/runs/${id}`), ({ body }) => body)
+const until = (url: string, id: string, holds: (run: Json) => boolean) =>
+  Effect.repeat(runOf(url, id), { until: holds, schedule: Schedule.spaced("10 millis") }).pipe(
+    Effect.zipRight(runOf(url, id)),
+    Effect.timeout("60 seconds")
+  )
+
+const changelogOf = (world: World): ReadonlyArray<{ readonly timestamp: string }> =>
+  JSON.parse(readFileSync(join(world.projects, "hello", "platform.changelog.json"), "utf8"))
+
+const steps = ["sync", "check", "env", "changelog", "webhook"]
+
+describe.skipIf(process.platform === "win32")("a run whose process is killed", () => {
+  it.scopedLive("as an upsert, in any step, goes on from there at the next start", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      yield* slowly(world)
+      const upsert = { projectPath: join(world.projects, "hello") }
+      let berth = yield* startBerth(world.settingsFile)
+      for (const [round, step] of steps.entries()) {
+        const before = (yield* world.platform.calls).length
+        const { body } = yield* requestTo(berth.url, json)("POST", "/api/platform/upsert", upsert)
+        const id = String(body["id"])
+        const killed = yield* until(berth.url, id, (run) => stepsOf(run).some((each) => each.step === step))
+        yield* berth.kill("SIGKILL")
+        yield* berth.ended
+        const finished = stepsOf(killed).filter(({ status }) => status === "done").map((each) => each.step)
+        berth = yield* startBerth(world.settingsFile)
+        const run = yield* until(berth.url, id, isEnded)
+        expect([step, run["state"], run["error"]]).toEqual([step, "succeeded", null])
+        expect(stepsOf(run).map((each) => each.status)).toEqual(Array.from({ length: 10 }, () => "done"))
+        expect(changelogOf(world)).toHaveLength(round + 1)
+        const calls = (yield* world.platform.calls).slice(before)
+        const deployments = calls.filter(({ path }) => path.endsWith("/deploy"))
+        if (finished.includes("deploy") || step !== "deploy") expect([step, deployments.length]).toEqual([step, 1])
+        const lookUps = calls.filter(({ method, path }) => method === "GET" && path.endsWith("/servers"))
+        if (finished.includes("server")) expect(lookUps.length).toBeLessThanOrEqual(1)
+      }
+      const calls = yield* world.platform.calls
+      expect(calls.filter(({ method, path }) => method === "POST" && /\/applications(\/\w[\w-]*)?$/.test(path)))
+        .toHaveLength(1)
+      const { body: { runs } } = yield* requestTo(berth.url, json)("GET", "/api/runs?kind=upsert")
+      expect(JSON.parse(JSON.stringify(runs)).map(({ state }: Json) => state)).toEqual(steps.map(() => "succeeded"))
+      const left = readdirSync(dirname(world.settingsFile)).filter((name) => name.startsWith("berth.db"))
+      expect(left.filter((name) => name.includes("corrupt"))).toEqual([])
+    }), 180_000)
+
+  it.scopedLive(
+    "as one told to end with SIGTERM, ends soon, and goes on at the next start",
+    () =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld
+        yield* slowly(world)
+        const upsert = { projectPath: join(world.projects, "hello") }
+        let berth = yield* startBerth(world.settingsFile)
+        for (const millis of [100, 700, 1_500]) {
+          const { body } = yield* requestTo(berth.url, json)("POST", "/api/platform/upsert", upsert)
+          yield* Effect.sleep(millis)
+          const [elapsed, { signal }] = yield* Effect.timed(Effect.zipRight(berth.kill("SIGTERM"), berth.ended))
+          expect(signal).toBe(null)
+          expect(Duration.toSeconds(elapsed)).toBeLessThan(10)
+          berth = yield* startBerth(world.settingsFile)
+          const run = yield* until(berth.url, String(body["id"]), isEnded)
+          expect(run["state"]).toBe("succeeded")
+        }
+        expect(changelogOf(world)).toHaveLength(3)
+      }),
+    120_000
+  )
+
+  it.scopedLive("keeps no secret in its files", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const berth = yield* startBerth(world.settingsFile)
+      const request = requestTo(berth.url, { ...json, "idempotency-key": "canary-of-a-key" })
+      const { body } = yield* request("POST", "/api/platform/upsert", { projectPath: join(world.projects, "hello") })
+      yield* until(berth.url, String(body["id"]), isEnded)
+      yield* berth.kill("SIGKILL")
+      yield* berth.ended
+      const directory = dirname(world.settingsFile)
+      const kept = readdirSync(directory).filter((name) => name.startsWith("berth.db")).map((name) =>
+        readFileSync(join(directory, name), "latin1")
+      ).join()
+      expect(kept).toContain("hello")
+      const settings = readFileSync(world.settingsFile, "utf8")
+      const secrets = [...settings.matchAll(/(?:token|password|webhookSecret|passphrase): "?([^\s"]{8,})/gi)].map((
+        [, secret]
+      ) => secret ?? "")
+      expect(secrets.length).toBeGreaterThan(2)
+      for (const secret of [...secrets, "canary-of-a-key"]) expect(kept).not.toContain(secret)
+    }), 60_000)
+})

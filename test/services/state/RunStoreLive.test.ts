@@ -1,0 +1,154 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Run } from "../../../src/schema/Run.ts"
+import { RunStore } from "../../../src/services/runs/RunStore.ts"
+import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
+import { runStoreIn } from "../../../src/services/state/RunStoreLive.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+import { temporaryDirectory } from "../../layers/temporary.ts"
+
+const since = Date.now()
+const run = (number: number, given: Partial<Run> = {}): Run => ({
+  id: `run${String(number).padStart(6, "0")}`,
+  kind: "deploy",
+  subject: { serverId: "1", projectPath: "/srv/shop" },
+  state: "succeeded",
+  requestedBy: { door: "http", name: "ann" },
+  requestedAt: new Date(since + number * 1_000).toISOString(),
+  startedAt: null,
+  endedAt: null,
+  steps: [],
+  result: null,
+  error: null,
+  ...given
+})
+const stored = (run: Run, key?: string) => ({
+  run,
+  request: { projectPath: "/srv/shop" },
+  idempotency: Option.map(Option.fromNullable(key), (key) => ({ key, digest: "d" })),
+  attempt: 1
+})
+
+/** Uses the store of a file for a while; afterwards the file is free again. */
+const using = <A, E>(file: string, use: (store: RunStore["Type"]) => Effect.Effect<A, E>) =>
+  Effect.acquireUseRelease(
+    Scope.make(),
+    (scope) =>
+      Effect.flatMap(
+        Layer.buildWithScope(Layer.provide(runStoreIn(file, "1 second"), settingsTest()), scope),
+        (context) => use(Context.get(context, RunStore))
+      ),
+    (scope) => Scope.close(scope, Exit.void)
+  )
+
+const behaves = (store: RunStore["Type"]) =>
+  Effect.gen(function*() {
+    for (const number of [1, 2, 3, 4, 5]) {
+      yield* store.insert(
+        stored(run(number, number === 3 ? { kind: "upsert", state: "running", subject: { appName: "a" } } : {}))
+      )
+    }
+    const ids = (runs: ReadonlyArray<Run>) => runs.map(({ id }) => Number(id.slice(3)))
+    const page = yield* store.list({ limit: 2 })
+    expect([ids(page.runs), page.next]).toEqual([[5, 4], run(4).id])
+    expect(ids((yield* store.list({ before: run(4).id })).runs)).toEqual([3, 2, 1])
+    expect(ids((yield* store.list({ kind: "upsert", appName: "a", state: "running" })).runs)).toEqual([3])
+    expect(ids((yield* store.list({ serverId: "1", projectPath: "/srv/shop" })).runs)).toEqual([5, 4, 2, 1])
+    expect((yield* store.list({ serverId: "' OR 1 = 1 --" })).runs).toEqual([])
+
+    yield* store.beginStep(run(3).id, "sync")
+    yield* store.keepStep(run(3).id, "sync", { uuid: "u" })
+    yield* store.beginStep(run(3).id, "env")
+    expect(yield* store.steps(run(3).id)).toEqual([
+      { step: "sync", result: Option.some({ uuid: "u" }) },
+      { step: "env", result: Option.none() }
+    ])
+    expect(yield* store.unfinished).toMatchObject([{ run: { id: run(3).id }, request: { projectPath: "/srv/shop" } }])
+    expect(yield* store.beginAttempt(run(3).id)).toBe(2)
+    yield* store.save(run(3, { state: "failed", error: { status: 500, error: "no" } }))
+    expect(yield* store.unfinished).toEqual([])
+    expect(yield* store.find(run(3).id)).toMatchObject(Option.some({ state: "failed", error: { error: "no" } }))
+
+    yield* store.insert(stored(run(7), "key"))
+    expect(yield* store.findByKey("key", since + 7_000)).toMatchObject(
+      Option.some({ digest: "d", run: { id: run(7).id } })
+    )
+    expect(yield* store.findByKey("key", since + 7_001)).toEqual(Option.none())
+    const event = (id: number) => ({ id, event: "output", data: `{"text":"${id}"}` }) as const
+    yield* store.appendEvents(run(7).id, [event(1), event(2)])
+    expect(yield* store.events(run(7).id, 1)).toEqual([event(2)])
+
+    yield* store.purge(since + 2_000, 3)
+    expect(ids((yield* store.list({})).runs)).toEqual([7, 5, 4])
+    expect(yield* store.steps(run(3).id)).toEqual([])
+  })
+
+describe("runs in memory", () => {
+  it.effect("are kept, found and purged", () => Effect.flatMap(RunStore, behaves).pipe(Effect.provide(RunStoreMemory)))
+})
+
+describe("runs in a file", () => {
+  it.scopedLive("are kept, found and purged", () =>
+    Effect.flatMap(temporaryDirectory, (directory) => using(join(directory, "berth.db"), behaves)))
+
+  it.scopedLive("outlive the process, in files that nobody else can read", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "new", "berth.db")
+      yield* using(file, (store) =>
+        Effect.gen(function*() {
+          yield* store.insert(stored(run(1)))
+          for (const name of readdirSync(join(directory, "new"))) {
+            expect([name, statSync(join(directory, "new", name)).mode & 0o777]).toEqual([name, 0o600])
+          }
+        }))
+      expect(yield* using(file, (store) => store.find(run(1).id))).toMatchObject(Option.some({ kind: "deploy" }))
+    }))
+
+  it.scopedLive("belong to one process at a time, and the next one gets them", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "berth.db")
+      yield* using(file, (store) =>
+        Effect.gen(function*() {
+          yield* store.insert(stored(run(1)))
+          const refused = yield* Effect.flip(using(file, (other) => other.list({})))
+          expect(refused).toMatchObject({ status: 503 })
+          expect(refused.message).toContain("another Berth of this machine uses it")
+        }))
+      expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(1)
+    }))
+
+  it.scopedLive.each([
+    { what: "damaged", damage: (file: string) => writeFileSync(file, Buffer.alloc(20_000, "x")) },
+    { what: "truncated", damage: (file: string) => truncateSync(file, 4_097) }
+  ])("are begun anew where the file is $what, and the old one is set aside", ({ damage }) =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      const file = join(directory, "berth.db")
+      yield* using(file, (store) =>
+        Effect.forEach(
+          Array.from({ length: 50 }, (_, index) => run(index)),
+          (run) => store.insert(stored(run))
+        ))
+      damage(file)
+      const broken = readFileSync(file)
+      yield* using(file, (store) =>
+        Effect.gen(function*() {
+          expect((yield* store.list({})).runs).toEqual([])
+          yield* store.insert(stored(run(1)))
+        }))
+      const aside = readdirSync(directory).filter((name) => name.startsWith("berth.db.corrupt-"))
+      expect(aside.map((name) => readFileSync(join(directory, name)))).toEqual([broken])
+      expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(1)
+    }))
+
+  it.scopedLive("are begun anew where the file is emptied", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "berth.db")
+      yield* using(file, (store) => store.insert(stored(run(1))))
+      truncateSync(file, 0)
+      expect((yield* using(file, (store) => store.list({}))).runs).toEqual([])
+    }))
+})
