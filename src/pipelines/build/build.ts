@@ -10,6 +10,8 @@ import { buildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step, Steps } from "../../services/runs/Steps.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, newestTarOf, projectFiles } from "../projects/projectFiles.ts"
@@ -34,6 +36,7 @@ const runScript = (directory: string) =>
     const path = yield* Path.Path
     const [program, ...options] = yield* settings.get("build.shell")
     const timeout = yield* settings.get("build.timeout")
+    const secrets = yield* secretsInUse
     const before = yield* projectFiles(directory)
     const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(processes.run({
       program,
@@ -41,7 +44,7 @@ const runScript = (directory: string) =>
       cwd: directory,
       timeout,
       maxOutput: buildOutputLimit
-    }, (text) => steps.record({ step: "build", status: "running", detail: lastLine(text) })))
+    }, (text) => steps.record({ step: "build", status: "running", detail: lastLine(scrubbed(text, secrets)) })))
     const tar = written(before, yield* projectFiles(directory))
     return {
       success: exitCode === 0 && !timedOut,
