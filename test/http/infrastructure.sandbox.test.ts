@@ -97,7 +97,7 @@ describe("routes over HTTP", () => {
       for (const [field, body] of unfit) {
         expect(yield* request("POST", routes, body)).toMatchObject({
           status: 400,
-          body: { error: expect.stringMatching(new RegExp(`^${field}: `)) }
+          body: { error: expect.stringMatching(new RegExp(`^${field} must be `)) }
         })
       }
       expect((yield* request("DELETE", routes, { routeName: "../x" })).status).toBe(400)

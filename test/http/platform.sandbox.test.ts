@@ -285,8 +285,10 @@ describe("platform.json", () => {
         expect([reply.status, reply.body]).toEqual([200, { error: expect.stringContaining("No platform.json found") }])
       }
       const bad = yield* request("GET", config(`${root}/bad`))
-      expect([bad.status, bad.body]).toEqual([422, { error: expect.stringContaining("entry 1 (\"shop\"): static: ") }])
-      for (const [query, error] of [["", "path: is missing"], ["?path=", "path: must not be empty"]] as const) {
+      expect([bad.status, bad.body]).toEqual([422, {
+        error: expect.stringContaining("entry 1 (\"shop\"): static must be true or false")
+      }])
+      for (const [query, error] of [["", "path is missing"], ["?path=", "path must not be empty"]] as const) {
         const reply = yield* request("GET", `/api/platform/config${query}`)
         expect([reply.status, reply.body]).toEqual([400, { error }])
       }
@@ -297,7 +299,7 @@ describe("platform.json", () => {
       for (const [path, status] of [["drift", 422], ["upsert", 500]] as const) {
         const reply = yield* request("POST", `/api/platform/${path}`, { projectPath: `${root}/bad` })
         expect([reply.status, reply.body]).toEqual([status, {
-          error: expect.stringContaining("static: Expected boolean")
+          error: expect.stringContaining("static must be true or false")
         }])
       }
       expect(yield* platform.calls).toEqual([])
@@ -363,9 +365,9 @@ describe("webhooks", () => {
   it.scopedLive("are set up for one application", () =>
     Effect.gen(function*() {
       const { request } = yield* service()
-      for (const body of [{ appName: "shop" }, { appName: "shop", other: 1 }]) {
-        expect((yield* request("POST", "/api/platform/webhooks/setup", body)).body).toMatchObject({ appsConfigured: 1 })
-      }
+      const setup = "/api/platform/webhooks/setup"
+      expect((yield* request("POST", setup, { appName: "shop" })).body).toMatchObject({ appsConfigured: 1 })
+      expect((yield* request("POST", setup, { appName: "shop", other: 1 })).status).toBe(400)
       expect((yield* request("POST", "/api/platform/webhooks/setup", { appName: 3 })).status).toBe(400)
       expect(yield* request("DELETE", "/api/platform/webhooks/teardown", { appName: "shpo" })).toMatchObject({
         status: 404,

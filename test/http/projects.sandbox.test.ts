@@ -171,7 +171,7 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
         ["/api/container/pull", { serverId: "sandbox" }, 400, /^files/],
         ["/api/container/editor-diff", { ...diff, serverId: "none" }, 404, /Server not found/],
         ["/api/container/editor-diff", { ...diff, serverId: "none", remoteFilePath: "" }, 404, /Server not found/],
-        ["/api/container/editor-diff", { ...diff, remoteFilePath: "" }, 400, /^remoteFilePath: must be absolute/],
+        ["/api/container/editor-diff", { ...diff, remoteFilePath: "" }, 400, /^remoteFilePath must be absolute/],
         ["/api/container/editor-diff", diff, 400, /^localPath/]
       ] as const
       for (const [path, body, status, words] of cases) {
