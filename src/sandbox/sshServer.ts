@@ -67,7 +67,7 @@ const newHostKey = Effect.gen(function*() {
     return yield* new SandboxFailed({ part: "SSH server", reason: `its host key is unusable: ${key.message}` })
   }
   const digest = createHash("sha256").update(key.getPublicSSH()).digest("base64")
-  return { privateKey, fingerprint: `SHA256:${digest.replace(/=+$/, "")}` }
+  return { privateKey, fingerprint: `SHA256:${digest.replace(/(?<!=)=+$/, "")}` }
 })
 
 /**

@@ -5,7 +5,7 @@ const problem = (path: string): string | undefined => {
   if (new TextEncoder().encode(path).length > 4096) return "must not be longer than 4 KiB"
   if (!path.startsWith("/") && !path.startsWith("~/")) return "must be absolute on the server, or start with ~/"
   if (path.split("/").includes("..")) return "must not contain \"..\""
-  return path.replace(/\/+$/, "").replace(/^~$/, "") === "" ? "must name a directory below / or ~" : undefined
+  return path.replace(/(?<!\/)\/+$/, "").replace(/^~$/, "") === "" ? "must name a directory below / or ~" : undefined
 }
 
 const documented = {

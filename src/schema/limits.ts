@@ -5,6 +5,8 @@
 export const limits = {
   /** A file of a project or of the settings: `compose.yml`, `.env`, `container.json`, `platform.json`, `berth.yaml`. */
   file: 1024 * 1024,
+  /** The value of a variable, once the variables in it are put in. */
+  value: 64 * 1024,
   /** How deep arrays and objects may be nested in JSON. */
   jsonDepth: 64,
   /** How deep collections may be nested in YAML. */

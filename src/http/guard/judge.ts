@@ -54,7 +54,7 @@ const hostName = (host: string) => host.toLowerCase().replace(/:\d{1,5}$/, "")
 
 const hasToken = (head: RequestHead, token: Redacted.Redacted) => {
   const [header, ...more] = valuesOf(head, "authorization")
-  const given = /^Bearer +(.+)$/i.exec(header ?? "")?.[1]
+  const given = /^Bearer +([^ ].*)$/i.exec(header ?? "")?.[1]
   return more.length === 0 && given !== undefined && sameSecret(given, token)
 }
 

@@ -1,14 +1,14 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Option, Predicate, Schema } from "effect"
+import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
 import { errorInWords, inWords } from "../../schema/inWords.ts"
 import type { Mistake } from "../../schema/mistakes.ts"
 import { type DeclaredApp, PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
 import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
+import { parseJson } from "../../services/foreign/json.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { projectText } from "../projects/projectText.ts"
 
-const parseJson = Schema.decodeUnknown(Schema.parseJson())
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
 const knownKeys = Object.keys(PlatformEntry.fields)
 
@@ -63,12 +63,10 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   const text = yield* projectText(path.resolve(projectPath), platformFileName)
   if (Option.isNone(text)) return Option.none()
   if (text.value.trim() === "") return Option.some([])
-  const json = yield* Effect.mapError(
+  const json = yield* Either.mapLeft(
     parseJson(text.value),
-    ({ issue }) => {
-      const where = "message" in issue && Predicate.isString(issue.message) ? `: ${issue.message}` : ""
-      return new ProjectFileInvalid({ file, reason: `is not valid JSON${where}` })
-    }
+    ({ column, line, reason }) =>
+      new ProjectFileInvalid({ file: `${file}:${line}:${column}`, reason: `is not valid JSON: ${reason}` })
   )
   if (!Array.isArray(json) && !Predicate.isRecord(json)) {
     return yield* new ProjectFileInvalid({ file, reason: "must be an object, or an array of objects" })

@@ -13,7 +13,7 @@ export interface Deployment {
 /** A name that Docker takes for an image, a service and a container, made of a directory's name. */
 export const dockerName = (directoryName: string): string => {
   const plain = directoryName.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
-  const name = plain.replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-+|-+$/g, "")
+  const name = plain.replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-+|(?<!-)-+$/g, "")
   return name === "" ? "app" : name
 }
 

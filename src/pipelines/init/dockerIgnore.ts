@@ -23,9 +23,9 @@ const words = (text: string): ReadonlyArray<string> =>
 /** The files of the project that an image build file copies by their names. */
 const copied = (imageFile: string): ReadonlyArray<string> =>
   imageFile.replace(/\\[ \t]*\r?\n/g, " ").split(/\r?\n/).flatMap((line) => {
-    const [, flags = "", rest = ""] = /^\s*(?:copy|add)\s+((?:--\S+\s+)*)(.+?)\s*$/i.exec(line) ?? []
+    const [, flags = "", rest = ""] = /^(?:copy|add)\s+((?:--\S+\s+)*)(\S[^]*)$/i.exec(line.trim()) ?? []
     return /(^|\s)--from=/.test(flags) ? [] : words(rest).slice(0, -1)
-  }).map((path) => path.replace(/^\.?\/+/, "").replace(/\/+$/, ""))
+  }).map((path) => path.replace(/^\.?\/+/, "").replace(/(?<!\/)\/+$/, ""))
 
 /** `.dockerignore`: keeps out of the image what does not belong there, but for what its build file asks for. */
 export const dockerIgnore = (imageFile: string): string => {

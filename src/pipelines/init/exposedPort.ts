@@ -1,15 +1,15 @@
 import { Array, Option } from "effect"
 import { interpolate } from "../projects/interpolate.ts"
 
-const instruction = /^\s*(from|arg|env|expose)\s+(.+?)\s*$/i
-const pair = /([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"]*)"|'([^']*)'|(\S*))/g
+const instruction = /^(from|arg|env|expose)\s+(\S[^]*)$/i
+const pair = /(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"]*)"|'([^']*)'|(\S*))/g
 
 /** The variables that an `ARG` or `ENV` line sets, in either of its forms. */
 const assigned = (text: string): ReadonlyArray<readonly [string, string]> => {
   const pairs = [...text.matchAll(pair)].map(([, name = "", double, single, plain]) =>
     [name, double ?? single ?? plain ?? ""] as const
   )
-  const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)\s+(.+)$/.exec(text) ?? []
+  const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)\s+(\S[^]*)$/.exec(text) ?? []
   return pairs.length > 0 || name === undefined || value === undefined ? pairs : [[name, value]]
 }
 
@@ -23,7 +23,7 @@ export const exposedPort = (imageFile: string): Option.Option<number> => {
   const values = new Map<string, string>()
   const stages: Array<Array<number>> = [[]]
   for (const line of imageFile.replace(/\\[ \t]*\r?\n/g, " ").split(/\r?\n/)) {
-    const [, word = "", rest = ""] = instruction.exec(line) ?? []
+    const [, word = "", rest = ""] = instruction.exec(line.trim()) ?? []
     const keyword = word.toLowerCase()
     if (keyword === "from") stages.push([])
     if (keyword === "arg" || keyword === "env") {

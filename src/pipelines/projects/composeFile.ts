@@ -1,9 +1,10 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Option, Predicate, Schema } from "effect"
-import { type Document, isNode, LineCounter, parseDocument } from "yaml"
+import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
+import { isNode } from "yaml"
 import { inWords } from "../../schema/inWords.ts"
 import { mistakesIn } from "../../schema/mistakes.ts"
 import { composeFileNames, ProjectFileInvalid } from "../../schema/Project.ts"
+import { parseYaml, type YamlText } from "../../services/foreign/yaml.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { envValues, parseEnv } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
@@ -49,16 +50,14 @@ const Written = Schema.Struct({
 
 const decodeWritten = Schema.decodeUnknown(Written, { errors: "all" })
 
-interface Source {
+interface Source extends YamlText {
   readonly file: string
-  readonly document: Document
-  readonly lines: LineCounter
 }
 
-const lineOf = ({ document, lines }: Source, path: ReadonlyArray<PropertyKey>): string => {
+const lineOf = ({ document, lineAt }: Source, path: ReadonlyArray<PropertyKey>): string => {
   for (let length = path.length; length >= 0; length--) {
     const node = document.getIn(path.slice(0, length), true)
-    if (isNode(node) && Predicate.isNotNullable(node.range)) return `:${lines.linePos(node.range[0]).line}`
+    if (isNode(node) && Predicate.isNotNullable(node.range)) return `:${lineAt(node.range[0])}`
   }
   return ""
 }
@@ -68,16 +67,13 @@ const invalid = (source: Source, path: ReadonlyArray<PropertyKey>, reason: strin
 
 const parse = (file: string, text: string) =>
   Effect.gen(function*() {
-    const lines = new LineCounter()
-    const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false })
-    const source: Source = { file, document, lines }
-    const mistake = document.errors[0]
-    if (mistake !== undefined) {
-      const line = lines.linePos(mistake.pos[0]).line
-      return yield* new ProjectFileInvalid({ file: `${file}:${line}`, reason: mistake.message })
-    }
+    const yaml = yield* Either.mapLeft(
+      parseYaml(text, { merge: true }),
+      ({ line, reason }) => new ProjectFileInvalid({ file: `${file}:${line}`, reason })
+    )
+    const source: Source = { file, ...yaml }
     const content = yield* Effect.try({
-      try: (): unknown => document.toJS(),
+      try: (): unknown => source.document.toJS(),
       catch: (cause) => invalid(source, [], cause instanceof Error ? cause.message : "cannot be read")
     })
     if (Predicate.isNullable(content)) {
@@ -111,11 +107,14 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
     })
   )
   const text = Option.getOrElse(yield* projectText(directory, fileName), () => "")
-  const variables = envValues(parseEnv(Option.getOrElse(yield* projectText(directory, ".env"), () => "")))
+  const env = envValues(parseEnv(Option.getOrElse(yield* projectText(directory, ".env"), () => "")))
+  if (env.refused !== null) {
+    return yield* new ProjectFileInvalid({ file: path.join(directory, ".env"), reason: env.refused })
+  }
   const { services, source } = yield* parse(path.join(directory, fileName), text)
 
   const filledIn = (at: ReadonlyArray<PropertyKey>, written: string) => {
-    const { missing, text } = interpolate(written, variables)
+    const { missing, text } = interpolate(written, env.values)
     return missing === null ? Effect.succeed(text) : invalid(source, at, `${at.map(String).join(".")}: ${missing}`)
   }
   const envFile = (at: ReadonlyArray<PropertyKey>, entry: typeof EnvFile.Type) =>

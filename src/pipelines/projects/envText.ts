@@ -12,7 +12,7 @@ const assignment =
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\"": "\"", "\\": "\\", $: "$$" }
 
 const unescaped = (text: string) => text.replace(/\\([\s\S])/g, (all, character: string) => escapes[character] ?? all)
-const bare = (text: string) => text.replace(/(^|[ \t]+)#.*$/, "").trim()
+const bare = (text: string) => text.replace(/(?:^|[ \t])#[^]*/, "").trim()
 
 /** The variables of an env file, in order, with quotes and comments taken off; a later line of one key comes later. */
 export const parseEnv = (text: string): ReadonlyArray<EnvLine> =>
@@ -24,11 +24,20 @@ export const parseEnv = (text: string): ReadonlyArray<EnvLine> =>
         : { key, value: single, literal: true }
   )
 
+/** The variables of an env file with their values, and why one of them has none. */
+export interface EnvValues {
+  readonly values: ReadonlyMap<string, string>
+  readonly refused: string | null
+}
+
 /** The values that Compose sees: the last of each key, with the variables before it put in. */
-export const envValues = (lines: ReadonlyArray<EnvLine>): ReadonlyMap<string, string> => {
+export const envValues = (lines: ReadonlyArray<EnvLine>): EnvValues => {
   const values = new Map<string, string>()
+  let refused: string | null = null
   for (const { key, literal, value } of lines) {
-    values.set(key, literal ? value : interpolate(value, values).text)
+    const { excess, text } = literal ? { excess: null, text: value } : interpolate(value, values)
+    if (excess !== null) refused ??= `${key}: ${excess}`
+    values.set(key, text)
   }
-  return values
+  return { values, refused }
 }

@@ -20,11 +20,11 @@ const entriesFrom = (lines: ReadonlyArray<string>) =>
   })
 
 const addition = (route: Route): SectionChange => {
-  const added: { readonly [section: string]: ReturnType<typeof entriesOf> } = {
-    routers: entriesFrom(routerLines(route)),
-    services: entriesFrom(serviceLines(route))
-  }
-  return (section, entries) => [...entries, ...(added[section] ?? [])]
+  const added = new Map([
+    ["routers", entriesFrom(routerLines(route))],
+    ["services", entriesFrom(serviceLines(route))]
+  ])
+  return (section, entries) => [...entries, ...(added.get(section) ?? [])]
 }
 
 const removal = (routeName: string, sections?: ReadonlyArray<string>): SectionChange => (section, entries) =>

@@ -77,13 +77,15 @@ const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<b
 
 /** Writes `{}` after the headers of sections that lose their last entry. */
 const closeEmptied = (lines: Lines, gone: ReadonlyArray<boolean>): Lines => {
-  const emptied = sectionsOf(lines).filter((found) => {
-    const content = lines.flatMap((line, index) =>
-      isWithin(index)(found) && isContent(line) ? [gone[index] === true] : []
-    )
-    return content.includes(true) && !content.includes(false)
-  })
-  return lines.map((line, index) => (emptied.some(({ header }) => header === index) ? closed(line) : line))
+  const emptied = new Set(
+    sectionsOf(lines).filter(({ end, header }) => {
+      const content = lines.slice(header + 1, end).flatMap((line, index) =>
+        isContent(line) ? [gone[header + 1 + index] === true] : []
+      )
+      return content.includes(true) && !content.includes(false)
+    }).map(({ header }) => header)
+  )
+  return lines.map((line, index) => (emptied.has(index) ? closed(line) : line))
 }
 
 /**

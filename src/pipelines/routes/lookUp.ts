@@ -6,28 +6,43 @@ const textOf = (node: unknown): string | undefined =>
 
 const itemsOf = (node: unknown): ReadonlyArray<unknown> => (isSeq(node) ? node.items : [])
 
-/** The names of a section's entries. */
-export const namesIn = ({ http }: ProxyText, section: string): ReadonlyArray<string> => {
+/** The entries of a section, by name. */
+const entriesIn = ({ http }: ProxyText, section: string): ReadonlyMap<string, unknown> => {
   const entries = valueOf(http, section)
-  return isMap(entries) ? entries.items.flatMap(({ key }) => keyOf(key) ?? []) : []
+  return new Map(
+    isMap(entries)
+      ? entries.items.flatMap(({ key, value }) => {
+        const name = keyOf(key)
+        return name === undefined ? [] : [[name, value] as const]
+      })
+      : []
+  )
 }
+
+/** The names of a section's entries. */
+export const namesIn = (proxy: ProxyText, section: string): ReadonlyArray<string> =>
+  Array.from(entriesIn(proxy, section).keys())
+
+/** The routers of which something holds, in the order of the file. */
+const routersThat = (proxy: ProxyText, holds: (router: unknown) => boolean): ReadonlyArray<string> =>
+  Array.from(entriesIn(proxy, "routers")).flatMap(([name, router]) => holds(router) ? [name] : [])
 
 /** The service that a router uses; `app@file` is `app`. */
 const serviceOf = (router: unknown) => textOf(valueOf(router, "service"))?.replace(/@file$/, "")
 
-const defaultPorts: { readonly [scheme: string]: string } = { http: "80", https: "443", h2c: "80" }
+const defaultPorts = new Map([["http", "80"], ["https", "443"], ["h2c", "80"]])
 
 /** `host:port` of a URL, with its scheme's port when it names none. */
 const authority = (url: string): string | undefined => {
   const [, scheme, host] = /^([a-z][a-z0-9]*):\/\/([^/?#]+)/i.exec(url) ?? []
   if (scheme === undefined || host === undefined) return undefined
-  const port = defaultPorts[scheme.toLowerCase()]
+  const port = defaultPorts.get(scheme.toLowerCase())
   return (/:\d+$/.test(host) || port === undefined ? host : `${host}:${port}`).toLowerCase()
 }
 
 /** Where a service sends requests: each server's `host:port`. */
-const serversOf = ({ http }: ProxyText, service: string): ReadonlyArray<string> => {
-  const balancer = valueOf(valueOf(valueOf(http, "services"), service), "loadBalancer")
+const serversOf = (service: unknown): ReadonlyArray<string> => {
+  const balancer = valueOf(service, "loadBalancer")
   return itemsOf(valueOf(balancer, "servers")).flatMap((server) =>
     authority(textOf(valueOf(server, "url")) ?? "") ?? []
   )
@@ -35,9 +50,10 @@ const serversOf = ({ http }: ProxyText, service: string): ReadonlyArray<string> 
 
 /** Where a route sends requests: the servers of the service with its name, or of the service its router uses. */
 export const targetsOf = (proxy: ProxyText, name: string): ReadonlyArray<string> => {
-  if (namesIn(proxy, "services").includes(name)) return serversOf(proxy, name)
-  const service = serviceOf(valueOf(valueOf(proxy.http, "routers"), name))
-  return service === undefined ? [] : serversOf(proxy, service)
+  const services = entriesIn(proxy, "services")
+  if (services.has(name)) return serversOf(services.get(name))
+  const service = serviceOf(entriesIn(proxy, "routers").get(name))
+  return service === undefined ? [] : serversOf(services.get(service))
 }
 
 /** The host names that a rule asks for, lower case: those of `Host(…)` in any quoting, unless it is negated. */
@@ -50,28 +66,27 @@ const hostsOf = (rule: string): ReadonlyArray<string> =>
 
 /** The routers whose rule asks for a domain, in the order of the file. */
 export const routersFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
-  namesIn(proxy, "routers").filter((name) =>
-    hostsOf(textOf(valueOf(valueOf(valueOf(proxy.http, "routers"), name), "rule")) ?? "").includes(domain.toLowerCase())
-  )
+  routersThat(proxy, (router) => hostsOf(textOf(valueOf(router, "rule")) ?? "").includes(domain.toLowerCase()))
 
 /** Whether some router's rule asks for a domain. */
 export const hasHostRule = (proxy: ProxyText, domain: string): boolean => routersFor(proxy, domain).length > 0
 
 /** Where the routers of a domain send requests. */
 export const targetsFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> => {
-  const services = routersFor(proxy, domain).flatMap((name) =>
-    serviceOf(valueOf(valueOf(proxy.http, "routers"), name)) ?? []
-  )
-  return Array.from(new Set(services.flatMap((service) => serversOf(proxy, service))))
+  const routers = entriesIn(proxy, "routers")
+  const services = entriesIn(proxy, "services")
+  const used = new Set(routersFor(proxy, domain).flatMap((name) => serviceOf(routers.get(name)) ?? []))
+  return Array.from(new Set(Array.from(used).flatMap((name) => serversOf(services.get(name)))))
 }
 
 /** The routers that use a service. */
 export const usersOfService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
-  namesIn(proxy, "routers").filter((name) => serviceOf(valueOf(valueOf(proxy.http, "routers"), name)) === service)
+  routersThat(proxy, (router) => serviceOf(router) === service)
 
 /** The routers that use a middleware. */
 export const usersOfMiddleware = (proxy: ProxyText, middleware: string): ReadonlyArray<string> =>
-  namesIn(proxy, "routers").filter((name) =>
-    itemsOf(valueOf(valueOf(valueOf(proxy.http, "routers"), name), "middlewares"))
-      .some((item) => textOf(item)?.replace(/@file$/, "") === middleware)
+  routersThat(
+    proxy,
+    (router) =>
+      itemsOf(valueOf(router, "middlewares")).some((item) => textOf(item)?.replace(/@file$/, "") === middleware)
   )

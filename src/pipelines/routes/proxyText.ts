@@ -1,6 +1,8 @@
 import { Either } from "effect"
-import { isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml"
+import { isAlias, isMap, isScalar, visit } from "yaml"
 import type { Document, YAMLMap } from "yaml"
+import { limits } from "../../schema/limits.ts"
+import { parseYaml } from "../../services/foreign/yaml.ts"
 import { Refusal } from "./Refusal.ts"
 
 /** A line of the file. Its terminator is empty only at the end of a file without a final newline. */
@@ -55,24 +57,22 @@ const danglingAlias = (document: Document): number | undefined => {
 }
 
 const parse = (body: string): Either.Either<Document, Refusal> => {
-  const lineCounter = new LineCounter()
-  const brokenAt = (offset: number, reason: string) => {
+  const broken = (line: number, reason: string) => {
     const template = body.includes("{{") ? "; only a file that is YAML before its templates are run can be edited" : ""
-    const { line } = lineCounter.linePos(offset)
-    return Either.left(Refusal.Broken({ line, reason: `it is no valid YAML here: ${reason}${template}` }))
+    return Refusal.Broken({ line, reason: `it is not valid YAML here: ${reason}${template}` })
   }
-  return Either.flatMap(
-    Either.try({
-      try: () => parseDocument(body, { lineCounter, prettyErrors: false }),
-      catch: (cause) => Refusal.Broken({ line: null, reason: `it cannot be parsed as YAML: ${String(cause)}` })
-    }),
-    (document) => {
-      const error = document.errors[0]
-      if (error?.code === "MULTIPLE_DOCS") return brokenAt(error.pos[0], "a second document begins")
-      if (error !== undefined) return brokenAt(error.pos[0], error.message)
+  return parseYaml(body, { tokens: limits.proxyTokens }).pipe(
+    Either.mapLeft(({ code, line, reason }) =>
+      code === "LIMIT"
+        ? Refusal.Broken({ line, reason })
+        : broken(line, code === "MULTIPLE_DOCS" ? "a second document begins" : reason)
+    ),
+    Either.flatMap(({ document, lineAt }) => {
       const alias = danglingAlias(document)
-      return alias === undefined ? Either.right(document) : brokenAt(alias, "an alias without its anchor")
-    }
+      return alias === undefined
+        ? Either.right(document)
+        : Either.left(broken(lineAt(alias), "an alias without its anchor"))
+    })
   )
 }
 
@@ -88,17 +88,20 @@ const longScalars = (document: Document, body: string): ReadonlyArray<readonly [
 }
 
 const linesOf = (document: Document, body: string): ReadonlyArray<Line> => {
-  const pieces = body.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const pieces = body.match(/[^\n]+\n?|\n/g) ?? []
   const scalars = longScalars(document, body)
-  const topKeys = pieces.map((piece) => /^(["']?)([^\s"'#:][^"'#:]*)\1[ \t]*:(?=\s|$)/.exec(piece)?.[2])
+  const topKeys = pieces.map((piece) => /^(["']?)([^\s"'#:](?:[^"'#:]*[^\s"'#:])?)\1[ \t]*:(?=\s|$)/.exec(piece)?.[2])
   const hasHttp = topKeys.includes("http")
   let offset = 0
+  let scalar = 0
   let top: string | undefined
   return pieces.map((piece, index) => {
     const start = offset
     offset += piece.length
     const text = piece.replace(/\r?\n$/, "")
-    const literal = scalars.some(([from, to]) => from < start && start < to)
+    // They come in the order of the text and do not overlap: those before this line are done with.
+    while ((scalars[scalar]?.[1] ?? Number.POSITIVE_INFINITY) <= start) scalar += 1
+    const literal = (scalars[scalar]?.[0] ?? Number.POSITIVE_INFINITY) < start
     if (!literal && indentOf(text) === 0 && !isBlank(text) && !isComment(text)) top = topKeys[index]
     const http = hasHttp ? top === "http" && topKeys[index] === undefined : top !== "tcp" && top !== "udp"
     return { text, end: piece.slice(text.length), http, literal }

@@ -18,13 +18,18 @@ export const isContent = ({ literal, text }: Line) => literal || !(isBlank(text)
 const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || indentOf(line.text) <= 2)
 
 /** The sections whose headers are lines of exactly two spaces of indent, in the order of the file. */
-export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> =>
-  lines.flatMap((line, header) => {
+export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> => {
+  const found: Array<Section> = []
+  let end = lines.length
+  for (let index = lines.length - 1; index >= 0; index--) {
+    const line = lines[index]
+    if (line === undefined) continue
     const name = line.http && !line.literal ? headerPattern.exec(line.text)?.[1] : undefined
-    if (name === undefined) return []
-    const next = lines.findIndex((candidate, index) => index > header && endsSection(candidate))
-    return [{ name, header, end: next === -1 ? lines.length : next }]
-  })
+    if (name !== undefined) found.push({ name, header: index, end })
+    if (endsSection(line)) end = index
+  }
+  return found.reverse()
+}
 
 /** Whether a line belongs to its section for good: content, or a comment as deep as the entries. */
 const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && indentOf(line.text) > 2)

@@ -57,7 +57,7 @@ const make = Effect.gen(function*() {
     webhookBase: Effect.gen(function*() {
       const base = yield* settings.find("platform.webhookUrl")
       const url = Option.isSome(base) ? base.value : new URL(yield* settings.get("platform.url")).origin
-      return url.replace(/\/+$/, "")
+      return url.replace(/(?<!\/)\/+$/, "")
     }),
     webhookSecret: Effect.map(
       settings.find("gitHost.webhookSecret"),

@@ -8,7 +8,7 @@ const versions = Order.tuple(Order.number, Order.number, Order.number)
 
 /** `v4.1.1` or `4.1.1-beta.3` as numbers. */
 const parseVersion = (text: string): Option.Option<Version> => {
-  const [, major, minor, patch] = /(\d+)\.(\d+)\.(\d+)/.exec(text) ?? []
+  const [, major, minor, patch] = /(?<!\d)(\d+)\.(\d+)\.(\d+)/.exec(text) ?? []
   return major === undefined ? Option.none() : Option.some([Number(major), Number(minor), Number(patch)])
 }
 

@@ -1,5 +1,7 @@
-import { Option, Predicate, Schema } from "effect"
-import { isMap, isScalar, parseDocument } from "yaml"
+import { Either, Predicate } from "effect"
+import { isMap, isScalar } from "yaml"
+import { parseJson } from "../foreign/json.ts"
+import { parseYaml } from "../foreign/yaml.ts"
 import type { AppFields } from "./Platform.ts"
 
 type Fields = { readonly [field: string]: unknown }
@@ -43,11 +45,9 @@ export const toCoolify = (fields: AppFields): Fields =>
     Object.entries(fields).map(([field, value]) => [other(fieldNames, 0, field), vendorValue(field, value)])
   )
 
-const parseJson = Schema.decodeUnknownOption(Schema.parseJson())
-
 /** The addresses of a compose stack: a record by service, a list of services, or either as JSON text. */
 export const serviceDomains = (value: unknown): ReadonlyArray<ServiceDomain> => {
-  if (Predicate.isString(value)) return Option.match(parseJson(value), { onNone: () => [], onSome: serviceDomains })
+  if (Predicate.isString(value)) return Either.match(parseJson(value), { onLeft: () => [], onRight: serviceDomains })
   const pairs: ReadonlyArray<readonly [unknown, unknown]> = Array.isArray(value)
     ? value.filter(Predicate.isRecord).map((one) => [one["name"], one["domain"]])
     : Predicate.isRecord(value)
@@ -68,9 +68,10 @@ export const withServiceDomain = (
   { name: service, domain: url }
 ]
 
-/** The names of the services in the text of a compose file. */
+/** The names of the services in the text of a compose file; none where it cannot be read. */
 export const composeServices = (text: string): ReadonlyArray<string> => {
-  const services = parseDocument(text, { logLevel: "silent" }).get("services")
+  const root = Either.match(parseYaml(text), { onLeft: () => null, onRight: ({ document }) => document.contents })
+  const services = isMap(root) ? root.get("services") : undefined
   return isMap(services)
     ? services.items.flatMap(({ key }) => (isScalar(key) && Predicate.isString(key.value) ? [key.value] : []))
     : []

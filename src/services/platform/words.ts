@@ -1,7 +1,6 @@
-import { Option, Predicate, Schema } from "effect"
+import { Either, Predicate } from "effect"
+import { parseJson } from "../foreign/json.ts"
 import { excerpt } from "../upstream/excerpt.ts"
-
-const parsed = Schema.decodeUnknownOption(Schema.parseJson())
 
 const sentences = (value: unknown): string =>
   Array.isArray(value) ? value.map(sentences).join(" ") : Predicate.isString(value) ? value : JSON.stringify(value)
@@ -14,7 +13,7 @@ const refusedFields = (errors: unknown): ReadonlyArray<string> => {
 
 /** What a refusing platform said, in one line: its message, and the fields that it refused. */
 export const wordsOf = (text: string): string => {
-  const body = Option.getOrNull(parsed(text))
+  const body = Either.getOrElse(parseJson(text), () => null)
   if (!Predicate.isRecord(body)) return excerpt(text) || "it gave no reason"
   const message = [body["message"], body["error"]].find((said) => Predicate.isString(said) && said !== "")
   const fields = refusedFields(body["errors"])

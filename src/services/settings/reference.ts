@@ -3,7 +3,7 @@ import { Config, Effect, Option } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { absolutePath } from "./localPath.ts"
 
-const reference = /\$\{(env|file):([^}]*)\}/g
+const reference = /\$\{(env|file):([^{}]*)\}/g
 const maxBytes = 1024 * 1024
 
 /** Whether a text holds a `${env:NAME}` or `${file:PATH}`. */
@@ -27,7 +27,7 @@ const fromFile = (name: string, folder: string) =>
     if (found.value.size > maxBytes) return yield* Effect.fail(`${file} is larger than 1 MiB`)
     const bytes = yield* Effect.mapError(files.read(file), ({ message }) => message)
     const text = yield* Effect.try({
-      try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/[\r\n]+$/, ""),
+      try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/(?<![\r\n])[\r\n]+$/, ""),
       catch: () => `${file} is not UTF-8 text`
     })
     return text === "" ? yield* Effect.fail(`${file} is empty`) : text

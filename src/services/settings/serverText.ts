@@ -1,6 +1,7 @@
-import { Array, Data, Option, Predicate, Record } from "effect"
+import { Array, Data, Either, Option, Predicate, Record } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import { isMap, isScalar, isSeq, parseDocument } from "yaml"
+import { isMap, isScalar, isSeq } from "yaml"
+import { parseYaml } from "../foreign/yaml.ts"
 import { addServer, addToNothing, type Splices } from "./addServer.ts"
 import { changeServer, removeServer } from "./changeServer.ts"
 import { endOf, type MapNode, pairNamed } from "./serverLayout.ts"
@@ -14,12 +15,10 @@ export type ServerEdit = Data.TaggedEnum<{
 }>
 export const ServerEdit = Data.taggedEnum<ServerEdit>()
 
-const parse = (text: string) => {
-  const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: false })
-  // Other warnings are about style: a bracket that could stand further in.
-  const unknownTag = document.warnings.some(({ code }) => code === "TAG_RESOLVE_FAILED")
-  return document.errors.length > 0 || unknownTag ? Option.none() : Option.some(document)
-}
+const parse = (text: string) =>
+  Option.filterMap(Either.getRight(parseYaml(text, { keepSourceTokens: true })), ({ document }) =>
+    // Other warnings are about style: a bracket that could stand further in.
+    document.warnings.some(({ code }) => code === "TAG_RESOLVE_FAILED") ? Option.none() : Option.some(document))
 type Document = Option.Option.Value<ReturnType<typeof parse>>
 
 const splicesFor = (text: string, document: Document, edit: ServerEdit): Splices => {

@@ -1,5 +1,7 @@
-import { Array, Either, Option } from "effect"
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type YAMLError } from "yaml"
+import { Either } from "effect"
+import { type Alias, type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, visit } from "yaml"
+import { limits } from "../../schema/limits.ts"
+import { parseYaml, type YamlText } from "../foreign/yaml.ts"
 import type { Scalar } from "./settingValue.ts"
 
 /** What a YAML text says, aliases followed, with the line of each part counted from 1. Empty texts count as absent. */
@@ -22,7 +24,7 @@ export interface YamlProblem {
 }
 
 // Some of the library's words quote what stands at the error, which may be a password.
-const words: Partial<Record<YAMLError["code"], string>> = {
+const words: { readonly [code: string]: string } = {
   BAD_ALIAS: "a text that starts with * or & must be quoted",
   BAD_DQ_ESCAPE: "an escape sequence is unknown: write \\\\ for a backslash, or use single quotes",
   MULTIPLE_DOCS: "there is more than one document",
@@ -32,17 +34,43 @@ const words: Partial<Record<YAMLError["code"], string>> = {
 
 const deepest = 8
 
+/** What each alias stands for: the last node before it that has the anchor. */
+const aliasesOf = (document: Document): ReadonlyMap<Alias, Node> => {
+  const anchors = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(document, {
+    Node: (_, node) => {
+      const target = isAlias(node) ? anchors.get(node.source) : undefined
+      if (isAlias(node) && target !== undefined) targets.set(node, target)
+      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node)
+    }
+  })
+  return targets
+}
+
 /** Reads a YAML text. */
-export const yamlTree = (text: string): Either.Either<Tree, YamlProblem> => {
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const lineAt = (offset: number) => lines.linePos(offset).line
+export const yamlTree = (text: string): Either.Either<Tree, YamlProblem> =>
+  Either.flatMap(
+    Either.mapLeft(parseYaml(text), ({ code, line, reason }) => ({ line, reason: words[code] ?? reason })),
+    treeOf
+  )
+
+const treeOf = ({ document, lineAt }: YamlText): Either.Either<Tree, YamlProblem> => {
+  const unknownTag = document.warnings.find(({ code }) => code === "TAG_RESOLVE_FAILED")
+  if (unknownTag !== undefined) {
+    return Either.left({ line: lineAt(unknownTag.pos[0]), reason: words[unknownTag.code] ?? unknownTag.message })
+  }
+  const targets = aliasesOf(document)
+  let parts = 0
 
   const read = (node: unknown, above: number, depth: number): Either.Either<Tree, YamlProblem> => {
     const line = isNode(node) && node.range ? lineAt(node.range[0]) : above
     if (depth > deepest) return Either.left({ line, reason: "this is nested too deeply" })
+    parts += 1
+    // Aliases of aliases multiply.
+    if (parts > limits.yamlTokens) return Either.left({ line, reason: "its aliases stand for too much" })
     if (isAlias(node)) {
-      const target = node.resolve(document)
+      const target = targets.get(node)
       if (target === undefined) return Either.left({ line, reason: "a text that starts with * must be quoted" })
       return Either.map(read(target, line, depth + 1), (tree) => ({ ...tree, line }))
     }
@@ -69,12 +97,5 @@ export const yamlTree = (text: string): Either.Either<Tree, YamlProblem> => {
       : Either.left({ line, reason: "this is neither a text, a number nor true or false" })
   }
 
-  const first = Option.orElse(
-    Array.head(document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])),
-    () => Array.findFirst(document.warnings, ({ code }) => code === "TAG_RESOLVE_FAILED")
-  )
-  return Option.match(first, {
-    onNone: () => read(document.contents, 1, 0),
-    onSome: ({ code, message, pos }) => Either.left({ line: lineAt(pos[0]), reason: words[code] ?? message })
-  })
+  return read(document.contents, 1, 0)
 }

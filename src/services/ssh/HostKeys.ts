@@ -47,7 +47,7 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
 
 /** A key's fingerprint as OpenSSH prints it: `SHA256:` and base64 without padding. */
 export const fingerprint = (blob: Uint8Array): string =>
-  `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/=+$/, "")}`
+  `SHA256:${createHash("sha256").update(blob).digest("base64").replace(/(?<!=)=+$/, "")}`
 
 /** Reads a key's type from its wire form: a length of four bytes, then the name. */
 export const hostKey = (blob: Uint8Array): HostKey => {

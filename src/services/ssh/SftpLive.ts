@@ -39,7 +39,7 @@ const inWords = (error: Error): string => {
 const kindOf = (stats: Stats): RemoteKind =>
   stats.isSymbolicLink() ? "link" : stats.isDirectory() ? "directory" : stats.isFile() ? "file" : "other"
 
-const nameOf = (path: string): string => path.replace(/\/+$/, "").split("/").at(-1) ?? ""
+const nameOf = (path: string): string => path.replace(/(?<!\/)\/+$/, "").split("/").at(-1) ?? ""
 
 /** A request that the server has not answered yet. */
 interface Pending {

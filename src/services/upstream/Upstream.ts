@@ -28,7 +28,7 @@ const longestWords = 1_000
 /** The address without what a URL may carry of credentials, query and fragment. */
 const addressOf = (base: string) => {
   const { origin, pathname } = new URL(base)
-  return `${origin}${pathname.replace(/\/+$/, "")}`
+  return `${origin}${pathname.replace(/(?<!\/)\/+$/, "")}`
 }
 
 const tooDeep = `nested more than ${limits.jsonDepth} levels deep`

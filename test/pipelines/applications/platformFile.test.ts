@@ -89,7 +89,7 @@ describe("readPlatformFile", () => {
   it.effect("refuses what is not JSON", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(reading("{ name: shop }"))
-      expect(error.message).toContain("is not valid JSON")
+      expect(error.message).toContain("/srv/shop/platform.json:1:3 is not valid JSON: a value must be")
     }))
 })
 

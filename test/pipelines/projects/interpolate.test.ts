@@ -20,7 +20,7 @@ describe("interpolate", () => {
     ["a $$TAG costs 5$", "a $TAG costs 5$"],
     ["$1", "$1"]
   ])("%s is %s", (text, expected) => {
-    expect(interpolate(text, values)).toEqual({ text: expected, missing: null })
+    expect(interpolate(text, values)).toEqual({ text: expected, missing: null, excess: null })
   })
 
   it("says what has to be set", () => {
@@ -31,6 +31,16 @@ describe("interpolate", () => {
   })
 
   it("takes a long text without running out of stack", () => {
-    expect(interpolate("$TAG".repeat(100_000), values).text).toHaveLength(300_000)
+    expect(interpolate("$TAG".repeat(20_000), values).text).toHaveLength(60_000)
+  })
+
+  it("refuses what grows beyond 64 KiB, and deep alternatives", () => {
+    const { excess, missing, text } = interpolate("$TAG".repeat(100_000), values)
+    expect([text, excess]).toEqual(["", "it is longer than 64 KiB once its variables are put in"])
+    expect(missing).toBe(excess)
+    expect(interpolate(`${"${NONE:-".repeat(40)}x${"}".repeat(40)}`, values).missing).toBe(
+      "its variables are nested more than 32 levels deep"
+    )
+    expect(interpolate("x".repeat(100_000), values).text).toHaveLength(100_000)
   })
 })

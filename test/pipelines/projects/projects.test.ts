@@ -175,7 +175,9 @@ describe("readContainerConfig", () => {
   it.scoped("names file, line and field of a mistake", () =>
     Effect.gen(function*() {
       const syntax = yield* Effect.flip(config("{\n  \"serverId\": \"1\",\n  \"files\": [a]\n}"))
-      expect(syntax.message).toMatch(/container\.json:3(:\d+)? is not valid JSON/)
+      expect(syntax.message).toMatch(
+        /container\.json:3:13 is not valid JSON: a value must be a string in double quotes/
+      )
       const shape = yield* Effect.flip(config("{\n  \"serverId\": \"1\",\n  \"files\": [\n    1\n  ]\n}"))
       expect(shape.message).toMatch(/container\.json:4: files\[0\] must be a string$/)
       expect(shape.status).toBe(422)

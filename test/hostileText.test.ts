@@ -1,0 +1,103 @@
+import { Either } from "effect"
+import { describe, expect, it } from "vitest"
+import { dockerIgnore } from "../src/pipelines/init/dockerIgnore.ts"
+import { exposedPort } from "../src/pipelines/init/exposedPort.ts"
+import { envValues, parseEnv } from "../src/pipelines/projects/envText.ts"
+import { interpolate } from "../src/pipelines/projects/interpolate.ts"
+import { addRoute, removeRoute } from "../src/pipelines/routes/edit.ts"
+import { dockerHelp } from "../src/pipelines/servers/dockerHelp.ts"
+import { repositoryNameOf } from "../src/pipelines/webhooks/repositoryName.ts"
+import { remotePathIn } from "../src/schema/RemotePath.ts"
+import { jsonLine, parseJson } from "../src/services/foreign/json.ts"
+import { composeServices, serviceDomains } from "../src/services/platform/coolifyWords.ts"
+import { wordsOf } from "../src/services/platform/words.ts"
+import { hasReference } from "../src/services/settings/reference.ts"
+import { settingsDocument } from "../src/services/settings/settingsDocument.ts"
+
+const size = 1_000_000
+const filled = (text: string) => text.repeat(Math.ceil(size / text.length))
+const lines = (count: number, line: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => line(index)).join("")
+
+const route = { routeName: "app", domain: "app.test", targetIp: "10.0.0.5", port: 2007 }
+const sections = (count: number) =>
+  `http:\n  routers:\n    app:\n      rule: x\n${lines(count, (i) => `  s${i}:\n`)}  services:\n    app:\n      a: 1\n`
+const routers = (count: number) =>
+  `http:\n  routers:\n${lines(count, (i) => `    r${i}: {}\n`)}  services:\n${lines(count, (i) => `    r${i}: {}\n`)}`
+const values = (text: string) => envValues(parseEnv(text)).refused
+const application = (address: string) => repositoryNameOf({ uuid: "1", name: "a", git_repository: address, raw: {} })
+
+/** What reads a text that somebody else wrote, with 1 MB of the worst. A proxy file that fits is parsed twice. */
+const readers: ReadonlyArray<readonly [name: string, run: () => unknown, milliseconds?: number]> = [
+  ["an env file of spaces", () => values(`A=${filled(" ")}x`)],
+  ["an env file of spaces before signs", () => values(`A=${filled(" #")}\u2028`)],
+  ["an env file of quotes", () => values(filled("A=\"\\\n"))],
+  ["an env file that doubles", () => values(`A=x\n${lines(60, () => "A=$A$A\n")}`)],
+  ["an env file of many long values", () => values(`A=${"x".repeat(60_000)}\n${lines(30_000, (i) => `B${i}=$A\n`)}`)],
+  ["nested alternatives", () => interpolate(`${filled("${A:-")}${filled("}")}`, new Map())],
+  ["open alternatives", () => interpolate(filled("${A:-"), new Map())],
+  ["alternatives one after another", () => interpolate(filled("${A:-b}"), new Map())],
+  ["dollars", () => interpolate(filled("$$"), new Map())],
+  ["a build file of spaces", () => [dockerIgnore(filled("COPY --a ")), exposedPort(filled("ENV A  "))]],
+  ["a build file of one long word", () => exposedPort(`ENV ${filled("A")}`)],
+  ["a build file of backslashes", () => [dockerIgnore(filled("\\ ")), exposedPort(filled("\\ "))]],
+  ["a build file that doubles", () => exposedPort(`ENV A=x\n${lines(60, () => "ENV A=$A$A\n")}EXPOSE $A`)],
+  ["slashes for a repository", () => application(`${filled("/")}x`)],
+  ["slashes for a path", () => remotePathIn("remotePath", `${filled("/")}x`)],
+  ["Docker's words", () => dockerHelp(filled("docker: "), { username: "deployer" })],
+  ["a refusal of brackets", () => wordsOf(filled("["))],
+  ["domains of brackets", () => serviceDomains(filled("["))],
+  ["a compose file of brackets", () => composeServices(filled("["))],
+  ["a compose file of services", () => composeServices(`services:\n${lines(60_000, (i) => `  s${i}: {}\n`)}`)],
+  ["settings of brackets", () => settingsDocument("berth.yaml", filled("["))],
+  ["settings of names", () => settingsDocument("berth.yaml", lines(100_000, (i) => `k${i}: 1\n`))],
+  [
+    "settings of aliases",
+    () => settingsDocument("berth.yaml", `${lines(6, (i) => `a${i}: &a${i} [${"1,".repeat(50)}]\n`)}`)
+  ],
+  ["references", () => hasReference(filled("${env:"))],
+  ["JSON of brackets", () => parseJson(filled("["))],
+  ["JSON of commas", () => parseJson(filled(","))],
+  ["JSON of quotes", () => parseJson(filled("\"\\"))],
+  ["JSON of numbers with a mistake at the end", () => parseJson(`[${filled("1,")}]`)],
+  ["a line in JSON", () => jsonLine(`[${filled("1,\n")}1]`, [250_000])],
+  ["a proxy file of sections", () => removeRoute(sections(4_000), "app"), 1_000],
+  ["a proxy file of too many sections", () => removeRoute(sections(60_000), "app")],
+  ["a proxy file of routers", () => addRoute(routers(2_000), route), 1_000],
+  [
+    "a proxy file of one rule",
+    () => addRoute(`http:\n  routers:\n    a:\n      rule: ${filled("Host(")}\n  services: {}\n`, route)
+  ],
+  [
+    "a proxy file of negations",
+    () => addRoute(`http:\n  routers:\n    a:\n      rule: a${filled("!  ")}\n  services: {}\n`, route)
+  ],
+  ["a proxy file of one line", () => removeRoute(`a: ${filled("b")}`, "app")],
+  ["a proxy file of spaces", () => removeRoute(`a${filled(" ")}: b`, "app")]
+]
+
+describe("a hostile text", () => {
+  it.each(readers.map(([name, run, most = 200]) => [name, run, most] as const))(
+    "does not keep the service from answering: %s",
+    (_, run, most) => {
+      const milliseconds = () => {
+        const began = process.cpuUsage()
+        run()
+        const { system, user } = process.cpuUsage(began)
+        return (user + system) / 1_000
+      }
+      expect(Math.min(milliseconds(), milliseconds(), milliseconds())).toBeLessThan(most)
+    },
+    30_000
+  )
+
+  it.each(["toString", "__proto__", "constructor", "hasOwnProperty"])(
+    "may name a section of the proxy file %s",
+    (name) => {
+      const text = `http:\n  routers: {}\n  services: {}\n  ${name}:\n    a: 1\n`
+      const edited = Either.getOrThrow(addRoute(text, route))
+      expect(edited).toMatchObject({ _tag: "Edited" })
+      expect(edited._tag === "Edited" && edited.text).toContain(`  ${name}:\n    a: 1\n`)
+    }
+  )
+})
