@@ -26,7 +26,7 @@ const paths = addresses.map(({ path }) => path).filter((path) => !path.includes(
 
 /** Why a request leads to no endpoint: its path is not known, or only with other methods. */
 export const noSuchEndpoint = ({ method, url }: { readonly method: string; readonly url: string }): ApiError => {
-  const path = url.replace(/\?.*$/s, "")
+  const path = url.replace(/\?[^]*/, "")
   const allowed = addresses.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods)
   if (allowed.length > 0 && !allowed.includes(method)) {
     const message = `${method} is not allowed on ${cut(path)}: use ${allowed.join(" or ")}`

@@ -40,7 +40,7 @@ export const tooLong = {
 /** Pages that say how to use the service and nothing of what it knows: a browser cannot send a token for them. */
 const openPages = ["/", "/reference", "/openapi.json"]
 const isOpenPage = ({ method, target }: RequestHead) =>
-  (method === "GET" || method === "HEAD") && openPages.includes(target.replace(/\?.*$/s, ""))
+  (method === "GET" || method === "HEAD") && openPages.includes(target.replace(/\?[^]*/, ""))
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
 

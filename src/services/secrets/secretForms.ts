@@ -6,7 +6,7 @@ export const shortestForm = 4
 /** What base64 shows of bytes wherever they stand in a longer text: of each of three alignments, the certain middle. */
 const inBase64 = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((before) => {
-    const text = Encoding.encodeBase64(" ".repeat(before) + secret).replace(/=+$/, "")
+    const text = Encoding.encodeBase64(" ".repeat(before) + secret).replace(/(?<!=)=+$/, "")
     const bits = 8 * (before + new TextEncoder().encode(secret).length)
     const middle = text.slice(Math.ceil(before * 8 / 6), Math.floor(bits / 6))
     return [middle, middle.replaceAll("+", "-").replaceAll("/", "_")]
