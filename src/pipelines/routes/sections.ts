@@ -28,7 +28,7 @@ export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> =
     if (name !== undefined) found.push({ name, header: index, end })
     if (endsSection(line)) end = index
   }
-  return found.reverse()
+  return found.toReversed()
 }
 
 /** Whether a line belongs to its section for good: content, or a comment as deep as the entries. */
