@@ -2,11 +2,12 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { spawnBerth, startBerth } from "./fixtures/berthProcess.ts"
+import { compiled } from "./fixtures/compiled.ts"
 import { settingsFileWith } from "./fixtures/service.ts"
 import { eventually } from "./sandbox/eventually.ts"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
-const started = (...args: ReadonlyArray<string>) => spawnBerth({}, ["--import", "tsx", main, ...args])
+const started = (...args: ReadonlyArray<string>) => spawnBerth({}, [compiled(main), ...args])
 
 describe("the service as a program", { concurrent: true, timeout: 60_000 }, () => {
   it.scopedLive("prints its help and ends", () =>
