@@ -1,10 +1,11 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Cause, Config, Console, Effect, Layer, Logger, Schema } from "effect"
+import { Cause, Config, Console, Effect, Layer, Schema } from "effect"
 import { Announce } from "./http/announce.ts"
 import { listen } from "./http/listen.ts"
 import { requireToken } from "./http/loopback.ts"
 import { Http } from "./http/server.ts"
 import { version } from "./schema/version.ts"
+import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { servicesLive } from "./services/ServicesLive.ts"
 import { Settings } from "./services/settings/Settings.ts"
 import { settingsFile } from "./services/settings/settingsFile.ts"
@@ -59,6 +60,6 @@ const program = Effect.suspend(() => {
 program.pipe(
   // One sentence for what a person can mend, everything for a defect.
   Effect.tapErrorCause((cause) => Effect.logFatal(Cause.isFailType(cause) ? cause.error.message : cause)),
-  Effect.provide(Layer.merge(NodeContext.layer, Logger.pretty)),
+  Effect.provide(Layer.merge(NodeContext.layer, SafeLoggerLive)),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )

@@ -40,10 +40,12 @@ export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
       return Option.match(known(Cause.squash(cause)), {
         onSome: (failure) => Effect.map(shown(failure.message), (message) => errorResponse({ ...failure, message })),
         onNone: () =>
-          Effect.flatMap(shown(Cause.pretty(cause, { renderErrorCause: true })), (words) =>
-            Effect.logError(`A request failed in a way that was not foreseen: ${words}`)).pipe(
-              Effect.as(errorResponse({ status: 500, message: "Internal error: see the service's log" }))
-            )
+          Effect.flatMap(shown(Cause.pretty(cause, { renderErrorCause: true })), (words) => {
+            const [first = "", ...lines] = words.split("\n")
+            return Effect.logError(`A request failed in a way that was not foreseen: ${first}`, ...lines)
+          }).pipe(
+            Effect.as(errorResponse({ status: 500, message: "Internal error: see the service's log" }))
+          )
       })
     })
 }))

@@ -5,6 +5,7 @@ import type { Scope } from "effect"
 import { baseUrl } from "../http/announce.ts"
 import { listen } from "../http/listen.ts"
 import { Http } from "../http/server.ts"
+import { SafeLoggerLive } from "../services/log/safeLogger.ts"
 import { servicesLive } from "../services/ServicesLive.ts"
 import { loopback } from "./loopback.ts"
 import { SandboxFailed } from "./SandboxFailed.ts"
@@ -85,6 +86,6 @@ program.pipe(
   // One sentence for what a person can mend, everything for a defect.
   Effect.tapErrorCause((cause) => Effect.logFatal(Cause.isFailType(cause) ? cause.error.message : cause)),
   Logger.withMinimumLogLevel(LogLevel.Warning),
-  Effect.provide(Layer.merge(NodeContext.layer, Logger.pretty)),
+  Effect.provide(Layer.merge(NodeContext.layer, SafeLoggerLive)),
   NodeRuntime.runMain({ disableErrorReporting: true })
 )
