@@ -103,7 +103,18 @@ const make = Effect.gen(function*() {
     )
   }
 
+  /** Refuses a pipe or a device: to open one may wait for ever, and holds a thread that every file access needs. */
+  const regular = (file: string) =>
+    Effect.filterOrFail(
+      failing(file)(fs.stat(file)),
+      ({ type }) => type === "File" || type === "Directory",
+      () => new LocalFileFailed({ path: file, reason: "is not a regular file" })
+    )
+
   const stream = (file: string, range?: FileRange) =>
+    Stream.flatMap(Stream.fromEffect(regular(file)), () => whole(file, range))
+
+  const whole = (file: string, range?: FileRange) =>
     Stream.mapError(
       fs.stream(file, {
         chunkSize,
@@ -118,6 +129,7 @@ const make = Effect.gen(function*() {
   const lend = (name: string, { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }) =>
     Stream.unwrapScoped(Effect.gen(function*() {
       const scope = yield* Effect.scope
+      yield* regular(name)
       const file = yield* failing(name)(fs.open(name, { flag: "r" }))
       yield* file.seek(offset, "start")
       let memory = [new Uint8Array(chunkSize), new Uint8Array(chunkSize)] as const
@@ -156,7 +168,7 @@ const make = Effect.gen(function*() {
       )
     ),
     realPath: Effect.fn("LocalFiles.realPath")((file) => failing(file)(fs.realPath(file))),
-    read: Effect.fn("LocalFiles.read")((file) => failing(file)(fs.readFile(file))),
+    read: Effect.fn("LocalFiles.read")((file) => Effect.zipRight(regular(file), failing(file)(fs.readFile(file)))),
     stream,
     lend,
     sha256: Effect.fn("LocalFiles.sha256")((file) =>
