@@ -1,8 +1,6 @@
 import type { FileSystem } from "@effect/platform"
 import { Path } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { GunzipLive } from "./bytes/Gunzip.ts"
-import { Sha256Live } from "./bytes/Sha256.ts"
 import { GitHostLive } from "./githost/GitHostLive.ts"
 import { LocalFilesLive } from "./local/LocalFilesLive.ts"
 import { LocalProcessesLive } from "./local/LocalProcessesLive.ts"
@@ -44,7 +42,7 @@ const UpstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
   Layer.provide(BoundedClient)
 )
 
-const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, GunzipLive, Sha256Live, InstanceLive)
+const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, InstanceLive)
 
 /**
  * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that

@@ -1,6 +1,6 @@
 import { Array, Effect, Option, Schema } from "effect"
-import type { Gunzip, GunzipFailed } from "../../services/bytes/Gunzip.ts"
-import { Sha256 } from "../../services/bytes/Sha256.ts"
+import type { GunzipFailed } from "../../services/bytes/gunzip.ts"
+import { sha256Of } from "../../services/bytes/sha256.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { ArchiveNotUnderstood, cleanName, readTar, type TarMember } from "./tarMembers.ts"
 import { gzipSource, plainSource } from "./tarSource.ts"
@@ -80,7 +80,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
 ): Effect.fn.Return<
   ImageArchive,
   ArchiveNotUnderstood | LocalFileFailed | GunzipFailed,
-  LocalFiles | Gunzip | Sha256
+  LocalFiles
 > {
   const plain = yield* plainSource(path)
   const gzip = isGzip(yield* plain.take(2))
@@ -90,7 +90,6 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
   const contents = members.filter(({ kind }) => kind !== "directory")
   const named = new Map(contents.map((member) => [member.name, member]))
   if (named.size < contents.length) return yield* refuse("it holds two members of one name")
-  const sha256 = yield* Sha256
   const manifest = yield* decode(Manifest, "manifest.json", json.get("manifest.json") ?? new Uint8Array())
   const images = yield* Effect.forEach(manifest, (entry) =>
     Effect.gen(function*() {
@@ -104,7 +103,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
             refuse("a layer is missing in it"),
           onSome: (member) => Effect.succeed({ member: member.name, diffId, size: member.size })
         }))
-      return { configId: `sha256:${yield* sha256.of(config)}`, repoTags: entry.RepoTags ?? [], layers }
+      return { configId: `sha256:${sha256Of(config)}`, repoTags: entry.RepoTags ?? [], layers }
     }))
   return { path, gzip, members, images }
 })

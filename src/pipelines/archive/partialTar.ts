@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import { Gunzip, type GunzipFailed } from "../../services/bytes/Gunzip.ts"
+import { decompress, type GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ImageArchive } from "./imageArchive.ts"
 import { blockSize } from "./tarHeader.ts"
@@ -68,10 +68,9 @@ export const partialSize = (members: ReadonlyArray<TarMember>): number =>
 export const partialTar = (
   { gzip, path }: Pick<ImageArchive, "gzip" | "path">,
   members: ReadonlyArray<TarMember>
-): Effect.Effect<PartialTar, never, LocalFiles | Gunzip> =>
+): Effect.Effect<PartialTar, never, LocalFiles> =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
-    const { decompress } = yield* Gunzip
     const ranges = rangesOf(members)
     const size = partialSize(members)
     const kept = gzip

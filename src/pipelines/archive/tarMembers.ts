@@ -1,5 +1,5 @@
 import { Data, Effect } from "effect"
-import type { GunzipFailed } from "../../services/bytes/Gunzip.ts"
+import type { GunzipFailed } from "../../services/bytes/gunzip.ts"
 import type { LocalFileFailed } from "../../services/local/LocalFiles.ts"
 import { blockSize, isEmptyBlock, padded, parseFields, parseHeader, type TarHeader, textOf } from "./tarHeader.ts"
 import type { TarSource } from "./tarSource.ts"

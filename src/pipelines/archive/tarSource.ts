@@ -1,6 +1,6 @@
 import { Chunk, Effect, Option, Stream } from "effect"
 import type { Scope } from "effect"
-import { Gunzip, type GunzipFailed } from "../../services/bytes/Gunzip.ts"
+import { decompress, type GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 
 /** The bytes of a tar, from its beginning on. */
@@ -49,9 +49,9 @@ export const plainSource = (path: string): Effect.Effect<TarSource, never, Local
   })
 
 /** A tar inside a gzip file, decompressed as it is read. */
-export const gzipSource = (path: string): Effect.Effect<TarSource, never, LocalFiles | Gunzip | Scope.Scope> =>
+export const gzipSource = (path: string): Effect.Effect<TarSource, never, LocalFiles | Scope.Scope> =>
   Effect.gen(function*() {
-    const bytes = (yield* Gunzip).decompress((yield* LocalFiles).stream(path))
+    const bytes = decompress((yield* LocalFiles).stream(path))
     const pull = yield* Stream.toPull(bytes)
     const next = Effect.catchAll(
       Effect.asSome(pull),

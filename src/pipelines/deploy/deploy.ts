@@ -7,8 +7,6 @@ import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import type { Gunzip } from "../../services/bytes/Gunzip.ts"
-import type { Sha256 } from "../../services/bytes/Sha256.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { deployLock, remotePathLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
@@ -105,7 +103,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
 
     const load = (transfer: Transfer) =>
       Effect.gen(function*() {
-        const source = yield* imageSource(transfer, plan.archive, archive, facts)
+        const source = imageSource(transfer, plan.archive, archive, facts)
         const input = yield* transferInput(transfer, plan.archive)
         const activation = yield* activate(server, {
           remotePath,
@@ -180,7 +178,7 @@ export const deploy = Effect.fn("deploy")(function*(
   | LocalFileFailed
   | FileLocked
   | RunFailure,
-  Settings | Ssh | LocalFiles | Gunzip | Sha256 | Path.Path | Runs | Instance | Locks
+  Settings | Ssh | LocalFiles | Path.Path | Runs | Instance | Locks
 > {
   const locks = yield* Locks
   const server = yield* (yield* Settings).server(serverId)

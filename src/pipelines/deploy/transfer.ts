@@ -1,6 +1,5 @@
 import { Effect, Option } from "effect"
-import type { Gunzip } from "../../services/bytes/Gunzip.ts"
-import { Sha256 } from "../../services/bytes/Sha256.ts"
+import { sha256Of } from "../../services/bytes/sha256.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ImageArchive, readImageArchive } from "../archive/imageArchive.ts"
 import { missingMembers } from "../archive/missingMembers.ts"
@@ -38,7 +37,7 @@ export const archiveNames = ({ images }: Pick<ImageArchive, "images">): Readonly
 /** Reads what an archive holds; nothing where it is of a form that can only be sent whole and taken on trust. */
 export const readArchive = (
   file: DeployFile
-): Effect.Effect<Option.Option<ImageArchive>, never, LocalFiles | Gunzip | Sha256> =>
+): Effect.Effect<Option.Option<ImageArchive>, never, LocalFiles> =>
   readImageArchive(file.path).pipe(
     Effect.tapError((error) => Effect.logDebug(`${file.name} is sent whole`, "reason" in error ? error.reason : error)),
     Effect.option,
@@ -94,21 +93,20 @@ export const imageSource = (
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
   facts: Pick<ServerFacts, "containerdStore" | "loadedAs">
-): Effect.Effect<ImageSource, never, Sha256> =>
-  Effect.gen(function*() {
-    const { containerdStore } = facts
-    const images = Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
-    const names = archiveNames({ images })
-    const chains = new Map(images.map(({ configId, layers }) => [configId, layers.map(({ diffId }) => diffId)]))
-    // What containerd's ids will be is not known before, so an image is known by its layers there.
-    const answers = names.map(({ id }) => containerdStore ? JSON.stringify(chains.get(id)) : id)
-    const unknown = kind === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0))
-    const given = kind === "names" ? names.map(({ id, name }) => ({ id: idThere(id, facts), name })) : names
-    return {
-      from: sources[kind],
-      archive: file?.name ?? "",
-      names: unknown ? [] : given,
-      format: containerdStore ? "{{json .RootFS.Layers}}" : "{{.Id}}",
-      expected: yield* (yield* Sha256).of(new TextEncoder().encode(answers.map((answer) => `${answer}\n`).join("")))
-    }
-  })
+): ImageSource => {
+  const { containerdStore } = facts
+  const images = Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
+  const names = archiveNames({ images })
+  const chains = new Map(images.map(({ configId, layers }) => [configId, layers.map(({ diffId }) => diffId)]))
+  // What containerd's ids will be is not known before, so an image is known by its layers there.
+  const answers = names.map(({ id }) => containerdStore ? JSON.stringify(chains.get(id)) : id)
+  const unknown = kind === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0))
+  const given = kind === "names" ? names.map(({ id, name }) => ({ id: idThere(id, facts), name })) : names
+  return {
+    from: sources[kind],
+    archive: file?.name ?? "",
+    names: unknown ? [] : given,
+    format: containerdStore ? "{{json .RootFS.Layers}}" : "{{.Id}}",
+    expected: sha256Of(answers.map((answer) => `${answer}\n`).join(""))
+  }
+}

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
-import { Sha256 } from "../../services/bytes/Sha256.ts"
+import { hashedInPassing } from "../../services/bytes/sha256.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { commandFailed } from "../remote/execute.ts"
@@ -17,7 +17,7 @@ const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile) 
     const ssh = yield* Ssh
     const files = yield* LocalFiles
     const command = uploadCommand(remotePath, file.name, file.mode)
-    const { bytes, sha256 } = yield* (yield* Sha256).passing(files.lend(file.path))
+    const { bytes, sha256 } = yield* hashedInPassing(files.lend(file.path))
     const answer = yield* ssh.exec(server, command, { stdin: bytes, timeout: "6 hours" })
     const failed = (words: string) => commandFailed(server, command, answer.code, words)
     if (answer.code !== 0) return yield* failed(answer.stderr)
@@ -42,7 +42,7 @@ export const uploadFiles = Effect.fn("deploy.upload")(function*(
 ): Effect.fn.Return<
   ReadonlyArray<DeployFile>,
   RemoteCommandFailed | LocalFileFailed | SshError,
-  Ssh | LocalFiles | Sha256
+  Ssh | LocalFiles
 > {
   const local = yield* LocalFiles
   const sent = yield* Effect.forEach(files, (file) =>

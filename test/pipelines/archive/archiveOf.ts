@@ -3,15 +3,12 @@ import { gzipSync } from "node:zlib"
 import { type ImageArchive, readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
 import { partialTar } from "../../../src/pipelines/archive/partialTar.ts"
 import type { TarMember } from "../../../src/pipelines/archive/tarMembers.ts"
-import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
-import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 
 const path = "/projects/shop/shop.tar"
 
 /** What an archive is read from in a test: an archive of these bytes. */
-export const archiveLayer = (bytes: Uint8Array) =>
-  Layer.mergeAll(localFilesTest({ [path]: bytes }), GunzipLive, Sha256Live)
+export const archiveLayer = (bytes: Uint8Array) => Layer.mergeAll(localFilesTest({ [path]: bytes }))
 
 /** Both ways in which one tar may come. */
 export const packings = [["plain", (bytes: Buffer) => bytes], ["gzip", (bytes: Buffer) => gzipSync(bytes)]] as const

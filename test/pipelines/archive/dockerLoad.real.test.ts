@@ -7,12 +7,10 @@ import { gzipSync } from "node:zlib"
 import { readImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
 import { missingMembers } from "../../../src/pipelines/archive/missingMembers.ts"
 import { partialTar } from "../../../src/pipelines/archive/partialTar.ts"
-import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
-import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { buildImage, containerdKeepsImages, docker, realDocker, saveImage, uniqueName } from "../../fixtures/docker.ts"
 
-const Live = Layer.mergeAll(LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer)), GunzipLive, Sha256Live)
+const Live = Layer.mergeAll(LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer)))
 
 const idOf = (name: string) => docker("image", "inspect", "--format", "{{.Id}}", name)
 const chainOf = (name: string) =>

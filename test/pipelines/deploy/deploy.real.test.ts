@@ -6,8 +6,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
-import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
-import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
@@ -28,9 +26,7 @@ const berth = (server: ServerAccess) =>
   Layer.mergeAll(
     SshLive.pipe(Layer.provide(ConnectionsLive)),
     Layer.provide(RunsLive, RunStoreMemory),
-    InstanceLive,
-    GunzipLive,
-    Sha256Live
+    InstanceLive
   ).pipe(
     Layer.provideMerge(LocksLive),
     Layer.provideMerge(LocalFilesLive),

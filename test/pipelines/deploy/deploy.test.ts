@@ -2,8 +2,6 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Ref } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
-import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
@@ -34,8 +32,6 @@ const keyOf = (serverId: string, remotePath: string) =>
     localFilesTest({ "/srv/shop": { directory: true } }),
     Layer.provideMerge(runsTest, settingsTest({}, servers)),
     SshTest({}),
-    GunzipLive,
-    Sha256Live,
     InstanceLive,
     Path.layer
   )))

@@ -8,8 +8,6 @@ import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { imageArchive, type ImageArchiveOptions } from "../../../src/sandbox/imageArchive.ts"
 import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
 import { makeStandIns } from "../../../src/sandbox/standIns.ts"
-import { GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
-import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
@@ -60,9 +58,7 @@ const scene = (
       Layer.mergeAll(
         SshLive.pipe(Layer.provide(ConnectionsLive)),
         Layer.provide(RunsLive, RunStoreMemory),
-        InstanceLive,
-        GunzipLive,
-        Sha256Live
+        InstanceLive
       ).pipe(
         Layer.provideMerge(LocksLive),
         Layer.provideMerge(LocalFilesLive),

@@ -4,7 +4,6 @@ import type { ImageArchive } from "../../../src/pipelines/archive/imageArchive.t
 import type { TarMember } from "../../../src/pipelines/archive/tarMembers.ts"
 import type { DeployFile } from "../../../src/pipelines/deploy/deployFiles.ts"
 import { archiveNames, decideTransfer, imageSource, transferSize } from "../../../src/pipelines/deploy/transfer.ts"
-import { Sha256Live } from "../../../src/services/bytes/Sha256.ts"
 import { sha256 } from "../../fixtures/tar.ts"
 
 const file: DeployFile = { name: "shop.tar", path: "/p/shop.tar", size: 100_000, mode: "644" }
@@ -93,40 +92,34 @@ describe("archiveNames", () => {
 })
 
 describe("imageSource", () => {
-  const sourceOf = (...[transfer, file, archive, facts]: Parameters<typeof imageSource>) =>
-    imageSource(transfer, file, archive, facts).pipe(Effect.provide(Sha256Live))
+  it("says what the names have to mean afterwards", () => {
+    expect(imageSource({ kind: "whole" }, file, Option.some(archive), facts())).toEqual({
+      from: "whole",
+      archive: "shop.tar",
+      names: [{ name: "shop:latest", id: "sha256:new" }, { name: "shop:2", id: "sha256:new" }],
+      format: "{{.Id}}",
+      expected: sha256("sha256:new\nsha256:new\n")
+    })
+  })
 
-  it.effect("says what the names have to mean afterwards", () =>
-    Effect.gen(function*() {
-      expect(yield* sourceOf({ kind: "whole" }, file, Option.some(archive), facts())).toEqual({
-        from: "whole",
-        archive: "shop.tar",
-        names: [{ name: "shop:latest", id: "sha256:new" }, { name: "shop:2", id: "sha256:new" }],
-        format: "{{.Id}}",
-        expected: sha256("sha256:new\nsha256:new\n")
-      })
-    }))
+  it("goes by the layers in containerd's store", () => {
+    const source = imageSource({ kind: "whole" }, file, Option.some(archive), containerd("sha256:there"))
+    const layers = "[\"sha256:1\",\"sha256:2\"]\n"
+    expect(source).toMatchObject({ format: "{{json .RootFS.Layers}}", expected: sha256(layers + layers) })
+    expect(source.names[0]).toEqual({ name: "shop:latest", id: "sha256:new" })
+    const named = imageSource({ kind: "names" }, file, Option.some(archive), containerd("sha256:there"))
+    expect(named.names[0]).toEqual({ name: "shop:latest", id: "sha256:there" })
+  })
 
-  it.effect("goes by the layers in containerd's store", () =>
-    Effect.gen(function*() {
-      const source = yield* sourceOf({ kind: "whole" }, file, Option.some(archive), containerd("sha256:there"))
-      const layers = "[\"sha256:1\",\"sha256:2\"]\n"
-      expect(source).toMatchObject({ format: "{{json .RootFS.Layers}}", expected: sha256(layers + layers) })
-      expect(source.names[0]).toEqual({ name: "shop:latest", id: "sha256:new" })
-      const named = yield* sourceOf({ kind: "names" }, file, Option.some(archive), containerd("sha256:there"))
-      expect(named.names[0]).toEqual({ name: "shop:latest", id: "sha256:there" })
-    }))
-
-  it.effect("takes on trust what it could not read", () =>
-    Effect.gen(function*() {
-      expect(yield* sourceOf({ kind: "file" }, file, Option.none(), facts())).toMatchObject({
-        from: "file",
-        names: []
-      })
-      expect(yield* sourceOf({ kind: "none" }, undefined, Option.none(), facts())).toMatchObject({
-        from: "none",
-        archive: "",
-        names: []
-      })
-    }))
+  it("takes on trust what it could not read", () => {
+    expect(imageSource({ kind: "file" }, file, Option.none(), facts())).toMatchObject({
+      from: "file",
+      names: []
+    })
+    expect(imageSource({ kind: "none" }, undefined, Option.none(), facts())).toMatchObject({
+      from: "none",
+      archive: "",
+      names: []
+    })
+  })
 })

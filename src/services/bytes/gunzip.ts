@@ -1,4 +1,4 @@
-import { Context, Deferred, Effect, Layer, Schema, Stream } from "effect"
+import { Deferred, Effect, Schema, Stream } from "effect"
 import { createGunzip } from "node:zlib"
 import { bytesOf, write } from "./streamBytes.ts"
 
@@ -10,13 +10,8 @@ export class GunzipFailed extends Schema.TaggedError<GunzipFailed>()("GunzipFail
   }
 }
 
-/** Decompression of gzip. */
-export class Gunzip extends Context.Tag("berth/Gunzip")<Gunzip, {
-  /** The decompressed bytes as they come, with back-pressure. */
-  readonly decompress: <E>(bytes: Stream.Stream<Uint8Array, E>) => Stream.Stream<Uint8Array, E | GunzipFailed>
-}>() {}
-
-const decompress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | GunzipFailed> =>
+/** The decompressed bytes as they come, in chunks of 256 KiB, with back-pressure. */
+export const decompress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | GunzipFailed> =>
   Stream.unwrapScoped(Effect.gen(function*() {
     const broken = yield* Deferred.make<never, E | GunzipFailed>()
     const gunzip = yield* Effect.acquireRelease(
@@ -31,6 +26,3 @@ const decompress = <E>(bytes: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8
     )
     return Stream.interruptWhen(bytesOf(gunzip), Deferred.await(broken))
   }))
-
-/** Decompression by zlib, in chunks of 256 KiB. */
-export const GunzipLive: Layer.Layer<Gunzip> = Layer.succeed(Gunzip, Gunzip.of({ decompress }))

@@ -1,16 +1,15 @@
 import { expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { Sha256, Sha256Live } from "../../../src/services/bytes/Sha256.ts"
+import { hashedInPassing, sha256Of } from "../../../src/services/bytes/sha256.ts"
 
 const text = (text: string) => new TextEncoder().encode(text)
 const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 it.effect("hashes bytes at once and as they pass", () =>
   Effect.gen(function*() {
-    const sha256 = yield* Sha256
-    expect(yield* sha256.of(text("abc"))).toBe(abc)
-    const hashed = yield* sha256.passing(Stream.make(text("a"), text(""), text("bc")))
+    expect(sha256Of(text("abc"))).toBe(abc)
+    const hashed = yield* hashedInPassing(Stream.make(text("a"), text(""), text("bc")))
     expect([...yield* Stream.runCollect(hashed.bytes)].map((chunk) => chunk.length)).toEqual([1, 0, 2])
     expect(yield* hashed.sha256).toBe(abc)
     expect(yield* hashed.sha256).toBe(abc)
-  }).pipe(Effect.provide(Sha256Live)))
+  }))

@@ -2,13 +2,13 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { gzipSync } from "node:zlib"
-import { Gunzip, GunzipLive } from "../../../src/services/bytes/Gunzip.ts"
+import { decompress as decompressed } from "../../../src/services/bytes/gunzip.ts"
 
 const decompress = (...chunks: ReadonlyArray<Uint8Array>) =>
   Effect.gen(function*() {
-    const bytes = (yield* Gunzip).decompress(Stream.fromIterable(chunks))
+    const bytes = decompressed(Stream.fromIterable(chunks))
     return Buffer.concat([...yield* Stream.runCollect(bytes)])
-  }).pipe(Effect.provide(GunzipLive))
+  })
 
 it.effect("decompresses what comes in pieces, and members that follow each other", () =>
   Effect.gen(function*() {
@@ -37,7 +37,7 @@ it.live("stops reading when nobody reads it any more", () =>
         return new Uint8Array(packed.subarray(index * 100_000, (index + 1) * 100_000))
       })
     )
-    const first = (yield* Gunzip).decompress(source).pipe(Stream.take(1), Stream.runDrain)
+    const first = decompressed(source).pipe(Stream.take(1), Stream.runDrain)
     yield* first
     expect(read).toBeLessThan(40)
-  }).pipe(Effect.provide(GunzipLive)))
+  }))
