@@ -202,7 +202,9 @@ describe("SettingsLive", () => {
         expect(yield* messageOf(withEnv({ MAIN_HOST: "h" })(settings.server("1700000000000")))).toContain(
           "The setting servers[0].password in "
         )
-        expect(yield* messageOf(settings.server("c"))).toBe("Server not found: no server with id \"c\" is stored")
+        expect(yield* messageOf(settings.server("c"))).toBe(
+          "Server not found: no server with id \"c\" is stored. Ids of the stored servers: \"b\" (42)"
+        )
       }))
   })
 
