@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Option } from "effect"
 import type { ImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
 import type { TarMember } from "../../../src/pipelines/archive/tarMembers.ts"
 import type { DeployFile } from "../../../src/pipelines/deploy/deployFiles.ts"
