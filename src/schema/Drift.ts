@@ -14,12 +14,18 @@ export const AppRequest = Schema.Struct({
 }).annotations({ identifier: "AppRequest", ...strictBody })
 export interface AppRequest extends Schema.Schema.Type<typeof AppRequest> {}
 
-/** A field that differs. */
+/** A field that differs. What the last upsert set it to tells which side has moved since. */
 export const DriftDiff = Schema.Struct({
   field: Schema.String,
   label: Schema.String,
   local: Schema.Unknown,
-  remote: Schema.Unknown
+  remote: Schema.Unknown,
+  applied: Schema.optional(Schema.Unknown.annotations({
+    description: "The value at the last upsert, by the changelog; left out when it records none."
+  })),
+  changed: Schema.optional(Schema.Literal("here", "there", "both")).annotations({
+    description: "Where the value has changed since the last upsert: in platform.json, on the platform, or in both."
+  })
 }).annotations({ identifier: "DriftDiff" })
 export interface DriftDiff extends Schema.Schema.Type<typeof DriftDiff> {}
 

@@ -1,6 +1,7 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
 import { Change, type ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
+import { RawEntry } from "../../schema/PlatformFile.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { changelogLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
@@ -9,6 +10,7 @@ const entriesIn = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Schem
 const recordedIn = Schema.decodeUnknownOption(
   Schema.Struct({ appName: Schema.String, changes: Schema.Array(Change) })
 )
+const snapshotIn = Schema.decodeUnknownOption(Schema.Struct({ appName: Schema.String, configSnapshot: RawEntry }))
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const isText = (bytes: Uint8Array) =>
   Option.isSome(Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))())
@@ -53,15 +55,33 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
   }).pipe(locks.withLock(changelogLock(file)))
 })
 
+/** The entries of a project's changelog, oldest first; none when it cannot be read. */
+const recordedEntries = (directory: string) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const file = (yield* Path.Path).join(directory, changelogFileName)
+    const content = yield* Effect.orElseSucceed(files.read(file), () => new Uint8Array())
+    return Option.getOrElse(entriesIn(textOf(content)), () => [])
+  })
+
+/** The entry of `platform.json` that the last upsert of an application applied, by the project's changelog. */
+export const lastApplied = Effect.fn("lastApplied")(function*(
+  directory: string,
+  appName: string
+): Effect.fn.Return<Option.Option<RawEntry>, never, LocalFiles | Path.Path> {
+  const snapshots = Array.getSomes((yield* recordedEntries(directory)).map(snapshotIn))
+  return Option.map(
+    Array.findLast(snapshots, (snapshot) => snapshot.appName === appName),
+    ({ configSnapshot }) => configSnapshot
+  )
+})
+
 /** Every change that a project's changelog tells of an application, oldest first; what cannot be read tells nothing. */
 export const recordedChanges = Effect.fn("recordedChanges")(function*(
   directory: string,
   appName: string
 ): Effect.fn.Return<ReadonlyArray<Change>, never, LocalFiles | Path.Path> {
-  const files = yield* LocalFiles
-  const file = (yield* Path.Path).join(directory, changelogFileName)
-  const content = yield* Effect.orElseSucceed(files.read(file), () => new Uint8Array())
-  const entries = Option.getOrElse(entriesIn(textOf(content)), () => [])
+  const entries = yield* recordedEntries(directory)
   return entries.flatMap((entry) =>
     Option.match(recordedIn(entry), {
       onNone: () => [],

@@ -34,16 +34,21 @@ const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
 const filled = (raw: RawEntry) =>
   Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null && value !== ""))
 
-const declared = (file: string) => (raw: unknown, index: number): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
-  if (!Predicate.isRecord(raw)) {
-    return new ProjectFileInvalid({ file, reason: `entry ${index + 1} is not an object` })
+/**
+ * Reads one entry of a `platform.json`, or of a file that keeps copies of them.
+ * @param file the path that an error names
+ */
+export const declaredIn =
+  (file: string) => (raw: unknown, index: number): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
+    if (!Predicate.isRecord(raw)) {
+      return new ProjectFileInvalid({ file, reason: `entry ${index + 1} is not an object` })
+    }
+    return Effect.mapBoth(decodeEntry(filled(raw)), {
+      onSuccess: (entry) => ({ raw, entry, warnings: unknownKeys(raw, entryLabel(raw, index)) }),
+      onFailure: (error) =>
+        new ProjectFileInvalid({ file, reason: `${entryLabel(raw, index)}: ${errorInWords(error, vocabulary)}` })
+    })
   }
-  return Effect.mapBoth(decodeEntry(filled(raw)), {
-    onSuccess: (entry) => ({ raw, entry, warnings: unknownKeys(raw, entryLabel(raw, index)) }),
-    onFailure: (error) =>
-      new ProjectFileInvalid({ file, reason: `${entryLabel(raw, index)}: ${errorInWords(error, vocabulary)}` })
-  })
-}
 
 /**
  * The applications that a project's `platform.json` declares; nothing when there is no such file. What does not fit is
@@ -71,7 +76,7 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   if (!Array.isArray(json) && !Predicate.isRecord(json)) {
     return yield* new ProjectFileInvalid({ file, reason: "must be an object, or an array of objects" })
   }
-  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(json), declared(file)))
+  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(json), declaredIn(file)))
 })
 
 /** The entry with a name, or the first one when no name is given. */

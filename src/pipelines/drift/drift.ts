@@ -1,5 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest, Drift } from "../../schema/Drift.ts"
 import type { PlatformFailure } from "../../schema/PlatformApp.ts"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
@@ -8,12 +9,28 @@ import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { findApplication } from "../applications/applications.ts"
-import { planOf } from "../applications/appPlan.ts"
+import { type AppPlan, planOf } from "../applications/appPlan.ts"
+import { lastApplied } from "../applications/changelog.ts"
 import { updateFields } from "../applications/changes.ts"
-import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
+import { declaredIn, entryNamed, readPlatformFile } from "../applications/platformFile.ts"
 import { driftDiffs } from "./driftDiffs.ts"
 
-/** Compares an application with what its project declares; changes nothing. */
+const wantedBy = (plan: AppPlan) => ({
+  ...updateFields(plan),
+  ...Option.match(plan.domain, { onNone: () => ({}), onSome: (domain) => ({ fqdn: `https://${domain}` }) })
+})
+
+/** What the last upsert of an application applied; nothing when the changelog does not tell, or not so that it fits. */
+const appliedPlan = (projectPath: string, name: string) =>
+  Effect.gen(function*() {
+    const snapshot = yield* yield* lastApplied(projectPath, name)
+    return yield* planOf(projectPath, yield* declaredIn(changelogFileName)(snapshot, 0))
+  }).pipe(Effect.option)
+
+/**
+ * Compares an application with what its project declares, and with what the last upsert applied; changes nothing. A
+ * difference that the changelog knows the applied value of says which side has moved since.
+ */
 export const drift = Effect.fn("drift")(function*(
   { appName, projectPath }: AppRequest
 ): Effect.fn.Return<
@@ -34,10 +51,17 @@ export const drift = Effect.fn("drift")(function*(
   const { name, uuid } = found.value
 
   const plan = yield* planOf(projectPath, declared.value)
-  const fqdn = Option.match(plan.domain, { onNone: () => ({}), onSome: (domain) => ({ fqdn: `https://${domain}` }) })
-  const app = yield* platform.declared(found.value, { ...updateFields(plan), ...fqdn })
+  const before = yield* appliedPlan(projectPath, name)
+  // Asked together, the two are one call: a record is worded after what it is compared with.
+  const [app, applied] = yield* Effect.all([
+    platform.declared(found.value, wantedBy(plan)),
+    Effect.transposeMapOption(
+      before,
+      (earlier) => Effect.map(platform.declared(found.value, wantedBy(earlier)), (app) => ({ plan: earlier, app }))
+    )
+  ], { concurrency: 2 })
   const envs = yield* Effect.option(platform.envs(uuid))
-  const { diffs, unknown } = driftDiffs(plan, app, envs)
+  const { diffs, unknown } = driftDiffs(plan, app, envs, Option.getOrUndefined(applied))
   return {
     exists: true,
     diffs,

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import { expect } from "vitest"
 import { drift } from "../../../src/pipelines/drift/drift.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
+import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
+import { Platform } from "../../../src/services/platform/Platform.ts"
 import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
 
@@ -118,4 +120,58 @@ describe("drift", () => {
       yield* upsertApp(request)
       expect(yield* drift(request)).toMatchObject({ exists: true, diffs: [] })
     }).pipe(Effect.provide(memoryWorld({ files: declaring(entry) }))))
+
+  describe("after an upsert", () => {
+    const entry = { name: "shop", buildpack: "autopack", branch: "main", port: 3000 }
+    const world = () => memoryWorld({ files: declaring(entry) })
+    const declare = (next: unknown) =>
+      Effect.flatMap(
+        LocalFiles,
+        (files) => files.write("/srv/shop/platform.json", new TextEncoder().encode(JSON.stringify(next)))
+      )
+    const moved = Effect.map(
+      drift(request),
+      ({ diffs }) =>
+        diffs.map(({ applied, changed, field, local, remote }) => ({ field, local, remote, applied, changed }))
+    )
+
+    it.effect("says what moved here, and what there", () =>
+      Effect.gen(function*() {
+        const { uuid } = yield* upsertApp(request)
+        yield* declare({ ...entry, branch: "next" })
+        yield* (yield* Platform).updateApplication(uuid, { base_directory: "/web" })
+        expect(yield* moved).toEqual([
+          { field: "branch", local: "next", remote: "main", applied: "main", changed: "here" },
+          { field: "baseDirectory", local: "/", remote: "/web", applied: "/", changed: "there" }
+        ])
+        yield* (yield* Platform).updateApplication(uuid, { git_branch: "other" })
+        expect((yield* moved)[0]).toMatchObject({ applied: "main", changed: "both" })
+      }).pipe(Effect.provide(world())))
+
+    it.effect("goes by the last upsert of this application", () =>
+      Effect.gen(function*() {
+        yield* upsertApp(request)
+        yield* declare({ ...entry, branch: "next" })
+        yield* upsertApp(request)
+        yield* declare([entry, { ...entry, name: "admin", branch: "third", port: 3001 }])
+        yield* upsertApp({ ...request, appName: "admin" })
+        expect(yield* moved).toMatchObject([{ field: "branch", applied: "next", changed: "here" }])
+      }).pipe(Effect.provide(world())))
+
+    it.effect.each([
+      "broken",
+      "[]",
+      JSON.stringify([{ appName: "shop", configSnapshot: { name: "shop", port: "x" } }]),
+      JSON.stringify([{ appName: "shop" }, { appName: "other", configSnapshot: entry }])
+    ])("says nothing of the past by a changelog of %j", (changelog) =>
+      Effect.gen(function*() {
+        yield* upsertApp(request)
+        const files = yield* LocalFiles
+        yield* files.write("/srv/shop/platform.changelog.json", new TextEncoder().encode(changelog))
+        yield* declare({ ...entry, branch: "next" })
+        expect((yield* drift(request)).diffs).toEqual([
+          { field: "branch", label: "Branch", local: "next", remote: "main" }
+        ])
+      }).pipe(Effect.provide(world())))
+  })
 })

@@ -175,4 +175,81 @@ describe("driftDiffs", () => {
       unknown: [{ field: "port", label: "HOST_PORT", reason: "the token may not read it" }]
     })
   })
+
+  it.each<
+    readonly [says: string, applied: string, local: string, remote: string, changed: "here" | "there" | "both"]
+  >([
+    ["the entry moved", "main", "next", "main", "here"],
+    ["the platform moved", "main", "main", "next", "there"],
+    ["both moved", "main", "next", "other", "both"]
+  ])("says that %s", (_, applied, local, remote, changed) => {
+    const app = record({ git_branch: remote })
+    const before = { plan: plan({ branch: applied }), app }
+    expect(driftDiffs(plan({ branch: local }), app, Option.none(), before).diffs).toEqual([
+      { field: "branch", label: "Branch", local, remote, applied, changed }
+    ])
+  })
+
+  it.each<
+    readonly [
+      says: string,
+      now: Partial<AppPlan>,
+      before: Partial<AppPlan>,
+      app: Partial<PlatformRecord>,
+      port: string | undefined,
+      diff: readonly [field: string, applied: string, changed: string]
+    ]
+  >([
+    ["a port that was given here", { port: Option.some(1) }, {}, {}, undefined, ["port", "", "here"]],
+    ["a port that was taken away there", { port: Option.some(1) }, { port: Option.some(1) }, {}, undefined, [
+      "port",
+      "1",
+      "there"
+    ]],
+    ["a port that was taken away here", {}, { port: Option.some(1) }, {}, "1", ["port", "1", "here"]],
+    ["a port that moved on both sides", { port: Option.some(2) }, { port: Option.some(1) }, {}, "3", [
+      "port",
+      "1",
+      "both"
+    ]],
+    [
+      "a domain that moved there",
+      { domain: Option.some("a.test") },
+      { domain: Option.some("a.test") },
+      { fqdn: "https://b.test" },
+      undefined,
+      ["domain", "https://a.test", "there"]
+    ],
+    ["a domain that is new here", { domain: Option.some("a.test") }, {}, { fqdn: "https://b.test" }, undefined, [
+      "domain",
+      "",
+      "both"
+    ]],
+    ["a site that is one here now", { isStatic: true }, {}, { is_static: null, publish_directory: "dist" }, undefined, [
+      "static",
+      "false",
+      "here"
+    ]],
+    ["a build pack that is not written", { declaredBuildPack: Option.none() }, {}, {}, undefined, [
+      "buildpack",
+      "autopack",
+      "here"
+    ]]
+  ])("tells %s", (_, now, before, given, port, diff) => {
+    const app = record(given)
+    const envs = port === undefined ? [] : [env("HOST_PORT", port)]
+    const { diffs } = driftDiffs(plan(now), app, Option.some(envs), { plan: plan(before), app })
+    expect(diffs.map(({ applied, changed, field }) => [field, applied, changed])).toEqual([diff])
+  })
+
+  it("compares with what was applied in the words of that", () => {
+    // The platform writes one directory in two ways, and each side is answered in its own.
+    const now = record({ is_static: true, publish_directory: "/out" })
+    const before = {
+      plan: plan({ isStatic: true, publishDir: Option.some("out") }),
+      app: { ...now, publish_directory: "out" }
+    }
+    const wanted = plan({ isStatic: true, publishDir: Option.some("build") })
+    expect(driftDiffs(wanted, now, Option.none(), before).diffs).toMatchObject([{ applied: "out", changed: "here" }])
+  })
 })
