@@ -1,7 +1,9 @@
 import { Data, Option } from "effect"
+import type { Change } from "../../schema/Changelog.ts"
 import { Disclosed } from "../../schema/Disclosed.ts"
 import type { AppEnv } from "../../schema/PlatformApp.ts"
-import { hostPortOf } from "../applications/hostPort.ts"
+import { servingFields } from "../applications/fields.ts"
+import { hostPortKey, hostPortOf } from "../applications/hostPort.ts"
 
 /** What has to happen to an application's port. `old` is null where the variable has no value. */
 export type HostPortAction = Data.TaggedEnum<{
@@ -25,3 +27,15 @@ export const hostPortAction = (envs: ReadonlyArray<AppEnv>, port: number): HostP
         Hidden: ({ reason }) => HostPortAction.Stop({ reason })
       })
   })
+
+/** What an action makes of the port, when it makes anything of it. */
+export const hostPortChange = (action: HostPortAction, port: number): Option.Option<Change> => {
+  const changed = (old: string | null) =>
+    Option.some({ field: hostPortKey, label: servingFields.port.label, old, new: String(port) })
+  return HostPortAction.$match(action, {
+    Keep: () => Option.none(),
+    Create: () => changed(null),
+    Change: ({ old }) => changed(old),
+    Stop: () => Option.none()
+  })
+}

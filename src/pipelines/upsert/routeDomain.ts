@@ -3,16 +3,15 @@ import { Effect, Option } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import type { PlatformFailure } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { DomainWithoutPort, TargetUnusable } from "../../schema/Upsert.ts"
+import type { DomainWithoutPort, TargetUnusable } from "../../schema/Upsert.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import type { AppPlan } from "../applications/appPlan.ts"
 import { recordedChanges } from "../applications/changelog.ts"
 import { ensureRoute } from "../routes/edit.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
 import { RouteEdit } from "../routes/RouteEdit.ts"
-import { formerTargets, routeChange, routeNameOf, wayOf } from "./routeHistory.ts"
-import type { Target } from "./target.ts"
+import { clearsDomains, proxyRoute, type WantedDomain } from "./proxyRoute.ts"
+import { routeChange, wayOf } from "./routeHistory.ts"
 
 /** What became of the domain: in words, and as a change when the proxy file was changed. */
 export interface Routed {
@@ -23,35 +22,20 @@ export interface Routed {
 const warned = (detail: string, warnings: ReadonlyArray<string>) =>
   warnings.length === 0 ? detail : `${detail}; warning: ${warnings.join("; ")}`
 
-/** What the domain of an application is brought to. */
-export interface DomainRoute {
-  readonly plan: AppPlan
-  readonly domain: string
-  readonly target: Target
+/** What the domain of an application is brought to, and what else the upsert knows of it. */
+export interface DomainRoute extends WantedDomain {
   readonly uuid: string
   /** What this upsert made of the port. */
   readonly portChange: Option.Option<Change>
-  /** Other applications whose routes go by the same name. */
-  readonly namesakes: ReadonlyArray<string>
   /** Where the changelog is. */
   readonly projectPath: string
 }
 
-const routeInProxy = ({ domain, namesakes, plan, portChange, projectPath, target }: DomainRoute) =>
+const routeInProxy = (wanted: DomainRoute) =>
   Effect.gen(function*() {
-    const routeName = routeNameOf(plan.name)
-    if (routeName === "") {
-      const reason = `A route is named by letters and digits, and ${JSON.stringify(plan.name)} has none of them`
-      return yield* new TargetUnusable({ reason })
-    }
-    const port = yield* Effect.mapError(plan.port, () => new DomainWithoutPort({ appName: plan.name, domain }))
-    const targetIp = yield* Effect.mapError(
-      target.ip,
-      () => new TargetUnusable({ reason: `There is no address that ${domain} could be routed to` })
-    )
-    const route = { routeName, domain, port, targetIp }
+    const { domain, plan, portChange, projectPath } = wanted
     const changes = [...yield* recordedChanges(projectPath, plan.name), ...Option.toArray(portChange)]
-    const owner = { formerTargets: formerTargets(changes, targetIp), namesakes }
+    const { owner, route } = yield* proxyRoute(wanted, changes)
     const edit = yield* editProxyFile((text) => ensureRoute(text, route, owner))
     return RouteEdit.$match(edit, {
       Unchanged: ({ warnings }): Routed => ({
@@ -59,7 +43,7 @@ const routeInProxy = ({ domain, namesakes, plan, portChange, projectPath, target
         change: Option.none()
       }),
       Edited: ({ change, warnings }) => ({
-        detail: warned(`route ${routeName} ${change}: ${wayOf(route)}`, warnings),
+        detail: warned(`route ${route.routeName} ${change}: ${wayOf(route)}`, warnings),
         change: Option.some(routeChange(route))
       })
     })
@@ -84,6 +68,6 @@ export const routeDomain = Effect.fn("routeDomain")(function*(
     return { detail: `the platform serves ${url}`, change: Option.none() }
   }
   // The platform's own address would compete with the route; one that cannot be taken away does no harm.
-  if (plan.buildPack !== "composestack") yield* Effect.ignore(platform.clearDomains(uuid))
+  if (clearsDomains(plan, target)) yield* Effect.ignore(platform.clearDomains(uuid))
   return yield* routeInProxy(route)
 })

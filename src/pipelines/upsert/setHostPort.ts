@@ -5,9 +5,8 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { PortHidden } from "../../schema/Upsert.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
-import { servingFields } from "../applications/fields.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
-import { HostPortAction, hostPortAction } from "./hostPortAction.ts"
+import { HostPortAction, hostPortAction, hostPortChange } from "./hostPortAction.ts"
 
 /** What became of the port: in words, and as a change when it is one. */
 export interface HostPortSet {
@@ -15,10 +14,6 @@ export interface HostPortSet {
   readonly change: Option.Option<Change>
 }
 
-const changed = (old: string | null, port: number, detail: string): HostPortSet => ({
-  detail,
-  change: Option.some({ field: hostPortKey, label: servingFields.port.label, old, new: String(port) })
-})
 const unchanged = (detail: string): HostPortSet => ({ detail, change: Option.none() })
 
 const replace = (uuid: string, env: AppEnv, port: number) =>
@@ -45,17 +40,18 @@ export const setHostPort = Effect.fn("setHostPort")(function*(
   const platform = yield* Platform
   const envs = yield* Effect.either(platform.envs(uuid))
   const action = hostPortAction(envs._tag === "Right" ? envs.right : [], port)
+  const changed = (detail: string): HostPortSet => ({ detail, change: hostPortChange(action, port) })
   return yield* HostPortAction.$match(action, {
     Keep: () => Effect.succeed(unchanged(`${hostPortKey} is ${port} already`)),
     Create: () =>
       Effect.map(platform.createEnv(uuid, hostPortKey, String(port)), () => {
         const doubt = envs._tag === "Right" ? "" : `; the variables could not be read: ${envs.left.message}`
-        return changed(null, port, `${hostPortKey} set to ${port}${doubt}`)
+        return changed(`${hostPortKey} set to ${port}${doubt}`)
       }),
     Change: ({ env, old }) =>
       Effect.map(
         replace(uuid, env, port),
-        (how) => changed(old, port, `${hostPortKey} ${how}: ${old ?? "no value"} is now ${port}`)
+        (how) => changed(`${hostPortKey} ${how}: ${old ?? "no value"} is now ${port}`)
       ),
     Stop: ({ reason }) => new PortHidden({ reason })
   })

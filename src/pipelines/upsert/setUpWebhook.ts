@@ -1,4 +1,5 @@
 import { Effect, Either, Option, Redacted, Schema } from "effect"
+import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -6,6 +7,15 @@ import { durableStep, skip, type Steps } from "../../services/runs/Steps.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { ensureHook } from "../webhooks/pushHook.ts"
+
+/** The configured secret of push events; nothing where none is set. */
+export const webhookSecret: Effect.Effect<Option.Option<Redacted.Redacted>, SettingsError, Settings> = Effect.flatMap(
+  Settings,
+  (settings) => Effect.map(settings.find("gitHost.webhookSecret"), Option.filter((text) => Redacted.value(text) !== ""))
+)
+
+/** Why there is no webhook to set up. */
+export const noWebhookSecret = "no webhook secret is configured: set gitHost.webhookSecret to deploy on push"
 
 /**
  * Upsert step 10: makes pushes deploy the application. Whatever goes wrong here is a warning in the step's detail: the
@@ -16,10 +26,9 @@ export const setUpWebhook = Effect.fn("setUpWebhook")(function*(
   uuid: string
 ): Effect.fn.Return<void, never, GitHost | Locks | Platform | Settings | Steps> {
   const platform = yield* Platform
-  const configured = yield* Effect.either((yield* Settings).find("gitHost.webhookSecret"))
-  const secret = Either.map(configured, Option.filter((text) => Redacted.value(text) !== ""))
+  const secret = yield* Effect.either(webhookSecret)
   if (Either.isRight(secret) && Option.isNone(secret.right)) {
-    return yield* skip("webhook", "no webhook secret is configured: set gitHost.webhookSecret to deploy on push")
+    return yield* skip("webhook", noWebhookSecret)
   }
   const done = Effect.gen(function*() {
     const value = yield* Effect.flatten(secret)

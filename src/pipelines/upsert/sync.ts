@@ -1,20 +1,30 @@
-import { Array, Effect, Option, Schema } from "effect"
+import { Array, type Data, Effect, Option, Schema } from "effect"
 import { type PlatformFailure, PlatformUnavailable } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { createDefaults } from "../applications/applications.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
-import { followUpFields, newApp, updateFields } from "../applications/changes.ts"
-import { createFields } from "../applications/createFields.ts"
+import { followUpFields } from "../applications/changes.ts"
+import { createAction, SyncAction, updateAction } from "./syncAction.ts"
 import type { Target } from "./target.ts"
 
 const uuidIn = Schema.decodeUnknown(Schema.Struct({ uuid: Schema.NonEmptyString }))
 
-const create = (plan: AppPlan, { serverUuid }: Target) =>
+/** Reads what the settings say about new applications, where one is needed, and decides upsert step 5. */
+export const decideSync = (
+  plan: AppPlan,
+  { serverUuid }: Target,
+  found: Option.Option<string>
+): Effect.Effect<SyncAction, SettingsError, Settings> =>
+  Option.match(found, {
+    onNone: () => Effect.map(createDefaults(serverUuid), (defaults) => createAction(plan, defaults)),
+    onSome: (uuid) => Effect.succeed(updateAction(plan, uuid))
+  })
+
+const create = ({ fields, followUp }: Data.TaggedEnum.Value<SyncAction, "Create">) =>
   Effect.gen(function*() {
     const platform = yield* Platform
-    const fields = createFields(newApp(plan, serverUuid), yield* createDefaults(serverUuid))
     const { uuid } = yield* Effect.mapError(
       Effect.flatMap(platform.createApplication(fields), (created) => uuidIn(created)),
       (error) =>
@@ -25,7 +35,6 @@ const create = (plan: AppPlan, { serverUuid }: Target) =>
           })
           : error
     )
-    const followUp = followUpFields(plan)
     if (Option.isSome(followUp)) yield* platform.updateApplication(uuid, followUp.value)
     return uuid
   })
@@ -54,10 +63,10 @@ export const sync = Effect.fn("sync")(function*(
   isRepeated: boolean
 ): Effect.fn.Return<string, PlatformFailure | SettingsError, Platform | Settings> {
   const platform = yield* Platform
-  if (Option.isNone(found)) {
-    const created = isRepeated ? yield* createdBefore(plan) : Option.none<string>()
-    return Option.isSome(created) ? created.value : yield* create(plan, target)
-  }
-  yield* platform.updateApplication(found.value, updateFields(plan))
-  return found.value
+  const created = isRepeated && Option.isNone(found) ? yield* createdBefore(plan) : Option.none<string>()
+  if (Option.isSome(created)) return created.value
+  return yield* SyncAction.$match(yield* decideSync(plan, target, found), {
+    Create: (action) => create(action),
+    Update: ({ fields, uuid }) => Effect.as(platform.updateApplication(uuid, fields), uuid)
+  })
 })

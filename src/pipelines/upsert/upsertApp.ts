@@ -1,23 +1,20 @@
 import type { Path } from "@effect/platform"
 import { DateTime, Effect, Option, Predicate, Schema } from "effect"
-import { type Change, ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
+import { ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest } from "../../schema/Drift.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
 import { UpsertFailed, type UpsertResult } from "../../schema/Upsert.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { counted } from "../../services/runs/counted.ts"
 import { durableStep, once, skip, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import type { AppPlan } from "../applications/appPlan.ts"
 import { appendChangelog } from "../applications/changelog.ts"
-import { changesOf } from "../applications/changes.ts"
+import { describeChanges, describePlan, describeTarget, updatesOf } from "./describe.ts"
 import { findLive } from "./findLive.ts"
 import { findTarget } from "./findTarget.ts"
 import { KeptChange, KeptCheck, KeptDeployment, KeptPlan, KeptTarget } from "./kept.ts"
@@ -26,7 +23,6 @@ import { type DomainRoute, type Routed, routeDomain } from "./routeDomain.ts"
 import { setHostPort } from "./setHostPort.ts"
 import { setUpWebhook } from "./setUpWebhook.ts"
 import { sync } from "./sync.ts"
-import type { Target } from "./target.ts"
 
 /** A step whose failure ends the upsert, and says which step it was. */
 const stage = <A, I, E extends { readonly message: string }, R>(
@@ -39,27 +35,6 @@ const stage = <A, I, E extends { readonly message: string }, R>(
     durableStep(name, kept, effect, outcome),
     ({ message }) => new UpsertFailed({ step: name, reason: message })
   )
-
-const planned = ({ buildPack, name, port, warnings }: AppPlan) => {
-  const ports = Option.match(port, { onNone: () => "no port", onSome: (number) => `port ${number}` })
-  return [`${name}: ${buildPack}, ${ports}`, ...warnings].join(". ")
-}
-
-const located = ({ ip, local, serverUuid }: Target) =>
-  `server ${serverUuid}${Option.match(ip, { onNone: () => "", onSome: (address) => ` at ${address}` })}${
-    local ? ", local" : ""
-  }`
-
-const updatesOf = (plan: AppPlan, live: Option.Option<PlatformRecord>): ReadonlyArray<Change> =>
-  Option.match(live, {
-    onNone: () => [{ field: "_action", label: "Action", old: null, new: "CREATED" }],
-    onSome: (app) => changesOf(plan, app)
-  })
-
-const listed = (changes: ReadonlyArray<Change>) =>
-  changes.length === 0
-    ? "no changes"
-    : `${counted(changes.length, "change")}: ${changes.map(({ label }) => label).join(", ")}`
 
 const route = (wanted: Omit<DomainRoute, "domain">) =>
   Option.match(wanted.plan.domain, {
@@ -86,8 +61,8 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   const secrets = yield* secretsInUse
   const shown = (value: unknown) => Predicate.isString(value) ? scrubbed(value, secrets) : value
 
-  const plan = yield* stage("config", KeptPlan, () => readPlan(request), planned)
-  const target = yield* stage("server", KeptTarget, () => findTarget(plan), located)
+  const plan = yield* stage("config", KeptPlan, () => readPlan(request), describePlan)
+  const target = yield* stage("server", KeptTarget, () => findTarget(plan), describeTarget)
   const { namesakes, updates, uuid: found } = yield* stage(
     "check",
     KeptCheck,
@@ -100,7 +75,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     ({ uuid }) => Option.match(uuid, { onNone: () => "CREATE", onSome: (uuid) => `UPDATE ${uuid}` })
   )
   const isNew = Option.isNone(found)
-  yield* stage("validate", Schema.Void, () => Effect.void, () => isNew ? "new app" : listed(updates))
+  yield* stage("validate", Schema.Void, () => Effect.void, () => isNew ? "new app" : describeChanges(updates))
   const uuid = yield* stage(
     "sync",
     Schema.String,
@@ -132,7 +107,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     "changelog",
     Schema.Void,
     (isRepeated) => appendChangelog(request.projectPath, changelogEntry, isRepeated),
-    () => `${changelogFileName}: ${listed(changelogEntry.changes)}`
+    () => `${changelogFileName}: ${describeChanges(changelogEntry.changes)}`
   )
   yield* stage("deploy", KeptDeployment, () => platform.deploy(uuid), ({ notQueued }) =>
     Option.match(notQueued, {

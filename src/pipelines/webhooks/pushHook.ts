@@ -1,4 +1,4 @@
-import { Effect, type Redacted } from "effect"
+import { Array, Data, Effect, Option, type Redacted } from "effect"
 import type { GitHook, GitHostFailure, Repository } from "../../schema/GitHook.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
@@ -9,6 +9,21 @@ type Failure = GitHostFailure | SettingsError | FileLocked
 
 const withUrl = (hooks: ReadonlyArray<GitHook>, url: string) => hooks.filter((hook) => hook.url === url)
 
+/** What has to happen so that a repository's pushes reach an address. */
+export type HookAction = Data.TaggedEnum<{
+  Create: {}
+  /** It is written again even where nothing seems to differ: its secret cannot be read. */
+  Update: { readonly hook: GitHook }
+}>
+export const HookAction = Data.taggedEnum<HookAction>()
+
+/** Decides from a repository's hooks what makes its pushes reach `url`. */
+export const hookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookAction =>
+  Option.match(Array.head(withUrl(hooks, url)), {
+    onNone: () => HookAction.Create(),
+    onSome: (hook) => HookAction.Update({ hook })
+  })
+
 /** Makes a repository's pushes reach `url`, signed with the secret: updates the hook that leads there, or creates one. */
 export const ensureHook = Effect.fn("ensureHook")(function*(
   repository: Repository,
@@ -18,9 +33,10 @@ export const ensureHook = Effect.fn("ensureHook")(function*(
   const gitHost = yield* GitHost
   const locks = yield* Locks
   return yield* Effect.gen(function*() {
-    const [existing] = withUrl(yield* gitHost.hooks(repository), url)
-    if (existing === undefined) return `created (hook ${(yield* gitHost.createHook(repository, url, secret)).id})`
-    return `updated (hook ${(yield* gitHost.updateHook(repository, existing, secret)).id})`
+    return yield* HookAction.$match(hookAction(yield* gitHost.hooks(repository), url), {
+      Create: () => Effect.map(gitHost.createHook(repository, url, secret), ({ id }) => `created (hook ${id})`),
+      Update: ({ hook }) => Effect.map(gitHost.updateHook(repository, hook, secret), ({ id }) => `updated (hook ${id})`)
+    })
   }).pipe(locks.withLock(hooksLock(repository)))
 })
 
