@@ -7,11 +7,17 @@ import type { AppPlan } from "./appPlan.ts"
 import type { NewApp } from "./createFields.ts"
 import { type AppField, buildFields, comparedInUpsert, writtenFields } from "./fields.ts"
 
-/** The fields that an existing application is brought to. */
-export const updateFields = (plan: AppPlan): AppFields => ({
-  ...Object.fromEntries(writtenFields(plan).map(({ declared, record }) => [record, declared(plan)])),
-  ports_exposes: appDefaults.portsExposes
-})
+/** The fields that an existing application is brought to, in the order of the platform's call. */
+export const updateFields = (plan: AppPlan): AppFields => {
+  const { compose_location: composeLocation, ...others } = Object.fromEntries(
+    writtenFields(plan).map(({ declared, record }) => [record, declared(plan)])
+  )
+  return {
+    ...others,
+    ports_exposes: appDefaults.portsExposes,
+    ...(composeLocation === undefined ? {} : { compose_location: composeLocation })
+  }
+}
 
 /** What a new application is asked for as. */
 export const newApp = (plan: AppPlan, serverUuid: string): NewApp => ({
