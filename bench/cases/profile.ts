@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { uploadFiles } from "../../src/pipelines/deploy/upload.ts"
+import { StepsLive } from "../../src/services/runs/Steps.ts"
 import { Settings } from "../../src/services/settings/Settings.ts"
 import { type InProcess, timedDeploy } from "../inProcess.ts"
 import { median, millis } from "../numbers.ts"
@@ -49,5 +50,5 @@ export const uploadAlone = (stage: Stage, berth: InProcess, rounds: number) => {
     const server = yield* (yield* Settings).server("near")
     yield* uploadFiles(server, remotePath, [{ name: "image.tar", path, size: bytes, mode: "644" }], new Map())
   })
-  return upload(stage, rounds, () => berth.runPromise(send))
+  return upload(stage, rounds, () => berth.runPromise(Effect.provide(send, StepsLive)))
 }

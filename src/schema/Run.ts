@@ -157,7 +157,9 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
 }) {
   readonly status = 503
   override get message() {
-    if (this.resumes) return `The service is stopping. The ${this.kind} goes on when it starts again`
+    if (this.resumes) {
+      return `The service is stopping. What becomes of the ${this.kind} is told when it has started again`
+    }
     if (this.step === null) {
       return `The service ended before the ${this.kind} began: nothing was changed. Start it again`
     }

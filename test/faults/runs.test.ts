@@ -1,10 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Schedule } from "effect"
+import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
+import { imageArchive } from "../../src/sandbox/imageArchive.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
+import { plant } from "../layers/temporary.ts"
 import { type Json, requestTo } from "../sandbox/request.ts"
 
 const json = { "content-type": "application/json", "prefer": "respond-async" }
@@ -28,6 +31,10 @@ const until = (url: string, id: string, holds: (run: Json) => boolean) =>
     Effect.zipRight(runOf(url, id)),
     Effect.timeout("60 seconds")
   )
+
+/** An archive of the project's image that takes a moment to send. */
+const archiveOf = (version: string) =>
+  imageArchive({ name: "hello:latest", layers: [{ version, data: randomBytes(4_000_000).toString("hex") }] })
 
 const changelogOf = (world: World): ReadonlyArray<{ readonly timestamp: string }> =>
   JSON.parse(readFileSync(join(world.projects, "hello", "platform.changelog.json"), "utf8"))
@@ -90,6 +97,43 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
         expect(changelogOf(world)).toHaveLength(3)
       }),
     120_000
+  )
+
+  it.scopedLive(
+    "as a deploy, in any step, ends as the server says, and the next deploy goes through",
+    () =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld
+        const deploy = {
+          projectPath: join(world.projects, "hello"),
+          serverId: world.serverId,
+          remotePath: "~/containers/hello"
+        }
+        let berth = yield* startBerth(world.settingsFile)
+        const ends: Array<string> = []
+        for (const step of ["preflight", "upload", "load", "start", "health"]) {
+          yield* plant(deploy.projectPath, { "hello.tar": archiveOf(`${step} ${Date.now()}`) })
+          const { body } = yield* requestTo(berth.url, json)("POST", "/api/container/deploy", deploy)
+          const id = String(body["id"])
+          yield* until(berth.url, id, (run) => isEnded(run) || stepsOf(run).some((each) => each.step === step))
+          yield* berth.kill("SIGKILL")
+          yield* berth.ended
+          berth = yield* startBerth(world.settingsFile)
+          const run = yield* until(berth.url, id, isEnded)
+          ends.push(String(run["state"]))
+          expect([step, run["state"]]).toEqual([step, expect.stringMatching(/^(succeeded|failed|interrupted)$/)])
+          if (step === "preflight") expect(run["state"]).toBe("interrupted")
+          expect(stepsOf(run).filter(({ status }) => status === "running")).toEqual([])
+        }
+        expect(ends.at(-1)).toBe("succeeded")
+        const last = yield* requestTo(berth.url, { "content-type": "application/json" })(
+          "POST",
+          "/api/container/deploy",
+          deploy
+        )
+        expect(last).toMatchObject({ status: 200, body: { success: true } })
+      }),
+    180_000
   )
 
   it.scopedLive("keeps no secret in its files", () =>

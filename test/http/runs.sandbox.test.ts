@@ -53,7 +53,7 @@ const watch = ({ request }: Pick<Service, "request">, id: string, headers: Reado
 const soon = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("20 millis"), times: 500 })
 
-describe.skipIf(process.platform === "win32")("the runs of a service", { timeout: 20_000 }, () => {
+describe.skipIf(process.platform === "win32")("the runs of a service", () => {
   it.scopedLive("are named by the answer of what started them, listed and shown", () =>
     Effect.gen(function*() {
       const service = yield* stage("echo hello")

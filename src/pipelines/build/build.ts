@@ -9,17 +9,14 @@ import { LocalProcesses, type ProgramNotFound } from "../../services/local/Local
 import { buildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { step, Steps } from "../../services/runs/Steps.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
-import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { step } from "../../services/runs/Steps.ts"
+import { tellOutput } from "../../services/runs/tellOutput.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, newestTarOf, projectFiles } from "../projects/projectFiles.ts"
 
 /** How many bytes of a build's output are kept, the last ones. */
 export const buildOutputLimit = 1024 * 1024
-
-const lastLine = (text: string) => text.trimEnd().split("\n").at(-1)?.trim().slice(0, 200) ?? ""
 
 const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEntry>) =>
   newestTarOf(
@@ -32,19 +29,19 @@ const runScript = (directory: string) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const processes = yield* LocalProcesses
-    const steps = yield* Steps
     const path = yield* Path.Path
     const [program, ...options] = yield* settings.get("build.shell")
     const timeout = yield* settings.get("build.timeout")
-    const secrets = yield* secretsInUse
     const before = yield* projectFiles(directory)
+    const told = yield* tellOutput("stdout")
     const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(processes.run({
       program,
       args: [...options, "-NoProfile", "-NonInteractive", "-File", path.join(directory, buildScriptName)],
       cwd: directory,
       timeout,
       maxOutput: buildOutputLimit
-    }, (text) => steps.record({ step: "build", status: "running", detail: lastLine(scrubbed(text, secrets)) })))
+    }, told.tell))
+    yield* told.end
     const tar = written(before, yield* projectFiles(directory))
     return {
       success: exitCode === 0 && !timedOut,
@@ -80,7 +77,7 @@ export const build = Effect.fn("build")(function*(
       subject: { projectPath: directory },
       request: { projectPath },
       result: BuildResult,
-      resumes: false
+      afterRestart: "give up"
     },
     step("build", runScript(directory), ({ exitCode, success, tarFile }) => ({
       status: success ? "done" : "warn",

@@ -3,6 +3,9 @@ import type { Scope } from "effect"
 import { DeployFailed } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
+import type { Steps } from "../../services/runs/Steps.ts"
+import { tellOutput } from "../../services/runs/tellOutput.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { activateCommand, type Activation } from "../remote/activate.ts"
@@ -41,7 +44,8 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   server: ServerAccess,
   activation: Activation,
   input?: Stream.Stream<Uint8Array, E>
-): Effect.fn.Return<RunningActivation, SshError, Ssh | Scope.Scope> {
+): Effect.fn.Return<RunningActivation, SshError, Ssh | Scope.Scope | Settings | Steps> {
+  const output = yield* tellOutput("stdout")
   const broken = yield* Deferred.make<never, DeployFailed>()
   const fed = input === undefined ? undefined : Stream.tapError(
     input,
@@ -70,7 +74,10 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
           const reason = serverWords(server, yield* rest) || "the server did not say why"
           return yield* step === "load" ? new LoadFailed({ reason }) : new DeployFailed({ step, reason })
         }
-        seen.push(line.value)
+        // What docker load and compose said.
+        const said = /^(?:loaded|started)\t(.*)$/.exec(line.value)?.[1]
+        if (said === undefined) seen.push(line.value)
+        else if (said !== "") yield* output.tell(`${said}\n`)
       }
     }).pipe(Effect.raceFirst(Deferred.await(broken)))
 

@@ -1,19 +1,20 @@
 import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
-import { DeployFailed, DeployLocked, type DeployRequest, DeployResult } from "../../schema/Deploy.ts"
+import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
 import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { deployLock, remotePathLock } from "../../services/locks/LockKey.ts"
+import { deployLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
+import { countBytes } from "../../services/runs/progress.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { stages } from "../../services/runs/Steps.ts"
+import { stages, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -26,6 +27,7 @@ import type { DeployFile } from "./deployFiles.ts"
 import { holdRemotePath } from "./holdRemotePath.ts"
 import { planDeploy } from "./plan.ts"
 import { obstacle, preflight } from "./preflight.ts"
+import { deploySpec } from "./reconcileDeploy.ts"
 import { decideTransfer, imageSource, readArchive, type Transfer, transferInput, transferSize } from "./transfer.ts"
 import { uploadFiles } from "./upload.ts"
 
@@ -104,8 +106,11 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
     const load = (transfer: Transfer) =>
       Effect.gen(function*() {
         const source = imageSource(transfer, plan.archive, archive, facts)
-        const input = yield* transferInput(transfer, plan.archive)
+        const bytes = yield* transferInput(transfer, plan.archive)
+        const count = yield* countBytes("load", transferSize(transfer, plan.archive))
+        const input = bytes === undefined ? undefined : count.passing(bytes)
         const activation = yield* activate(server, {
+          run: (yield* Steps).run,
           remotePath,
           composeKind: facts.composeKind === "none" ? "v2" : facts.composeKind,
           composeVersion: facts.composeVersion,
@@ -138,7 +143,8 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
       ),
       ({ words }) => words
     )
-    yield* stage("start", activation.started, () => plan.compose.fileName)
+    // Once the files are being exchanged there is nothing to stop at before the stack has started.
+    yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)
     const health = yield* stage(
       "health",
       Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, patience)),
@@ -186,14 +192,7 @@ export const deploy = Effect.fn("deploy")(function*(
   const directory = yield* projectDirectory(projectPath)
   const program = locks.withLock(deployLock(server))(deployTo(server, directory, path))
   return yield* (yield* Runs).run(
-    {
-      kind: "deploy",
-      key: remotePathLock(server, path),
-      subject: { projectPath: directory, serverId, remotePath: path },
-      request: { projectPath, serverId, remotePath },
-      result: DeployResult,
-      resumes: false
-    },
+    deploySpec(server, directory, path, { projectPath, remotePath, serverId }),
     program
   )
 })

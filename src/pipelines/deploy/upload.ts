@@ -3,6 +3,8 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import { hashedInPassing } from "../../services/bytes/sha256.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type ByteCount, countBytes } from "../../services/runs/progress.ts"
+import type { Steps } from "../../services/runs/Steps.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { commandFailed } from "../remote/execute.ts"
 import { parseReceived, uploadCommand } from "../remote/upload.ts"
@@ -12,13 +14,13 @@ import type { DeployFile } from "./deployFiles.ts"
 const uploadsAtOnce = 3
 
 /** Uploads one file among the incoming ones and checks its size and sha256 on the server. */
-const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile) =>
+const uploadFile = (server: ServerAccess, remotePath: string, file: DeployFile, count: ByteCount) =>
   Effect.gen(function*() {
     const ssh = yield* Ssh
     const files = yield* LocalFiles
     const command = uploadCommand(remotePath, file.name, file.mode)
     const { bytes, sha256 } = yield* hashedInPassing(files.lend(file.path))
-    const answer = yield* ssh.exec(server, command, { stdin: bytes, timeout: "6 hours" })
+    const answer = yield* ssh.exec(server, command, { stdin: count.passing(bytes), timeout: "6 hours" })
     const failed = (words: string) => commandFailed(server, command, answer.code, words)
     if (answer.code !== 0) return yield* failed(answer.stderr)
     const arrived = parseReceived(answer.stdout)
@@ -42,14 +44,18 @@ export const uploadFiles = Effect.fn("deploy.upload")(function*(
 ): Effect.fn.Return<
   ReadonlyArray<DeployFile>,
   RemoteCommandFailed | LocalFileFailed | SshError,
-  Ssh | LocalFiles
+  Ssh | LocalFiles | Steps
 > {
   const local = yield* LocalFiles
+  const count = yield* countBytes("upload", files.reduce((sum, { size }) => sum + size, 0))
   const sent = yield* Effect.forEach(files, (file) =>
     Effect.gen(function*() {
       const remote = known.get(file.name)
-      if (remote !== undefined && remote === (yield* local.sha256(file.path))) return []
-      yield* uploadFile(server, remotePath, file)
+      if (remote !== undefined && remote === (yield* local.sha256(file.path))) {
+        yield* count.spare(file.size)
+        return []
+      }
+      yield* uploadFile(server, remotePath, file, count)
       return [file]
     }), { concurrency: uploadsAtOnce })
   return sent.flat()

@@ -65,7 +65,7 @@ export const pull = Effect.fn("pull")(function*(
       subject: { serverId },
       request: { serverId, files },
       result: PullResult,
-      resumes: false
+      afterRestart: "give up"
     },
     step(
       "pull",

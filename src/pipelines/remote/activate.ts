@@ -27,6 +27,8 @@ export interface ImageSource {
 
 /** What an activation switches to. */
 export interface Activation {
+  /** The run that it is for: who comes back later asks for that. */
+  readonly run: string
   readonly remotePath: string
   readonly composeKind: ComposeKind
   readonly composeVersion: string
@@ -44,7 +46,7 @@ export interface Activation {
  * whether what ran before is back) that the server's words follow.
  */
 export const activateCommand = (
-  { composeFile, composeKind, composeVersion, containerdStore, images, remotePath, source }: Activation,
+  { composeFile, composeKind, composeVersion, containerdStore, images, remotePath, run, source }: Activation,
   sudo: boolean
 ): RemoteCommand => {
   const names = [...new Set([...images, ...source.names.map(({ name }) => name)])]
@@ -62,6 +64,7 @@ export const activateCommand = (
       source.archive,
       source.format,
       source.expected,
+      run,
       String(names.length),
       ...names,
       ...source.names.map(({ id }) => id),

@@ -1,21 +1,41 @@
 import { Effect, Option, Schema } from "effect"
+import { DeployRequest } from "../../schema/Deploy.ts"
 import { AppRequest } from "../../schema/Drift.ts"
 import { Runs } from "../../services/runs/Runs.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
 import { upsertRun } from "../upsert/upsert.ts"
 
+const deployRequest = Schema.decodeUnknownOption(DeployRequest)
 const appRequest = Schema.decodeUnknownOption(AppRequest)
 
 /**
- * Goes on with the runs that an earlier process left unfinished: an upsert from the step that had not finished. What
- * cannot go on is recorded as interrupted.
+ * Goes on with the runs that an earlier process left unfinished: an upsert from the step that had not finished, a
+ * deploy by asking the server what became of it. What cannot go on is recorded as interrupted.
  */
-export const takeUpRuns = Effect.flatMap(Runs, (runs) =>
-  runs.takeUp((left, goOn) =>
-    Effect.gen(function*() {
-      const { kind } = left.run
-      const request = kind === "upsert" ? appRequest(left.request) : Option.none()
-      if (Option.isNone(request)) return false
-      const { program, spec } = yield* upsertRun(request.value)
-      return yield* goOn(spec, program)
-    })
-  )).pipe(Effect.withSpan("takeUpRuns"))
+export const takeUpRuns = Effect.flatMap(
+  Effect.all([Runs, Settings]),
+  ([runs, settings]) =>
+    runs.takeUp((left, goOn) =>
+      Effect.gen(function*() {
+        const { kind, startedAt } = left.run
+        if (kind === "upsert") {
+          const request = appRequest(left.request)
+          if (Option.isNone(request)) return false
+          const { program, spec } = yield* upsertRun(request.value)
+          return yield* goOn(spec, program)
+        }
+        const request = kind === "deploy" ? deployRequest(left.request) : Option.none()
+        if (Option.isNone(request) || startedAt === null) return false
+        const { projectPath, remotePath, serverId } = request.value
+        const path = left.run.subject.remotePath ?? remotePath
+        const directory = left.run.subject.projectPath ?? projectPath
+        const server = yield* Effect.option(settings.server(serverId))
+        if (Option.isNone(server)) return false
+        return yield* goOn(
+          deploySpec(server.value, directory, path, request.value),
+          reconcileDeploy(server.value, directory, path, left.run)
+        )
+      })
+    )
+).pipe(Effect.withSpan("takeUpRuns"))

@@ -39,7 +39,7 @@ export const upsertRun = Effect.fn("upsertRun")(function*(request: AppRequest) {
     subject: { projectPath: request.projectPath, ...named },
     request: { ...request, ...named },
     result: UpsertResult,
-    resumes: true
+    afterRestart: "resume"
   }
   return { spec, program: upsertApp({ ...request, ...named }) }
 })

@@ -27,8 +27,11 @@ export interface RunSpec<A, I> {
   readonly request: unknown
   /** What the endpoint answers. */
   readonly result: Schema.Schema<A, I>
-  /** Whether its steps are kept, so that the next start of the service goes on with it. */
-  readonly resumes: boolean
+  /**
+   * What the next start of the service does with it: it goes on with the steps that are not kept (`resume`), finds out
+   * what became of it (`reconcile`), or records it as interrupted (`give up`).
+   */
+  readonly afterRestart: "resume" | "reconcile" | "give up"
 }
 
 /** A run that was started, and what comes of it. */

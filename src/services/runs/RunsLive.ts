@@ -40,12 +40,13 @@ const make = (drain: Duration.DurationInput) =>
     const writer = yield* makeRunWriter(store, liveNow)
     const fibers = yield* FiberSet.make<unknown, unknown>()
     const resuming = new Set<string>()
+    const goingOn = new Set<string>()
 
     const interrupt = (run: LiveRun) =>
       Effect.flatMap(run.now, (now) =>
         Deferred.fail(
           run.stop,
-          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: resuming.has(run.id) })
+          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: goingOn.has(run.id) })
         ))
     // Registered after the set, so it runs before the set interrupts what is left.
     yield* Effect.addFinalizer(() =>
@@ -82,6 +83,7 @@ const make = (drain: Duration.DurationInput) =>
             yield* run.end(state, outcome)
             live.delete(run.id)
             resuming.delete(run.id)
+            goingOn.delete(run.id)
             yield* Deferred.succeed(run.ended, undefined)
           })
         ),
@@ -96,7 +98,8 @@ const make = (drain: Duration.DurationInput) =>
       Effect.gen(function*() {
         const run = yield* Effect.provideService(makeLiveRun(start, writer), Settings, settings)
         live.set(run.id, run)
-        if (spec.resumes) resuming.add(run.id)
+        if (spec.afterRestart === "resume") resuming.add(run.id)
+        if (spec.afterRestart !== "give up") goingOn.add(run.id)
         const fiber = yield* FiberSet.run(fibers, execute(spec, program, run))
         return { run: start.run, result: Fiber.join(fiber) }
       })

@@ -7,6 +7,8 @@ import { recordedAt, withProgress } from "./recordedSteps.ts"
 
 /** The steps of the run that is under way. */
 export class Steps extends Context.Tag("berth/Steps")<Steps, {
+  /** The id of the run; `-` outside of one. */
+  readonly run: string
   readonly record: (step: Step) => Effect.Effect<void>
   /** Tells how many bytes of a step have passed; more than five times a second are not told. */
   readonly progress: (step: string, done: number, total: number) => Effect.Effect<void>
@@ -30,7 +32,7 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
 }>() {}
 
 /** Keeps what steps come to, and hears of what happens in them. */
-export interface StepsKeeper extends Pick<Steps["Type"], "recall" | "perform" | "output"> {
+export interface StepsKeeper extends Pick<Steps["Type"], "run" | "recall" | "perform" | "output"> {
   readonly initial: ReadonlyArray<RunStep>
   readonly changed: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
   readonly progressed: (step: string, progress: StepProgress) => Effect.Effect<void>
@@ -41,6 +43,7 @@ export const uncancellable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
   Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
 
 const forgetful: StepsKeeper = {
+  run: "-",
   initial: [],
   changed: () => Effect.void,
   progressed: () => Effect.void,
@@ -61,6 +64,7 @@ export const makeSteps = (keeper: StepsKeeper = forgetful): Effect.Effect<Steps[
     const update = (change: (steps: ReadonlyArray<RunStep>) => ReadonlyArray<RunStep>) =>
       Ref.updateAndGet(steps, change).pipe(Effect.tap((all) => keeper.changed(all)))
     return Steps.of({
+      run: keeper.run,
       record: (step) =>
         Effect.gen(function*() {
           const now = new Date(yield* Clock.currentTimeMillis).toISOString()

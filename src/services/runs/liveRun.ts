@@ -75,6 +75,7 @@ export const makeLiveRun = (
       record({ step, status: "running", detail: `waiting to be recorded: ${message}` })
 
     const keeper: StepsKeeper = {
+      run: id,
       initial: start.steps,
       changed: (steps) => Effect.zipRight(change((run) => ({ ...run, steps })), writer.later(id)),
       progressed: (step, progress) =>

@@ -42,6 +42,7 @@ const cutOff = (shell: Shell) =>
     writeFileSync(join(app, ".berth/incoming/.env"), "NEW=1")
     const deployed = yield* runHere(
       activateCommand({
+        run: "a-run",
         remotePath: app,
         composeKind: "v2",
         composeVersion: "2.32.4",

@@ -33,13 +33,17 @@ class No extends Data.TaggedError("No")<{ readonly message: string }> {
 }
 
 /** A run of this kind whose result is any JSON; those of one key follow each other. */
-const spec = (kind: RunKind, key = "key", resumes = false): RunSpec<unknown, unknown> => ({
+const spec = (
+  kind: RunKind,
+  key = "key",
+  afterRestart: RunSpec<unknown, unknown>["afterRestart"] = "give up"
+): RunSpec<unknown, unknown> => ({
   kind,
   key: { rank: 1, name: key },
   subject: { appName: key },
   request: {},
   result: Schema.Unknown,
-  resumes
+  afterRestart
 })
 
 /** Lets every fiber go on as far as it can. */
@@ -298,7 +302,7 @@ describe("Runs", () => {
         )
       const program = Effect.all([slow("a"), slow("b"), slow("c")])
       const first = yield* processOver(store)
-      const caller = yield* Effect.fork(first.runs.run(spec("upsert", "key", true), program))
+      const caller = yield* Effect.fork(first.runs.run(spec("upsert", "key", "resume"), program))
       yield* settle
       yield* TestClock.adjust("1500 millis")
       const closing = yield* Effect.fork(first.shutdown)
@@ -308,7 +312,7 @@ describe("Runs", () => {
       expect(yield* Ref.get(performed)).toEqual(["a", "b"])
 
       const second = yield* processOver(store)
-      yield* second.runs.takeUp((_, goOn) => goOn(spec("upsert", "key", true), program))
+      yield* second.runs.takeUp((_, goOn) => goOn(spec("upsert", "key", "resume"), program))
       yield* settle
       yield* TestClock.adjust("1 second")
       const { runs: [run] } = yield* second.runs.list({})

@@ -1,5 +1,5 @@
 #!/bin/sh
-# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED COUNT NAME… ID… NAME…:
+# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED RUN COUNT NAME… ID… NAME…:
 # loads the image, moves the uploaded files into place, starts the stack and inspects its containers, in one go on the
 # server, and puts everything back by itself when a part fails. COUNT names to remember come first, then the ids of the
 # archive's images and as many names for them. Prints a `step` line when it comes to load, start, health and its end, and

@@ -191,8 +191,9 @@ archive=$7
 format=$8
 expected=$9
 shift 9
-names=$1
-shift
+run=$1
+names=$2
+shift 2
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -218,6 +219,9 @@ mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 printf '%s\\n' "$restore" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
+rm -f .berth/containers
+came_to() { printf '%s\\t%s\\n' "$run" "$1" >.berth/outcome; }
+came_to begun || give_up
 (cd "$staged" && find . -type f) | note files || give_up
 containers() {
   case $compose_kind in
@@ -267,6 +271,7 @@ forget_names() {
 failed() {
   printf 'failed\\t%s\\t%s\\n' "$1" "$2"
   printf '%s\\n' "$said" | tail -c 6000
+  came_to "$(printf 'failed\\t%s\\t%s' "$1" "$2")"
   rm -rf "$staged" "$previous"
   let_go
   exit 1
@@ -343,6 +348,7 @@ if ! said=$(start 2>&1); then
   said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
 fi
+printf '%s\\n' "$said" | sed 's/^/started\\t/'
 printf 'step\\thealth\\n'
 rm -rf "$staged" "$previous"
 settle_archive() {
@@ -364,6 +370,8 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_contai
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
+printf '%s\\n' "$now" >.berth/containers
+came_to started
 inspect $now
 let_go
 printf 'step\\tend\\n'

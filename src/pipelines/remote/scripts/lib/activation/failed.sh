@@ -9,6 +9,7 @@ forget_names() {
 failed() {
   printf 'failed\t%s\t%s\n' "$1" "$2"
   printf '%s\n' "$said" | tail -c 6000
+  came_to "$(printf 'failed\t%s\t%s' "$1" "$2")"
   rm -rf "$staged" "$previous"
   let_go
   exit 1

@@ -12,8 +12,9 @@ archive=$7
 format=$8
 expected=$9
 shift 9
-names=$1
-shift
+run=$1
+names=$2
+shift 2
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -41,6 +42,10 @@ mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 printf '%s\n' "$restore" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
+rm -f .berth/containers
+# Whoever comes back later asks here what became of this.
+came_to() { printf '%s\t%s\n' "$run" "$1" >.berth/outcome; }
+came_to begun || give_up
 (cd "$staged" && find . -type f) | note files || give_up
 
 containers() {

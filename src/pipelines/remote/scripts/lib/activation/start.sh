@@ -18,6 +18,7 @@ if ! said=$(start 2>&1); then
   said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
 fi
+printf '%s\n' "$said" | sed 's/^/started\t/'
 printf 'step\thealth\n'
 rm -rf "$staged" "$previous"
 # The archive that lies here is what was loaded, or there is none.
@@ -41,6 +42,8 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_contai
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
+printf '%s\n' "$now" >.berth/containers
+came_to started
 # shellcheck disable=SC2086 # A list of ids.
 inspect $now
 # Not later: who has seen the end may break the connection, and docker with it.

@@ -1,0 +1,36 @@
+import { Data, Option } from "effect"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { script } from "./scripts/outcome.sh.ts"
+import { type ContainerState, parseLook } from "./stackHealth.ts"
+
+/** What became of the last activation of a remote path. */
+export type ActivationOutcome = Data.TaggedEnum<{
+  /** It began, and its end was not noted: the server was switched off, for instance. */
+  Begun: { readonly run: string }
+  Started: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
+  Failed: { readonly run: string; readonly step: string; readonly isRestored: boolean }
+}>
+export const ActivationOutcome = Data.taggedEnum<ActivationOutcome>()
+
+/** Asks what became of the last activation of a remote path, once none is under way. */
+export const outcomeCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({
+  what: "asking what became of the deploy",
+  script,
+  args: [remotePath],
+  sudo
+})
+
+/** Reads the answer of `outcomeCommand`; nothing when no activation was noted there. */
+export const parseOutcome = (output: string): Option.Option<ActivationOutcome> => {
+  const [first = "", ...rest] = output.split("\n")
+  const [label, run = "", state, step = "", restored] = first.split("\t")
+  if (label !== "run" || run === "") return Option.none()
+  switch (state) {
+    case "started":
+      return Option.some(ActivationOutcome.Started({ run, containers: parseLook(rest.join("\n")) }))
+    case "failed":
+      return Option.some(ActivationOutcome.Failed({ run, step, isRestored: restored === "yes" }))
+    default:
+      return Option.some(ActivationOutcome.Begun({ run }))
+  }
+}

@@ -1,0 +1,15 @@
+#!/bin/sh
+# outcome.sh DIRECTORY: waits until no activation of the directory is under way, and prints what became of the last one:
+# `run`, the run that it was for, and `begun`, `started`, or `failed` with the step and whether what ran before is back;
+# then its containers as inspect does.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
+. "$(dirname "$0")/lib/inspect.sh"
+cd "$(path_of "$1")" 2>/dev/null || exit 0
+[ -f .berth/outcome ] || exit 0
+exec 8<.berth/activation || exit 0
+flock -w 300 8 || { echo "the deploy to this directory has not ended" >&2; exit 1; }
+printf 'run\t'
+cat .berth/outcome
+[ -f .berth/containers ] || exit 0
+# shellcheck disable=SC2046 # A list of ids.
+inspect $(cat .berth/containers)

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Redacted, Ref, Stream, TestClock } from "effect"
+import { countBytes } from "../../../src/services/runs/progress.ts"
+import { makeSteps, Steps, type StepsKeeper } from "../../../src/services/runs/Steps.ts"
+import { tellOutput } from "../../../src/services/runs/tellOutput.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+
+/** A recorder, and what it was told. */
+const recorder = Effect.gen(function*() {
+  const told = yield* Ref.make<ReadonlyArray<unknown>>([])
+  const note = (what: unknown) => Ref.update(told, (all) => [...all, what])
+  const keeper: StepsKeeper = {
+    run: "r",
+    initial: [],
+    changed: () => Effect.void,
+    progressed: (_, { done, total }) => note([done, total]),
+    output: (_, text) => note(text),
+    recall: () => Effect.succeedNone,
+    perform: (_, __, effect) => effect(false)
+  }
+  return { steps: yield* makeSteps(keeper), told: Ref.get(told) }
+})
+
+describe("the output of a run", () => {
+  it.effect("is told in whole lines, so that no secret hides between two pieces", () =>
+    Effect.gen(function*() {
+      const { steps, told } = yield* recorder
+      const output = yield* Effect.provideService(tellOutput("stdout"), Steps, steps)
+      for (const piece of ["a ca", "nary-of-the-pla", "tform b\nnext", " line\nlast"]) yield* output.tell(piece)
+      yield* output.end
+      expect(yield* told).toEqual(["a *** b\n", "next line\n", "last"])
+    }).pipe(Effect.provide(settingsTest({ "platform.token": Redacted.make("canary-of-the-platform") }))))
+})
+
+describe("the progress of a step", () => {
+  it.effect("is told five times a second at most, and at its end", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(1_000)
+      const { steps, told } = yield* recorder
+      const count = yield* Effect.provideService(countBytes("upload", 150), Steps, steps)
+      yield* count.spare(50)
+      const chunks = Stream.tap(Stream.range(1, 10), () => TestClock.adjust("50 millis"))
+      yield* Stream.runDrain(count.passing(Stream.map(chunks, () => new Uint8Array(10))))
+      expect(yield* told).toEqual([[10, 100], [50, 100], [90, 100], [100, 100]])
+    }))
+})
