@@ -61,10 +61,29 @@ export const RouteAbsent = Schema.Struct({ removed: Schema.Literal(false), reaso
 export type AddRouteResult = typeof RouteAdded.Type | typeof RouteKept.Type
 export type RemoveRouteResult = typeof RouteRemoved.Type | typeof RouteAbsent.Type
 
-/** The ports in use, ascending, and the one to take next. */
+/** Something that takes a port. */
+export const PortUse = Schema.Struct({
+  kind: Schema.Literal("variable", "route", "socket", "container", "project").annotations({
+    description:
+      "An application's HOST_PORT, an address in the proxy file, a listening socket or a published port of " +
+      "a container on the proxy's server, or the HOST_PORT in a project's .env."
+  }),
+  what: Schema.String.annotations({
+    description: "The application, the address, the container or the project."
+  })
+}).annotations({ identifier: "PortUse" })
+export interface PortUse extends Schema.Schema.Type<typeof PortUse> {}
+
+/** The ports in use, ascending, and the one to take next; with the evidence when it is asked for. */
 export const NextPort = Schema.Struct({
   nextPort: Schema.Int,
-  usedPorts: Schema.Array(Schema.Int)
+  usedPorts: Schema.Array(Schema.Int),
+  evidence: Schema.optional(
+    Schema.Array(Schema.Struct({ port: Schema.Int, usedBy: Schema.Array(PortUse) }))
+  ).annotations({ description: "Each used port, and what takes it." }),
+  warnings: Schema.optional(Schema.Array(Schema.String)).annotations({
+    description: "With the evidence: what could not be read, so that a port may be in use that is not listed."
+  })
 }).annotations({ identifier: "NextPort" })
 export interface NextPort extends Schema.Schema.Type<typeof NextPort> {}
 

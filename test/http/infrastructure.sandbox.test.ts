@@ -44,6 +44,16 @@ describe("routes over HTTP", () => {
         nextPort: 2012,
         usedPorts: [2010, 2011]
       })
+      const told = (yield* request("GET", "/api/platform/next-port?evidence=true")).body
+      expect(told).toMatchObject({
+        usedPorts: expect.arrayContaining([2010, 2011]),
+        evidence: expect.arrayContaining([
+          { port: 2011, usedBy: expect.arrayContaining([{ kind: "route", what: "http://192.168.1.20:2011" }]) }
+        ])
+      })
+      expect((yield* request("GET", "/api/platform/next-port?evidence=1")).body).toEqual({
+        error: expect.stringContaining("evidence")
+      })
       expect(yield* asked("POST", app)).toEqual({ status: 200, body: { added: false, reason: "route_exists" } })
       expect(yield* asked("POST", { ...app, port: 2012 })).toEqual({
         status: 409,

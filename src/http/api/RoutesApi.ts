@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { NextPort, RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
+import { strictQuery } from "../../schema/strict.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { optionalBody } from "./relayed.ts"
 
@@ -24,12 +25,21 @@ const RemoveRoute = Schema.Struct({ routeName: anything }).annotations({
 export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   .add(
     HttpApiEndpoint.get("nextPort", "/api/platform/next-port")
+      .setUrlParams(
+        Schema.Struct({
+          evidence: Schema.optional(Schema.Literal("true", "false")).annotations({
+            description:
+              "true: say what takes each port, and count what listens on the proxy's server and what other " +
+              "projects' .env files name too."
+          })
+        }).annotations(strictQuery)
+      )
       .addSuccess(NextPort)
       .annotateContext(
         help(
           "Next port",
           "The ports in use by applications and in the proxy file, and the one after the highest; 409 when the " +
-            "platform keeps a port to itself."
+            "platform keeps a port to itself. With evidence, the first one after those that nothing uses."
         )
       )
   )

@@ -1,6 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { nextPort } from "../../pipelines/ports/nextPort.ts"
+import { portEvidence } from "../../pipelines/ports/portEvidence.ts"
 import { addRoute, removeRoute } from "../../pipelines/routes/routes.ts"
 import { routeInput, RouteNamed, RouteRequest } from "../../schema/Route.ts"
 import { orApiError } from "../api/ApiError.ts"
@@ -13,7 +14,7 @@ const isFilled = (value: unknown) => value !== undefined && value !== null && va
 
 export const RoutesHandlers = HttpApiBuilder.group(BerthApi, "routes", (handlers) =>
   handlers
-    .handle("nextPort", () => orApiError(nextPort))
+    .handle("nextPort", ({ urlParams }) => orApiError(urlParams.evidence === "true" ? portEvidence : nextPort))
     .handle("addRoute", ({ payload }) =>
       [payload.routeName, payload.domain, payload.port].every(isFilled)
         ? readRoute(payload).pipe(Effect.flatMap(addRoute), orApiError)

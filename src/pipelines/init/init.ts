@@ -15,7 +15,8 @@ import type { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
-import { firstPort, nextPort } from "../ports/nextPort.ts"
+import { firstPort } from "../ports/nextPort.ts"
+import { portEvidence } from "../ports/portEvidence.ts"
 import { parseEnv } from "../projects/envText.ts"
 import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
@@ -28,10 +29,10 @@ import { exposedPort } from "./exposedPort.ts"
 const usualContainerPort = 3000
 
 /**
- * The next free port, or the first one of all where nobody can tell in time. Ports that are known to be hidden are
+ * The next port that nothing uses, be it another project that is not deployed yet; or the first one of all where nobody can tell in time. Ports that are known to be hidden are
  * another matter: one of them might be handed out a second time.
  */
-const hostPortOf = nextPort.pipe(
+const hostPortOf = portEvidence.pipe(
   Effect.map((next) => next.nextPort),
   Effect.timeoutTo({
     duration: "10 seconds",

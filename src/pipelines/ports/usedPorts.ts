@@ -17,17 +17,25 @@ const inSubnet = (subnet: string) => (ip: string): boolean => {
 
 const privateSubnets = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"]
 
-/**
- * The ports that the proxy's servers listen on, ascending and each once. Only addresses within the subnet count; where
- * none is given, all private ones do.
- */
-export const usedPorts = (text: string, subnet?: string): ReadonlyArray<number> => {
-  const subnets = (subnet === undefined ? privateSubnets : [subnet]).map(inSubnet)
-  const ports = Array.from(
-    text.matchAll(/http:\/\/(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})(?!\d)/g),
-    ([, ip, port]) => ip !== undefined && subnets.some((contains) => contains(ip)) ? Number(port) : undefined
-  )
-  return Array.from(new Set(ports.filter(Predicate.isNotUndefined)))
-    .filter((port) => port >= 1 && port <= 65535)
-    .sort((one, other) => one - other)
+/** A port that the proxy's servers listen on, and the address in the proxy file that says so. */
+export interface ProxyTarget {
+  readonly port: number
+  readonly url: string
 }
+
+/**
+ * The addresses in the proxy file that requests are sent to, in the order of the file. Only those within the subnet
+ * count; where none is given, all private ones do.
+ */
+export const proxyTargets = (text: string, subnet?: string): ReadonlyArray<ProxyTarget> => {
+  const subnets = (subnet === undefined ? privateSubnets : [subnet]).map(inSubnet)
+  return Array.from(
+    text.matchAll(/http:\/\/(\d{1,3}(?:\.\d{1,3}){3}):(\d{1,5})(?!\d)/g),
+    ([url, ip, port]) =>
+      ip !== undefined && subnets.some((contains) => contains(ip)) ? { port: Number(port), url } : undefined
+  ).filter(Predicate.isNotUndefined).filter(({ port }) => port >= 1 && port <= 65535)
+}
+
+/** The ports of `proxyTargets`, ascending and each once. */
+export const usedPorts = (text: string, subnet?: string): ReadonlyArray<number> =>
+  Array.from(new Set(proxyTargets(text, subnet).map(({ port }) => port))).sort((one, other) => one - other)

@@ -60,6 +60,18 @@ describe("init", () => {
       expect(yield* textAt(directory, ".env")).toBe("HOST_PORT=2042\n")
     }).pipe(Effect.provide(local)))
 
+  it.scoped("takes no port that another project has, deployed or not", () =>
+    Effect.gen(function*() {
+      const root = yield* temporaryDirectory
+      yield* plant(root, {
+        "other/.env": "HOST_PORT=2007\n",
+        "third/.env": "HOST_PORT=2008\n",
+        app: { directory: true }
+      })
+      yield* init({ projectPath: join(root, "app") }).pipe(Effect.provide(settingsTest({ "projects.root": root })))
+      expect(yield* textAt(join(root, "app"), ".env")).toBe("HOST_PORT=2009\n")
+    }).pipe(Effect.provide(local)))
+
   it.scoped("writes nothing while a port may be handed out twice, and says why", () =>
     Effect.gen(function*() {
       const directory = yield* project("app", { Dockerfile: "FROM scratch\n" })

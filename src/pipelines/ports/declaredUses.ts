@@ -1,0 +1,80 @@
+import { Effect, Option } from "effect"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import { HostPortHidden, type PortUse } from "../../schema/Route.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { hostPortOf } from "../applications/hostPort.ts"
+import { readProxyText } from "../routes/proxyFile.ts"
+import { proxyHome } from "../routes/proxyHome.ts"
+import { proxyTargets } from "./usedPorts.ts"
+
+/** A port that is taken, and by what. */
+export interface UsedPort extends PortUse {
+  readonly port: number
+}
+
+/** What was found to take ports, and sentences about what could not be read. */
+export interface PortUses {
+  readonly uses: ReadonlyArray<UsedPort>
+  readonly unread: ReadonlyArray<string>
+}
+
+/** A source that cannot be read takes no port, and says so. */
+export const unreadable = (what: string) => ({ message }: { readonly message: string }) =>
+  Effect.succeed<PortUses>({ uses: [], unread: [`${what} unknown: ${message}`] })
+
+/** What several sources found, together. */
+export const together = (all: ReadonlyArray<PortUses>): PortUses => ({
+  uses: all.flatMap(({ uses }) => uses),
+  unread: all.flatMap(({ unread }) => unread)
+})
+
+export const highestPort = 65535
+
+/** The whole number that a value begins with, when it is a port. */
+export const portsIn = (value: string): ReadonlyArray<number> => {
+  const port = Number.parseInt(value, 10)
+  return port >= 1 && port <= highestPort ? [port] : []
+}
+
+/** An application's port; one whose variables cannot be read counts as none, one whose port is hidden does not. */
+const usesOfApp = ({ name, uuid }: PlatformRecord) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    const port = hostPortOf(yield* platform.envs(uuid))
+    if (Option.isNone(port)) return { uses: [], unread: [] }
+    const text = yield* Disclosed.$match(port.value.value, {
+      Known: ({ value }) => Effect.succeed(value),
+      Absent: () => Effect.succeed(""),
+      Hidden: ({ reason }) => new HostPortHidden({ app: name, reason })
+    })
+    return { uses: portsIn(text).map((port): UsedPort => ({ port, kind: "variable", what: name })), unread: [] }
+  }).pipe(
+    Effect.catchIf(
+      (error) => error._tag !== "HostPortHidden",
+      unreadable(`The port of "${name}" is`)
+    )
+  )
+
+/** The ports of the platform's applications. */
+export const variableUses = Effect.gen(function*() {
+  const platform = yield* Platform
+  const apps = yield* platform.applications
+  return together(yield* Effect.forEach(apps, usesOfApp, { concurrency: 16 }))
+}).pipe(
+  Effect.catchIf((error) => error._tag !== "HostPortHidden", unreadable("The applications' ports are"))
+)
+
+/** The ports that the proxy file sends requests to. */
+export const routeUses = Effect.gen(function*() {
+  const settings = yield* Settings
+  const subnet = yield* settings.find("proxy.subnet")
+  const text = yield* readProxyText(yield* proxyHome)
+  const uses = proxyTargets(text, Option.getOrUndefined(subnet)).map(({ port, url }): UsedPort => ({
+    port,
+    kind: "route",
+    what: url
+  }))
+  return { uses, unread: [] }
+}).pipe(Effect.catchAll(unreadable("The proxy's ports are")))

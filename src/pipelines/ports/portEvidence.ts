@@ -1,0 +1,62 @@
+import type { Path } from "@effect/platform"
+import { Array, Effect } from "effect"
+import type { HostPortHidden, NextPort, PortUse } from "../../schema/Route.ts"
+import { NoPortLeft } from "../../schema/Route.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
+import { highestPort, routeUses, together, unreadable, variableUses } from "./declaredUses.ts"
+import { portAfter, portsOf } from "./nextPort.ts"
+import { projectUses } from "./projectUses.ts"
+import { serverUses } from "./serverUses.ts"
+
+/** How long one source may take: a server that hangs must not keep the others' ports from counting. */
+const timeLimit = "8 seconds"
+
+const inTime = Effect.timeoutFail({
+  duration: timeLimit,
+  onTimeout: () => ({ _tag: "Late" as const, message: `no answer within ${timeLimit}` })
+})
+
+/** Every used port with what takes it, each use told once. */
+const evidenceOf = (ports: ReadonlyArray<number>, uses: ReadonlyArray<PortUse & { readonly port: number }>) =>
+  ports.map((port) => ({
+    port,
+    usedBy: Array.dedupeWith(
+      uses.filter((use) => use.port === port).map(({ kind, what }) => ({ kind, what })),
+      (one, other) => one.kind === other.kind && one.what === other.what
+    )
+  }))
+
+/**
+ * The ports in use with what takes each, and the next one that nothing takes. Besides what `nextPort` counts, sockets
+ * and containers of the proxy's server count, and the `.env` files of projects. The next port still comes after those of
+ * applications and routes: what merely listens somewhere high up does not move it. What cannot be read is said.
+ */
+export const portEvidence: Effect.Effect<
+  NextPort,
+  HostPortHidden | NoPortLeft,
+  LocalFiles | Path.Path | Platform | Settings | Ssh
+> = Effect.gen(function*() {
+  const [ofApplications, ofRoutes, ofServer, ofProjects] = yield* Effect.all([
+    variableUses.pipe(inTime, Effect.catchTag("Late", unreadable("The applications' ports are"))),
+    routeUses.pipe(inTime, Effect.catchTag("Late", unreadable("The proxy's ports are"))),
+    serverUses.pipe(inTime, Effect.catchTag("Late", unreadable("The ports in use on the proxy's server are"))),
+    projectUses.pipe(inTime, Effect.catchTag("Late", unreadable("The projects' ports are")))
+  ], { concurrency: "unbounded" })
+  const { unread, uses } = together([ofApplications, ofRoutes, ofServer, ofProjects])
+  const used = portsOf(uses)
+  const isUsed = new Set(used)
+  const first = yield* portAfter(portsOf(together([ofApplications, ofRoutes]).uses))
+  const free = Array.findFirst(Array.range(first, highestPort), (port) => !isUsed.has(port))
+  const warnings = yield* Effect.forEach(unread, (text) => withoutSecrets(text))
+  return {
+    nextPort: yield* Effect.mapError(free, () => new NoPortLeft({ highest: highestPort })),
+    usedPorts: used,
+    evidence: evidenceOf(used, uses),
+    ...(warnings.length === 0 ? {} : { warnings })
+  }
+}).pipe(withAnswerBudget, Effect.withSpan("portEvidence"))

@@ -1,0 +1,71 @@
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { script } from "./scripts/ports.sh.ts"
+
+/** A port that is taken on a server, and by what. */
+export interface ServerPort {
+  readonly port: number
+  readonly kind: "socket" | "container"
+  /** The address that is listened on, or the container's name. */
+  readonly what: string
+}
+
+/** What takes ports on a server, and what of it could not be told. */
+export interface ServerPorts {
+  readonly ports: ReadonlyArray<ServerPort>
+  readonly unread: ReadonlyArray<string>
+}
+
+/** Lists the addresses that programs of a server listen on, and the ports that Docker publishes there. */
+export const portsCommand = (sudo: boolean): RemoteCommand => ({
+  what: "listing the ports in use",
+  script,
+  args: [],
+  sudo
+})
+
+const bytes = (hex: string) => hex.match(/../g) ?? []
+
+/** The kernel writes each word of an address the wrong way round. */
+const kernelAddress = (hex: string): string => {
+  if (hex.length === 8) return bytes(hex).toReversed().map((byte) => Number.parseInt(byte, 16)).join(".")
+  const words = hex.match(/.{8}/g) ?? []
+  const plain = words.map((word) => bytes(word).toReversed().join("")).join("").toLowerCase()
+  const [, mapped] = /^0{20}ffff(.{8})$/.exec(plain) ?? []
+  if (mapped !== undefined) return bytes(mapped).map((byte) => Number.parseInt(byte, 16)).join(".")
+  if (/^0{31}[01]$/.test(plain)) return plain.endsWith("1") ? "[::1]" : "[::]"
+  return `[${(plain.match(/.{4}/g) ?? []).join(":")}]`
+}
+
+const isPort = (port: number) => Number.isInteger(port) && port >= 1 && port <= 65535
+
+const socketPorts = (address: string): ReadonlyArray<ServerPort> => {
+  const [, hex = "", hexPort = ""] = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/.exec(address) ?? []
+  const port = hexPort === "" ? Number(/[.:](\d{1,5})$/.exec(address)?.[1]) : Number.parseInt(hexPort, 16)
+  return isPort(port)
+    ? [{ port, kind: "socket", what: hexPort === "" ? address : `${kernelAddress(hex)}:${port}` }]
+    : []
+}
+
+/** Docker's `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; what is not published has no arrow. */
+const containerPorts = (what: string, published: string): ReadonlyArray<ServerPort> =>
+  Array.from(published.matchAll(/:(\d{1,5})(?:-(\d{1,5}))?->/g)).flatMap(([, first = "", last = first]) => {
+    const [from, to] = [Number(first), Number(last)]
+    return isPort(from) && isPort(to)
+      ? Array.from({ length: Math.max(0, to - from + 1) }, (_, index): ServerPort => ({
+        port: from + index,
+        kind: "container",
+        what
+      }))
+      : []
+  })
+
+/** Reads the answer of `portsCommand`. A port that is listened on under two addresses, IPv4 and IPv6, comes twice. */
+export const parsePorts = (output: string): ServerPorts => {
+  const rows = output.split("\n").map((line) => line.replace(/\r$/, "").split("|"))
+  return {
+    ports: rows.flatMap(([kind, what = "", ...rest]) =>
+      kind === "socket" ? socketPorts(what) : kind === "container" ? containerPorts(what, rest.join("|")) : []
+    ),
+    unread: rows.flatMap(([kind, what = "", ...why]) => kind === "unread" ? [`${what}: ${why.join("|")}`] : [])
+  }
+}
