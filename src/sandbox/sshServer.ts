@@ -72,7 +72,7 @@ const newHostKey = Effect.gen(function*() {
 
 /**
  * Starts an SSH server with SFTP on a free loopback port. Its one user runs commands with `sh -c` in `home`, as the
- * user that runs the sandbox: the home is no jail. The server, its connections and their commands end with the scope.
+ * user that runs the sandbox: the home is not a jail. The server, its connections and their commands end with the scope.
  */
 export const makeSshServer = (options: SshServerOptions): Effect.Effect<SshServer, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {

@@ -11,7 +11,7 @@ export const appDefaults = {
 export const publishDefaults = {
   /** When a static site is created, and when it is compared or updated. */
   site: "dist",
-  /** When what is updated is no static site. */
+  /** When what is updated is not a static site. */
   other: "/",
   /** When a static site was just created, and is brought to what its entry says. */
   followUp: "/dist"

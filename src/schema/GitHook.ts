@@ -28,7 +28,7 @@ export class GitHostRefused extends Schema.TaggedError<GitHostRefused>()("GitHos
   }
 }
 
-/** The git host could not be reached, did not answer in time, or answered something that is no answer. */
+/** The git host could not be reached, did not answer in time, or answered something that is not an answer. */
 export class GitHostUnavailable extends Schema.TaggedError<GitHostUnavailable>()("GitHostUnavailable", {
   call: Schema.String,
   reason: Schema.String

@@ -15,7 +15,7 @@ const passesThrough = { parseOptions: { propertyOrder: "original" } } as const
 
 /** An application's environment variable as it is listed. */
 export const EnvVarBody = Schema.Struct(
-  { id: usually("a number or a text"), key: usually("a text"), value: usually("a text or null") },
+  { id: usually("a number or a string"), key: usually("a string"), value: usually("a string or null") },
   anything
 ).annotations({ identifier: "EnvVar", ...passesThrough })
 
@@ -27,18 +27,18 @@ export interface AppEnv {
 }
 
 const recordFields = {
-  uuid: usually("a text"),
-  name: usually("a text"),
+  uuid: usually("a string"),
+  name: usually("a string"),
   build_pack: usually("composestack, autopack or imagefile"),
-  git_repository: usually("a text"),
-  git_branch: usually("a text"),
-  status: usually("a text"),
+  git_repository: usually("a string"),
+  git_branch: usually("a string"),
+  status: usually("a string"),
   fqdn: usually("the address with https://, or null"),
-  base_directory: usually("a text"),
-  compose_location: usually("a text or null"),
+  base_directory: usually("a string"),
+  compose_location: usually("a string or null"),
   is_static: usually("true or false"),
-  publish_directory: usually("a text or null"),
-  manual_webhook_secret_githost: usually("a text or null")
+  publish_directory: usually("a string or null"),
+  manual_webhook_secret_githost: usually("a string or null")
 }
 
 /** An application's record as it is handed on, in neutral words. */
@@ -93,7 +93,7 @@ export class PlatformRefused extends Schema.TaggedError<PlatformRefused>()("Plat
   }
 }
 
-/** The platform could not be reached, or answered something that is no answer. */
+/** The platform could not be reached, or answered something that is not an answer. */
 export class PlatformUnavailable extends Schema.TaggedError<PlatformUnavailable>()("PlatformUnavailable", {
   call: Schema.String,
   reason: Schema.String

@@ -21,7 +21,7 @@ export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(pat
 /** The same as a request brings it: an unknown server is told before a path that does not fit. */
 export const RemotePathText = Schema.String.annotations(documented)
 
-/** A field of a request that is no path on a server. */
+/** A field of a request that is not a path on a server. */
 export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("RemotePathInvalid", {
   field: Schema.String,
   reason: Schema.String

@@ -181,7 +181,7 @@ export class HostPortHidden extends Schema.TaggedError<HostPortHidden>()("HostPo
 }) {
   readonly status = 409
   override get message() {
-    return `No port can be given out: the HOST_PORT of "${this.app}" cannot be read: ${this.reason}`
+    return `Cannot allocate a port: the HOST_PORT of "${this.app}" cannot be read: ${this.reason}`
   }
 }
 

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { quoted } from "./quoted.ts"
 
-/** An upstream answered with a status that is no success. `words` is what it said, without secrets, in one line. */
+/** An upstream answered with a status that is not a success. `words` is what it said, without secrets, in one line. */
 export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
   call: Schema.String,
   upstream: Schema.Number,
@@ -14,7 +14,7 @@ export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("Upst
   }
 }
 
-/** An upstream could not be reached, or answered something that is no answer. */
+/** An upstream could not be reached, or answered something that is not an answer. */
 export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
   call: Schema.String,
   reason: Schema.String,

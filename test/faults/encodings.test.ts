@@ -74,7 +74,7 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 120_000 }, () =>
         "web.env": Buffer.concat([Buffer.from("PASSWORD=s3cret"), broken])
       })
       const reply = yield* stage.deploy
-      expect(reply.text).toMatch(/Deploy failed at preflight: .*web\.env.*is not UTF-8 text"\}$/)
+      expect(reply.text).toMatch(/Deploy failed at preflight: .*web\.env.*is not valid UTF-8"\}$/)
       expect(yield* stage.running).toBe(before)
       expect(readFileSync(join(stage.place, "compose.yml"), "utf8")).toBe(compose(stage))
 

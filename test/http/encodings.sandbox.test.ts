@@ -111,7 +111,7 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
         locally({ [name]: around(`${String(content)}# `, "\n") })
         const failed = yield* deploy
         expect(failed.status).toBe(422)
-        expect(failed.text).toMatch(new RegExp(`Deploy failed at preflight: .*/odd/${name}.*is not UTF-8 text`))
+        expect(failed.text).toMatch(new RegExp(`Deploy failed at preflight: .*/odd/${name}.*is not valid UTF-8`))
         locally({ [name]: content })
       }
       expect(readFileSync(join(place, "compose.yml")).equals(before)).toBe(true)
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
       const unread = yield* compared
       expect(unread.files.get("conf/odd.vars")).toMatchObject({ keys })
       expect(unread.files.get("conf/odd.vars")).not.toHaveProperty("diff")
-      expect(unread.warnings.join()).toMatch(/compose\.yml.*is not UTF-8 text/)
+      expect(unread.warnings.join()).toMatch(/compose\.yml.*is not valid UTF-8/)
       locally({ "compose.yml": "services: [" })
       expect((yield* compared).files.get("conf/odd.vars")).not.toHaveProperty("diff")
 
@@ -181,13 +181,13 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
       const entry = { name: "odd", buildpack: "composestack", port: 2017, note: "ü" }
       expect([(yield* config).status, (yield* config).text]).toEqual([
         422,
-        expect.stringMatching(/platform\.json.*is not UTF-8 text/)
+        expect.stringMatching(/platform\.json.*is not valid UTF-8/)
       ])
       for (const path of ["drift", "upsert"]) {
         const failed = yield* request("POST", `/api/platform/${path}`, { projectPath: project })
         expect([failed.status, failed.text]).toEqual([
           path === "drift" ? 422 : 500,
-          expect.stringMatching(/platform\.json.*is not UTF-8 text/)
+          expect.stringMatching(/platform\.json.*is not valid UTF-8/)
         ])
       }
       locally({ "platform.json": bom + crlf(JSON.stringify(entry, null, 2)), "compose.yml": compose })
@@ -208,7 +208,7 @@ describe.skipIf(process.platform === "win32")("bytes of every kind", () => {
       const latin = join(world.projects, "latin")
       writeBelow(latin)({ "Dockerfile": around("FROM scratch\n# ", "\n") })
       const refused = yield* request("POST", "/api/projects/init", { projectPath: latin })
-      expect([refused.status, refused.text]).toEqual([422, expect.stringMatching(/Dockerfile.*is not UTF-8 text/)])
+      expect([refused.status, refused.text]).toEqual([422, expect.stringMatching(/Dockerfile.*is not valid UTF-8/)])
     }))
 
   it.scopedLive("on a server are no hindrance to a scan or a pull", () =>

@@ -61,7 +61,7 @@ const hasToken = (head: RequestHead, token: Redacted.Redacted) => {
 /** Whether a request may go on, by its head alone: before routing, and before a byte of its body is read. */
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
-  if (!head.target.startsWith("/")) return refuse(403, "A request has to ask for a path that starts with /")
+  if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
   const [host, ...moreHosts] = valuesOf(head, "host")
   if (host === undefined || moreHosts.length > 0) return refuse(403, "A request needs exactly one Host header")
   const allowedHosts = [...loopbackNames, ...policy.hosts.map((name) => name.toLowerCase())]

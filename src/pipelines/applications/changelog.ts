@@ -25,13 +25,13 @@ const keepCorrupt = (file: string, content: Uint8Array) =>
     if (Option.isNone(kept)) {
       return yield* new LocalFileFailed({
         path: file,
-        reason: "is no JSON array, and too many .corrupt copies are kept"
+        reason: "is not a JSON array, and too many .corrupt copies are kept"
       })
     }
   })
 
 /**
- * Adds an entry at the end of a project's changelog. A file that is no JSON array, or no UTF-8, is kept beside it as
+ * Adds an entry at the end of a project's changelog. A file that is not a JSON array, or no UTF-8, is kept beside it as
  * `.corrupt` and replaced, with the entries that can be read. One append to a changelog runs at a time.
  * @param isRepeated whether an earlier attempt may have added this very entry: it is not added twice
  */

@@ -69,7 +69,9 @@ export const isEmptyBlock = (block: Uint8Array): boolean => block.every((byte) =
 
 /** Reads a header block; left is why it is none that can be understood. */
 export const parseHeader = (block: Uint8Array): Either.Either<TarHeader, string> => {
-  if (numberOf(block.subarray(checksumAt, checksumEnd)) !== checksum(block)) return Either.left("it is no tar")
+  if (numberOf(block.subarray(checksumAt, checksumEnd)) !== checksum(block)) {
+    return Either.left("it is not a tar archive")
+  }
   const type = String.fromCharCode(block[checksumEnd] ?? 0)
   const kind = kinds[type]
   if (kind === undefined) return Either.left(`it holds members of the type ${JSON.stringify(type)}`)

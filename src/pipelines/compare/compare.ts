@@ -179,7 +179,7 @@ export const compare = Effect.fn("compare")(function*(
   const warnings = [...names.warnings, ...here.warnings, ...there.warnings]
   const pairs = [...new Set([...here.files.keys(), ...there.files.keys()])].sort().flatMap((name): Array<Pair> => {
     const remote = there.files.get(name)
-    // A file that may not be read is no different one: a warning names it.
+    // A file that may not be read is not a different one: a warning names it.
     return remote !== undefined && remote.sha256 === undefined
       ? []
       : [{ name, local: here.files.get(name), remote }]

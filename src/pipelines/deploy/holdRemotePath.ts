@@ -33,7 +33,7 @@ const keptOnSuccess = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
 /**
  * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
  * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits. What
- * this process left there with a connection that it lost is no holder.
+ * this process left there with a connection that it lost does not count as a holder.
  * @returns the turn of the path: when it is not that of the preflight, somebody deployed in between
  */
 export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(

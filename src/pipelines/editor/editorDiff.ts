@@ -23,7 +23,7 @@ const localFile = (localPath: string) =>
     if (!path.isAbsolute(localPath) || localPath.includes("\0")) return yield* invalid("is not absolute")
     const file = path.normalize(localPath)
     const found = yield* files.find(file)
-    if (!Option.exists(found, ({ kind }) => kind === "file")) return yield* invalid("is no file")
+    if (!Option.exists(found, ({ kind }) => kind === "file")) return yield* invalid("is not a regular file")
     return file
   })
 
@@ -71,7 +71,7 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
       const copy = path.join(directory, name)
       const session = yield* (yield* Sftp).session(server)
       const { kind } = yield* session.stat(remote)
-      if (kind === "directory" || kind === "other") return yield* refuse("is no file")
+      if (kind === "directory" || kind === "other") return yield* refuse("is not a regular file")
       yield* files.save(copy, bounded(session.read(remote), remote))
       return copy
     }).pipe(Effect.scoped)

@@ -14,11 +14,11 @@ export const projectText = Effect.fn("projectText")(function*(
   const file = (yield* Path.Path).join(directory, name)
   const found = yield* files.find(file)
   if (Option.isNone(found)) return Option.none()
-  if (found.value.kind !== "file") return yield* new ProjectFileInvalid({ file, reason: "is no file" })
+  if (found.value.kind !== "file") return yield* new ProjectFileInvalid({ file, reason: "is not a regular file" })
   if (found.value.size > maxBytes) return yield* new ProjectFileInvalid({ file, reason: "is larger than 1 MiB" })
   const bytes = yield* files.read(file)
   return yield* Effect.try({
     try: () => Option.some(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
-    catch: () => new ProjectFileInvalid({ file, reason: "is not UTF-8 text" })
+    catch: () => new ProjectFileInvalid({ file, reason: "is not valid UTF-8" })
   })
 })

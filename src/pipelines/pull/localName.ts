@@ -5,10 +5,10 @@ const device = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i
 const forbidden = /[<>:"|?*\p{Cc}]|[. ]$/u
 
 const problem = (name: string, separator: string): string | undefined => {
-  if (name === "" || name === "." || name === "..") return "is no name"
+  if (name === "" || name === "." || name === "..") return "is not a name"
   if (name.includes("/") || name.includes("\\") || name.includes("\0")) return "would leave the directory"
   if (/^[A-Za-z]:/.test(name)) return "begins with a drive letter"
-  if (separator === "\\" && (device.test(name) || forbidden.test(name))) return "is no name that Windows allows"
+  if (separator === "\\" && (device.test(name) || forbidden.test(name))) return "is not a name that Windows allows"
   return undefined
 }
 

@@ -48,7 +48,7 @@ export const readProxyText = Effect.fn("ProxyFile.read")(function*(
   if (exit.code !== 0) return yield* new ProxyFileUnreadable({ ...named(home), reason: wordsOf(exit) })
   const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
   if (exit.truncated === true) return yield* unfit("it is larger than 2 MiB")
-  if (exit.stdout.includes("\uFFFD")) return yield* unfit("it is no UTF-8 text")
+  if (exit.stdout.includes("\uFFFD")) return yield* unfit("it is not valid UTF-8")
   return exit.stdout
 })
 

@@ -11,7 +11,7 @@ export interface Line {
   readonly end: string
   /** Whether the line is under the `http` key: `tcp` and `udp` have sections of the same names. */
   readonly http: boolean
-  /** Whether the line is part of a scalar that began on an earlier line, and so is no structure. */
+  /** Whether the line is part of a scalar that began on an earlier line, and so is not structure. */
   readonly literal: boolean
 }
 

@@ -13,7 +13,7 @@ const isTaken = (error: Error.PlatformError) => codeOf(error) === "EEXIST"
 // Node says `ENOSPC: no space left on device, write`: the words between are what a person needs.
 const reasonOf = (error: Error.PlatformError): string =>
   error._tag === "BadArgument"
-    ? "this is no path"
+    ? "this is not a valid path"
     : /^[A-Z0-9_]+: ([^,]+)/.exec(error.description ?? "")?.[1] ?? error.description ?? error.message
 
 const failing = (path: string) =>

@@ -16,7 +16,7 @@ const hindrance = (program: string, cause: unknown): string => {
   const isPath = /[/\\]/.test(program)
   switch (Predicate.hasProperty(cause, "code") ? cause.code : undefined) {
     case "ENOENT":
-      return (isPath ? "there is no such program" : "it is not installed, or not on the PATH of this service") +
+      return (isPath ? "the program does not exist" : "it is not installed, or not on the PATH of this service") +
         " (or the directory to run it in is gone)"
     case "EACCES":
       // A search of the PATH ends with this, too, when it met a directory that it may not look into.

@@ -41,7 +41,7 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
     url: string,
     service?: string
   ) => PlatformCall<void>
-  /** Takes the platform's own addresses from an application that is no compose stack. */
+  /** Takes the platform's own addresses from an application that is not a compose stack. */
   readonly clearDomains: (uuid: string) => PlatformCall<void>
   /** An application's environment variables; those of previews are left out. */
   readonly envs: (uuid: string) => PlatformCall<ReadonlyArray<AppEnv>>

@@ -97,7 +97,7 @@ const gathered = (record: Fields): Fields => {
   }
 }
 
-/** A body of Coolify's in neutral words; what is no record stays as it is. */
+/** A body of Coolify's in neutral words; what is not a record stays as it is. */
 export const toNeutral = (body: unknown): unknown =>
   Predicate.isRecord(body) && !Array.isArray(body)
     ? {

@@ -41,7 +41,7 @@ const serverOf = (raw: Raw): PlatformServer => ({
 
 const mostRecords = 10_000
 
-/** A list's records; what is no record in it is left out. */
+/** A list's records; what is not a record in it is left out. */
 const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, PlatformUnavailable> => {
   if (!Array.isArray(body)) {
     return new PlatformUnavailable({ call, reason: "answered something unexpected, not a list" })

@@ -35,7 +35,7 @@ export interface SettingsFile extends SettingValues {
   readonly server: (id: string) => Effect.Effect<ServerAccess, ServerNotFound | SettingsError>
   /** Replaces the server with the same id, or appends it under a new one. */
   readonly saveServer: (input: ServerInput) => Effect.Effect<Server, SettingsError>
-  /** Removes a server; one that does not exist is no failure. */
+  /** Removes a server; one that does not exist is not a failure. */
   readonly removeServer: (id: string) => Effect.Effect<void, SettingsError>
 }
 

@@ -22,13 +22,13 @@ const fromFile = (name: string, folder: string) =>
     const files = yield* LocalFiles
     const file = absolutePath(yield* Path.Path, folder, name)
     const found = yield* Effect.mapError(files.find(file), ({ message }) => message)
-    if (Option.isNone(found)) return yield* Effect.fail(`there is no file ${file}`)
-    if (found.value.kind !== "file") return yield* Effect.fail(`${file} is no file`)
+    if (Option.isNone(found)) return yield* Effect.fail(`the file ${file} does not exist`)
+    if (found.value.kind !== "file") return yield* Effect.fail(`${file} is not a regular file`)
     if (found.value.size > maxBytes) return yield* Effect.fail(`${file} is larger than 1 MiB`)
     const bytes = yield* Effect.mapError(files.read(file), ({ message }) => message)
     const text = yield* Effect.try({
       try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/(?<![\r\n])[\r\n]+$/, ""),
-      catch: () => `${file} is not UTF-8 text`
+      catch: () => `${file} is not valid UTF-8`
     })
     return text === "" ? yield* Effect.fail(`${file} is empty`) : text
   })

@@ -23,7 +23,7 @@ export const serverFields = {
 
 export type ServerField = keyof typeof serverFields
 
-/** The fields without which an entry is no server. */
+/** The fields without which an entry is not a server. */
 export type RequiredField = "id" | "name" | "host" | "username"
 
 /** What a log-in takes: kept when a replacement does not mention it, and never part of a reply. */

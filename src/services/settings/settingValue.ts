@@ -1,4 +1,5 @@
-import { Array, Either, Option, ParseResult } from "effect"
+import { Array, Either, Option, type ParseResult } from "effect"
+import { mistakesIn } from "../../schema/mistakes.ts"
 import { settingDefinitions, type SettingName, type SettingValue } from "../../schema/Settings.ts"
 
 /** One scalar of the settings file: what YAML makes of it, and its text. */
@@ -36,18 +37,7 @@ const readings = ({ text, value }: Scalar): ReadonlyArray<unknown> =>
 /** How a value is decoded: a schema's decoder. */
 export type Decode<A> = (value: unknown) => Either.Either<A, ParseResult.ParseError>
 
-const plainly: Record<string, string> = {
-  "must be string": "must be a string",
-  "must be number": "must be a number",
-  "must be boolean": "must be true or false"
-}
-
-// The library's own words end with the value that did not fit, which may be a secret.
-const reasonOf = (error: ParseResult.ParseError): string => {
-  const message = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.message ?? "does not fit"
-  const words = message.replace(/^Expected /, "must be ").replace(/, actual [^]*$/, "")
-  return plainly[words] ?? words
-}
+const reasonOf = ({ issue }: ParseResult.ParseError): string => mistakesIn(issue)[0]?.words ?? "does not fit"
 
 /** The value of a setting, or why it does not fit: never with the value itself. */
 export const decodeWritten = <A>(decode: Decode<A>, written: Written): Either.Either<A, string> => {

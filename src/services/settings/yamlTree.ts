@@ -25,10 +25,10 @@ export interface YamlProblem {
 
 // Some of the library's words quote what stands at the error, which may be a password.
 const words: { readonly [code: string]: string } = {
-  BAD_ALIAS: "a text that starts with * or & must be quoted",
+  BAD_ALIAS: "a string that starts with * or & must be quoted",
   BAD_DQ_ESCAPE: "an escape sequence is unknown: write \\\\ for a backslash, or use single quotes",
   MULTIPLE_DOCS: "there is more than one document",
-  TAG_RESOLVE_FAILED: "a text that starts with ! must be quoted",
+  TAG_RESOLVE_FAILED: "a string that starts with ! must be quoted",
   UNEXPECTED_TOKEN: "something unexpected stands here"
 }
 
@@ -71,7 +71,7 @@ const treeOf = ({ document, lineAt }: YamlText): Either.Either<Tree, YamlProblem
     if (parts > limits.yamlTokens) return Either.left({ line, reason: "its aliases stand for too much" })
     if (isAlias(node)) {
       const target = targets.get(node)
-      if (target === undefined) return Either.left({ line, reason: "a text that starts with * must be quoted" })
+      if (target === undefined) return Either.left({ line, reason: "a string that starts with * must be quoted" })
       return Either.map(read(target, line, depth + 1), (tree) => ({ ...tree, line }))
     }
     if (isSeq(node)) {
@@ -83,7 +83,7 @@ const treeOf = ({ document, lineAt }: YamlText): Either.Either<Tree, YamlProblem
     if (isMap(node)) {
       const entries = node.items.map(({ key, value }): Either.Either<NamedTree, YamlProblem> => {
         const at = isNode(key) && key.range ? lineAt(key.range[0]) : line
-        if (!isScalar(key)) return Either.left({ line: at, reason: "a name must be a plain text" })
+        if (!isScalar(key)) return Either.left({ line: at, reason: "a key must be a plain string" })
         return Either.map(read(value, at, depth + 1), (tree) => ({ name: String(key.value), line: at, tree }))
       })
       return Either.map(Either.all(entries), (all) => ({ _tag: "Map", line, entries: all }))
@@ -94,7 +94,7 @@ const treeOf = ({ document, lineAt }: YamlText): Either.Either<Tree, YamlProblem
       ? Either.right({ _tag: "Scalar", line, scalar: { value, text: value } })
       : typeof value === "number" || typeof value === "boolean"
       ? Either.right({ _tag: "Scalar", line, scalar: { value, text: source ?? String(value) } })
-      : Either.left({ line, reason: "this is neither a text, a number nor true or false" })
+      : Either.left({ line, reason: "this must be a string, a number, or true or false" })
   }
 
   return read(document.contents, 1, 0)

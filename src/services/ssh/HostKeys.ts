@@ -78,7 +78,7 @@ const lineOf = (text: string): Line | undefined => {
     : { names: names.split(","), type, key }
 }
 
-/** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are no entries here. */
+/** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are not entries here. */
 export const remembered = (text: string, host: string, port: number): ReadonlyArray<Omit<Line, "names">> =>
   text.split(/\r?\n/).flatMap((row) => {
     const line = lineOf(row)

@@ -111,7 +111,7 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
     )
     const resolve = (path: string) => {
       if (/[\0]/.test(path)) {
-        return new RemoteFileFailed({ ...where(server), path, reason: "a path must not hold NUL" })
+        return new RemoteFileFailed({ ...where(server), path, reason: "a path must not contain NUL" })
       }
       return path === "~" || path.startsWith("~/")
         ? Effect.map(home, (home) => `${home === "/" ? "" : home}${path.slice(1)}` || "/")

@@ -61,7 +61,7 @@ const running = (text: string, exited: Deferred.Deferred<number | null>): Channe
   close: (channel) => channel.close()
 })
 
-/** The exit code; a connection that broke is no exit. */
+/** The exit code; a connection that broke is not an exit. */
 const codeOrLost = (server: ServerAccess, connection: Connection) => (code: number | null) =>
   code === null ? Effect.as(stillConnected(server, connection), code) : Effect.succeed(code)
 

@@ -113,7 +113,7 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>) =
         })
         client.on(
           "change password",
-          () => end({ ...hungUp, reason: "the password expired and has to be changed first" })
+          () => end({ ...hungUp, reason: "the password has expired and must be changed first" })
         )
         client.on("error", (error: Error) => {
           if (concernsOneMethod(error)) turns.note(error.message)

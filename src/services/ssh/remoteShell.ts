@@ -19,7 +19,7 @@ const direct = `as_root() { "$@"; }
 `
 
 const refusal = (what: string, text: string): string | undefined => {
-  if (/[\0\r\n]/.test(text)) return `${what}: ${shown(text)} must not hold a line break or NUL`
+  if (/[\0\r\n]/.test(text)) return `${what}: ${shown(text)} must not contain a line break or NUL`
   if (bytesOf(text) > longestArgument) return `${what}: ${shown(text)} is longer than 4 KiB`
   return undefined
 }

@@ -28,7 +28,7 @@ describe("parseHeader", () => {
   })
 
   it("turns down what is no header, and kinds it does not know", () => {
-    expect(parseHeader(new Uint8Array(512).fill(7))).toEqual(Either.left("it is no tar"))
+    expect(parseHeader(new Uint8Array(512).fill(7))).toEqual(Either.left("it is not a tar archive"))
     expect(parseHeader(tar([{ name: "a", type: "S" }]).subarray(0, 512))).toEqual(
       Either.left("it holds members of the type \"S\"")
     )

@@ -65,7 +65,7 @@ describe("editorDiff", () => {
       expect(basename(remoteCopy)).toBe("it's $(touch RAN) \"odd\"")
     }))
 
-  it.scoped("turns down what is no file, on either side, and leaves no copy", () =>
+  it.scoped("turns down what is not a regular file, on either side, and leaves no copy", () =>
     Effect.gen(function*() {
       const root = yield* temporaryDirectory
       yield* plant(root, { "a": "" })

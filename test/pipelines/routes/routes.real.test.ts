@@ -125,7 +125,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("routes on a real server"), ()
         const file = yield* proxyFile(latin)
         expect(yield* Effect.flip(addRoute(app)).pipe(Effect.provide(berth(file, user.access())))).toMatchObject({
           _tag: "ProxyFileUnfit",
-          reason: "it is no UTF-8 text"
+          reason: "it is not valid UTF-8"
         })
         expect((yield* Effect.promise(() => readFile(file))).equals(latin)).toBe(true)
         const broken = yield* proxyFile("http:\n  routers:\n  services:\n    a: *b\n")

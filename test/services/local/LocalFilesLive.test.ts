@@ -75,7 +75,7 @@ describe("LocalFilesLive", () => {
       Effect.gen(function*() {
         const { files } = yield* workshop
         const failure = yield* Effect.flip(files.find("/a\0b"))
-        expect(failure.reason).toBe("this is no path")
+        expect(failure.reason).toBe("this is not a valid path")
         expect((yield* Effect.exit(files.list("/a\0b")))._tag).toBe("Failure")
       }))
 

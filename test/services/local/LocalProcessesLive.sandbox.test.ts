@@ -147,7 +147,7 @@ describe("LocalProcessesLive", () => {
       const file = yield* temporaryFile
       yield* Effect.promise(() => writeFile(file, "no program", { mode: 0o644 }))
       expect(yield* refused(file)).toMatch(/: the user of this service may not run it/)
-      expect(yield* refused(`${file}-none`)).toMatch(/: there is no such program/)
+      expect(yield* refused(`${file}-none`)).toMatch(/: the program does not exist/)
       expect(yield* refused(`${file}/none/at/all`)).toMatch(/: spawn ENOTDIR$/)
       yield* withPath(dirname(file))
       expect(yield* refused("pids")).toMatch(/: it is not installed, or the user of this service may not run it/)

@@ -158,9 +158,9 @@ describe("SettingsLive", () => {
           `${cannot("platform.projectUuid")}the environment variable EMPTY is not set`
         )
         expect(yield* messageOf(settings.get("platform.token"))).toBe(
-          `${cannot("platform.token")}there is no file ${at("gone")}`
+          `${cannot("platform.token")}the file ${at("gone")} does not exist`
         )
-        expect(yield* messageOf(settings.get("token"))).toMatch(/ is no file$/)
+        expect(yield* messageOf(settings.get("token"))).toMatch(/ is not a regular file$/)
         expect(yield* messageOf(settings.get("gitHost.owner"))).toMatch(/names nothing$/)
         expect(yield* messageOf(settings.get("gitHost.token"))).toBe(
           `${cannot("gitHost.token")}${at("empty")} is empty`

@@ -41,7 +41,7 @@ describe("settingsDocument", () => {
   const refusals: ReadonlyArray<readonly [text: string, message: string]> = [
     [
       "a: 1",
-      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, http, servers"
+      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, http, servers"
     ],
     [
       "\nplatform:\n  urll: x\n",
@@ -60,7 +60,7 @@ describe("settingsDocument", () => {
     ["platform:\n  timeout: \"30\"", ":2: platform.timeout must have a unit: write \"30 seconds\""],
     [
       "plattform:\n  url: x\n",
-      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, http, servers"
+      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, http, servers"
     ],
     ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
     ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
@@ -85,14 +85,14 @@ describe("settingsDocument", () => {
     [server + server.slice("servers:\n".length), ":6: servers contains two servers with this id"],
     ["a: [", ":1: is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],
     ["token: a\n--- \ntoken: b\n", ":2: is not valid YAML: there is more than one document"],
-    ["token: *secret", ":1: is not valid YAML: a text that starts with * must be quoted"],
+    ["token: *secret", ":1: is not valid YAML: a string that starts with * must be quoted"],
     ["http: &a\n  hosts: *a", ":2: is not valid YAML: this is nested too deeply"],
-    ["token: !secret x", ":1: is not valid YAML: a text that starts with ! must be quoted"],
+    ["token: !secret x", ":1: is not valid YAML: a string that starts with ! must be quoted"],
     [
       "token: \"\\q\"",
       ":1: is not valid YAML: an escape sequence is unknown: write \\\\ for a backslash, or use single quotes"
     ],
-    ["[a]: b", ":1: is not valid YAML: a name must be a plain text"]
+    ["[a]: b", ":1: is not valid YAML: a key must be a plain string"]
   ]
   it.each(refusals)("refuses %j with the line and the setting", (text, message) => {
     expect(messageOf(text)).toBe(`/etc/berth.yaml${message}`)

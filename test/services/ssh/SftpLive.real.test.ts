@@ -69,7 +69,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("SftpLive with a real sshd"), 
           "~/nothing on \"Test\": no such file or directory",
           "~/nothing on \"Test\": no such file or directory",
           "~/closed on \"Test\": permission denied",
-          "a\0b on \"Test\": a path must not hold NUL",
+          "a\0b on \"Test\": a path must not contain NUL",
           "~nobody/x on \"Test\": no such file or directory"
         ])
         expect(reasons.every((error) => error._tag === "RemoteFileFailed")).toBe(true)

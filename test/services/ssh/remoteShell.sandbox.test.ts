@@ -35,7 +35,7 @@ describe("renderCommand as text", () => {
 
   it("refuses what ends a line or a string", () => {
     for (const bad of ["a\0b", "a\rb", "a\nb"]) {
-      expect(refusal({ args: ["fine", bad] })).toContain("must not hold a line break or NUL")
+      expect(refusal({ args: ["fine", bad] })).toContain("must not contain a line break or NUL")
     }
   })
 
