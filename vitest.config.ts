@@ -22,7 +22,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [sandbox, real, worlds, faults] }
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: [sandbox, real, worlds, faults],
+          // Far more than any takes: it is for what hangs, and a machine that does other work too is slow.
+          testTimeout: 30_000
+        }
       },
       {
         extends: true,

@@ -40,7 +40,10 @@ describe("scan", () => {
     ],
     [{ code: 2, stderr: "cannot cd to containers\n" }, "cannot cd to containers"],
     [{ code: null }, "was killed"],
-    [{ stdout: "cut off\0", truncated: true }, "too large"]
+    [
+      { stdout: "cut off\0", truncated: true },
+      "~/containers on \"Main\" has more than 10,000 directories, or more than 64 MiB of compose files"
+    ]
   ]
   it.effect.each(failures)("wraps what fails: %#", ([answer, words]) =>
     Effect.gen(function*() {

@@ -2,7 +2,6 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
-import { execFileSync } from "node:child_process"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 
@@ -78,25 +77,6 @@ describe("LocalFilesLive", () => {
         expect(failure.reason).toBe("this is not a valid path")
         expect((yield* Effect.exit(files.list("/a\0b")))._tag).toBe("Failure")
       }))
-
-    it.scoped.skipIf(windows)(
-      "refuses a pipe, and does not wait for somebody to write to it",
-      () =>
-        Effect.gen(function*() {
-          const { at, files } = yield* workshop
-          execFileSync("mkfifo", [at("pipe")])
-          const attempts = [
-            files.read(at("pipe")),
-            files.sha256(at("pipe")),
-            Stream.runDrain(files.stream(at("pipe"))),
-            Stream.runDrain(files.lend(at("pipe")))
-          ]
-          for (const attempt of attempts) {
-            expect((yield* Effect.flip(Effect.asVoid<unknown, { readonly message: string }, never>(attempt))).message)
-              .toBe(`${at("pipe")}: is not a regular file`)
-          }
-        })
-    )
 
     it.scoped("reads, streams and hashes the same bytes", () =>
       Effect.gen(function*() {

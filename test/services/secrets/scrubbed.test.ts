@@ -72,9 +72,10 @@ describe("scrubbed", () => {
     const secrets = Array.from({ length: 400 }, (_, index) => Redacted.make(`password/"${index}`))
     const text = "passing words of a server ".repeat(40_000)
     scrubbed("", secrets)
-    const began = performance.now()
+    const began = process.cpuUsage()
     expect(scrubbed(`${text}password/"399`, secrets)).toBe(`${text}***`)
-    expect(performance.now() - began).toBeLessThan(1_000)
+    // Of the processor: another program's time is none of this one's.
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(1_000)
   })
 
   it("leaves other words and tiny secrets alone", () => {

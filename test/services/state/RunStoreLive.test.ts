@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Option, Scope } from "effect"
+import { Context, type Duration, Effect, Exit, Layer, Option, Scope } from "effect"
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Run } from "../../../src/schema/Run.ts"
@@ -32,12 +32,16 @@ const stored = (run: Run, key?: string) => ({
 })
 
 /** Uses the store of a file for a while; afterwards the file is free again. */
-const using = <A, E>(file: string, use: (store: RunStore["Type"]) => Effect.Effect<A, E>) =>
+const using = <A, E>(
+  file: string,
+  use: (store: RunStore["Type"]) => Effect.Effect<A, E>,
+  patience: Duration.DurationInput = "20 seconds"
+) =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>
       Effect.flatMap(
-        Layer.buildWithScope(Layer.provide(runStoreIn(file, "1 second"), settingsTest()), scope),
+        Layer.buildWithScope(Layer.provide(runStoreIn(file, patience), settingsTest()), scope),
         (context) => use(Context.get(context, RunStore))
       ),
     (scope) => Scope.close(scope, Exit.void)
@@ -113,7 +117,7 @@ describe("runs in a file", () => {
       yield* using(file, (store) =>
         Effect.gen(function*() {
           yield* store.insert(stored(run(1)))
-          const refused = yield* Effect.flip(using(file, (other) => other.list({})))
+          const refused = yield* Effect.flip(using(file, (other) => other.list({}), "1 second"))
           expect(refused).toMatchObject({ status: 503 })
           expect(refused.message).toContain("another Berth of this machine uses it")
         }))

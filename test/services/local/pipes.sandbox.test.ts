@@ -1,0 +1,28 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { expect, it } from "@effect/vitest"
+import { Effect, Layer, Stream } from "effect"
+import { execFileSync } from "node:child_process"
+import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+
+it.scoped.skipIf(process.platform === "win32")(
+  "a pipe is refused, without waiting for somebody to write to it",
+  () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const files = yield* LocalFiles
+      const pipe = (yield* Path.Path).join(yield* fs.makeTempDirectoryScoped({ prefix: "berth-pipes-" }), "pipe")
+      execFileSync("mkfifo", [pipe])
+      const attempts = [
+        files.read(pipe),
+        files.sha256(pipe),
+        Stream.runDrain(files.stream(pipe)),
+        Stream.runDrain(files.lend(pipe))
+      ]
+      for (const attempt of attempts) {
+        expect((yield* Effect.flip(Effect.asVoid<unknown, { readonly message: string }, never>(attempt))).message)
+          .toBe(`${pipe}: is not a regular file`)
+      }
+    }).pipe(Effect.provide(Layer.provideMerge(LocalFilesLive, NodeContext.layer)))
+)
