@@ -60,6 +60,7 @@ export interface PlatformRecord {
   readonly is_static?: boolean | null | undefined
   readonly publish_directory?: string | null | undefined
   readonly manual_webhook_secret_githost?: string | null | undefined
+  readonly server_uuid?: string | null | undefined
   readonly raw: Raw
 }
 

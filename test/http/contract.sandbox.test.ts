@@ -37,6 +37,7 @@ const endpoints = [
   "DELETE /api/platform/routes",
   "POST /api/platform/drift",
   "POST /api/platform/upsert",
+  "POST /api/platform/adopt",
   "GET /api/platform/config",
   "POST /api/platform/webhooks/setup",
   "DELETE /api/platform/webhooks/teardown",

@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { Adoption, AdoptRequest } from "../../schema/Adopt.ts"
 import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
 import { AppRequest, Drift } from "../../schema/Drift.ts"
 import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
@@ -101,6 +102,18 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
           description: "Creates or updates an application as its project's platform.json declares it: build, port, " +
             "proxy route, deployment and webhook."
         })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("adopt", "/api/platform/adopt")
+      .setPayload(AdoptRequest)
+      .addSuccess(Adoption)
+      .annotateContext(
+        help(
+          "Adopt an application",
+          "Writes an application of the platform as an entry of a project's platform.json, so that nothing drifts; " +
+            "409 when the file has an entry of its name and replace is not true."
+        )
       )
   )
   .add(

@@ -1,5 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { adopt } from "../../pipelines/adopt/adopt.ts"
 import { createApplication, findApplication, listApplications } from "../../pipelines/applications/applications.ts"
 import { readPlatformFile } from "../../pipelines/applications/platformFile.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
@@ -40,6 +41,7 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("listPlatformServers", () => orApiError(platform.serversBody))
         .handle("drift", ({ payload }) => orApiError(drift(payload)))
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
+        .handle("adopt", ({ payload }) => orApiError(adopt(payload)))
         .handle("platformConfig", ({ urlParams: { path } }) =>
           orApiError(
             Effect.map(

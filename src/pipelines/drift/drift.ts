@@ -15,7 +15,8 @@ import { updateFields } from "../applications/changes.ts"
 import { declaredIn, entryNamed, readPlatformFile } from "../applications/platformFile.ts"
 import { driftDiffs } from "./driftDiffs.ts"
 
-const wantedBy = (plan: AppPlan) => ({
+/** What an entry wants an application to be, for the platform to word its record after. */
+export const wantedBy = (plan: AppPlan) => ({
   ...updateFields(plan),
   ...Option.match(plan.domain, { onNone: () => ({}), onSome: (domain) => ({ fqdn: `https://${domain}` }) })
 })

@@ -69,6 +69,9 @@ export const changelogLock = (changelogFile: string): LockKey => ({
   file: changelogFile
 })
 
+/** One edit of a project's `platform.json` at a time. */
+export const projectFileLock = (file: string): LockKey => ({ rank: 3, name: `file ${file}`, file })
+
 /** One edit of the settings file at a time. */
 export const settingsLock = (settingsFile: string): LockKey => ({
   rank: 4,

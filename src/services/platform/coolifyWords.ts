@@ -85,13 +85,22 @@ const neutralValue = (field: string, value: unknown): unknown => {
 
 const neutralName = (field: string) => (field === "domains" ? field : other(fieldNames, 1, field))
 
-/** What the full record keeps elsewhere: whether the site is static, and the addresses of a compose stack. */
+/** The server that Coolify names within the destination of an application. */
+const serverUuid = (record: Fields): unknown => {
+  const destination = record["destination"]
+  const server = Predicate.isRecord(destination) ? destination["server"] : undefined
+  return Predicate.isRecord(server) ? server["uuid"] : undefined
+}
+
+/** What the full record keeps elsewhere: its server, whether the site is static, and the addresses of a compose stack. */
 const gathered = (record: Fields): Fields => {
   const settings = record["settings"]
   const isStatic = Predicate.isRecord(settings) ? settings["is_static"] : undefined
   const domains = serviceDomains(record["docker_compose_domains"]).map(({ domain }) => domain)
   const lacksAddress = !Predicate.isString(record["fqdn"]) || record["fqdn"] === ""
+  const server = serverUuid(record)
   return {
+    ...(Predicate.isString(server) && record["server_uuid"] === undefined ? { server_uuid: server } : {}),
     ...(Predicate.isBoolean(isStatic) && record["is_static"] === undefined ? { is_static: isStatic } : {}),
     ...(lacksAddress && domains.length > 0 ? { fqdn: domains.join(",") } : {})
   }

@@ -30,6 +30,7 @@ export const recordOf = (raw: Raw): PlatformRecord => ({
   is_static: flagOf(raw["is_static"]),
   publish_directory: textOf(raw["publish_directory"]),
   manual_webhook_secret_githost: textOf(raw["manual_webhook_secret_githost"]),
+  server_uuid: textOf(raw["server_uuid"]),
   raw
 })
 

@@ -1,0 +1,123 @@
+import { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/Adopt.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import { PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
+import { platformFileName, type ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { quoted } from "../../schema/quoted.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { withElement } from "../../services/foreign/jsonList.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { projectFileLock } from "../../services/locks/LockKey.ts"
+import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { findApplication } from "../applications/applications.ts"
+import { gitUrlOf, planOf } from "../applications/appPlan.ts"
+import { declaredIn, readPlatformFile } from "../applications/platformFile.ts"
+import { wantedBy } from "../drift/drift.ts"
+import { driftDiffs } from "../drift/driftDiffs.ts"
+import { projectDirectory } from "../projects/projectDirectory.ts"
+import { type LiveEntry, liveEntry } from "./liveEntry.ts"
+
+/** The name of the server that an application runs on, where it is told and not the default one. */
+const serverName = ({ server_uuid: uuid }: PlatformRecord) =>
+  Effect.gen(function*() {
+    const byDefault = yield* (yield* Settings).find("platform.defaultServerUuid")
+    if (uuid === undefined || uuid === null || uuid === "" || Option.contains(byDefault, uuid)) return undefined
+    return (yield* (yield* Platform).servers).find((server) => server.uuid === uuid)?.name
+  })
+
+const read = (uuid: string, directory: string) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    const app = yield* platform.application(uuid)
+    const refuse = (reason: string) => new NotDeclarable({ name: app.name, reason })
+    const first = yield* findApplication(app.name)
+    if (Option.exists(first, (other) => other.uuid !== uuid)) {
+      return yield* refuse("another application of the platform has its name, and entries find theirs by name")
+    }
+    const envs = yield* Effect.option(platform.envs(uuid))
+    const owner = Option.getOrElse(yield* (yield* Settings).find("gitHost.owner"), () => "")
+    const example = yield* gitUrlOf({ owner: "", name: "" })
+    const assumed = {
+      owner,
+      repository: (yield* Path.Path).basename(directory),
+      gitHost: example.slice(0, -"/.git".length)
+    }
+    const live = yield* Either.mapLeft(liveEntry(app, envs, yield* serverName(app), assumed), refuse)
+    return { app, envs, live, refuse }
+  })
+
+const isTold = ({ entry, unknown }: LiveEntry) => (key: string) =>
+  key !== "service" && !unknown.some(({ field }) => field === key) && (key !== "server" || "server" in entry)
+
+/** What an earlier entry has that the platform does not tell stays: keys that Berth does not know, and what is hidden. */
+const keptOf = (earlier: RawEntry, live: LiveEntry): RawEntry => {
+  const known = Object.keys(PlatformEntry.fields)
+  return Object.fromEntries(
+    Object.entries(earlier).filter(([key]) => !known.includes(key) || !isTold(live)(key))
+  )
+}
+
+/** The text of the file as it is, a byte order mark included; empty where there is none. */
+const textOf = (file: string) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    if (Option.isNone(yield* files.find(file))) return ""
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(yield* files.read(file))
+  })
+
+/**
+ * Declares a live application: writes an entry of the project's `platform.json` that says what the application is, so
+ * that there is no drift. Other entries keep their bytes; the platform is not changed. What the platform hides is told,
+ * and not written.
+ */
+export const adopt = Effect.fn("adopt")(function*(
+  { projectPath, replace, uuid }: AdoptRequest
+): Effect.fn.Return<
+  Adoption,
+  | EntryExists
+  | NotDeclarable
+  | ProjectPathInvalid
+  | ProjectFileInvalid
+  | LocalFileFailed
+  | FileLocked
+  | PlatformFailure
+  | SettingsError,
+  LocalFiles | Locks | Path.Path | Platform | Settings
+> {
+  const platform = yield* Platform
+  const files = yield* LocalFiles
+  const locks = yield* Locks
+  const directory = yield* projectDirectory(projectPath)
+  const file = (yield* Path.Path).join(directory, platformFileName)
+  const { app, envs, live, refuse } = yield* read(uuid, directory)
+
+  return yield* Effect.gen(function*() {
+    const declared = Option.getOrElse(yield* readPlatformFile(directory), () => [])
+    const index = declared.findIndex(({ entry }) => entry.name === app.name)
+    const earlier = declared[index]
+    if (earlier !== undefined && replace !== true) return yield* new EntryExists({ file, name: app.name })
+    const entry = { ...live.entry, ...(earlier === undefined ? {} : keptOf(earlier.raw, live)) }
+
+    const plan = yield* planOf(directory, yield* declaredIn(file)(entry, Math.max(index, 0)))
+    const { diffs } = driftDiffs(plan, yield* platform.declared(app, wantedBy(plan)), envs)
+    if (diffs.length > 0) {
+      const fields = diffs.map(({ label, remote }) => `${label} is ${quoted(String(remote))}`).join(", ")
+      return yield* refuse(`no entry says what it is: ${fields}`)
+    }
+
+    const text = yield* textOf(file)
+    const mark = text.startsWith("\uFEFF") ? "\uFEFF" : ""
+    const edited = withElement(text.slice(mark.length), entry, earlier === undefined ? undefined : index)
+    yield* files.write(file, `${mark}${edited}`)
+    return {
+      action: earlier === undefined ? "added" as const : "replaced" as const,
+      uuid,
+      entry,
+      unknown: live.unknown,
+      warnings: live.warnings
+    }
+  }).pipe(locks.withLock(projectFileLock(file)))
+})

@@ -1,0 +1,42 @@
+import { type Node, parseTree } from "jsonc-parser"
+
+/** How a text indents what it nests: by its first indented line, or by two spaces. */
+const indentIn = (text: string): string => /^([ \t]+)\S/m.exec(text)?.[1] ?? "  "
+const lineEndIn = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n")
+
+/** The white space that the line of an offset begins with. */
+const marginAt = (text: string, offset: number): string =>
+  /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset))?.[0] ?? ""
+
+const elementsOf = (root: Node): ReadonlyArray<Node> => root.type === "array" ? root.children ?? [] : [root]
+
+/**
+ * JSON text in which a value is the element at an index of the list that it holds, or comes after its last one. Text
+ * that holds one value alone counts as a list of one, and becomes one when it gets a second. All other elements keep
+ * their bytes.
+ * @param text JSON that `parseJson` has read; blank text holds nothing
+ */
+export const withElement = (text: string, value: unknown, index?: number): string => {
+  const root = parseTree(text)
+  const [indent, end] = [indentIn(text), lineEndIn(text)]
+  const written = (margin: string) => JSON.stringify(value, undefined, indent).replaceAll("\n", `${end}${margin}`)
+  if (root === undefined) return `${written("")}${end}`
+  const elements = elementsOf(root)
+  const replaced = index === undefined ? undefined : elements[index]
+  const splice = (from: number, to: number, content: string) => `${text.slice(0, from)}${content}${text.slice(to)}`
+  if (replaced !== undefined) {
+    return splice(replaced.offset, replaced.offset + replaced.length, written(marginAt(text, replaced.offset)))
+  }
+  const after = root.offset + root.length
+  const margin = marginAt(text, root.offset)
+  const last = elements.at(-1)
+  if (root.type !== "array") {
+    const whole = text.slice(root.offset, after)
+    return splice(root.offset, after, `[${end}${whole},${end}${written("")}${end}]`)
+  }
+  if (last === undefined) {
+    return splice(root.offset, after, `[${end}${margin}${indent}${written(margin + indent)}${end}${margin}]`)
+  }
+  const own = marginAt(text, last.offset)
+  return splice(last.offset + last.length, last.offset + last.length, `,${end}${own}${written(own)}`)
+}
