@@ -15,6 +15,8 @@ export const fieldsOf = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
       const issues = ParseResult.ArrayFormatter.formatErrorSync(error)
       const fields: Record<string, ReadonlyArray<string>> = {}
       for (const { _tag, message, path } of issues) {
+        // An optional field that does not fit is also said not to be absent.
+        if (message.startsWith("Expected undefined")) continue
         const field = path.map(String).join(".") || "body"
         const reason = _tag === "Unexpected" ? "This field is not allowed." : message
         fields[field] = [...fields[field] ?? [], reason]

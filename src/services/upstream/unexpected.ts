@@ -1,9 +1,10 @@
-import { ParseResult } from "effect"
+import type { ParseResult } from "effect"
+import { placeOf } from "../../schema/inWords.ts"
+import { mistakesIn } from "../../schema/mistakes.ts"
 
-/** In words, what of an answer does not fit: `answered something unexpected at 0.uuid: is missing`. */
-export const unexpected = (error: ParseResult.ParseError): string => {
-  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  const field = issue?.path.map(String).join(".") ?? ""
-  const at = field === "" ? "" : ` at ${field}`
-  return `answered something unexpected${at}: ${(issue?.message ?? error.message).slice(0, 300)}`
+/** In words, what of an answer does not fit: `answered something unexpected: [0].uuid is missing`. */
+export const unexpected = ({ issue }: ParseResult.ParseError): string => {
+  const [mistake] = mistakesIn(issue)
+  const place = placeOf(mistake?.path ?? [])
+  return `answered something unexpected: ${place === "" ? "it" : place} ${mistake?.words ?? "does not fit"}`
 }
