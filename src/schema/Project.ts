@@ -21,7 +21,8 @@ export const ContainerConfig = Schema.Struct({
   serverId: Schema.optional(Schema.NullOr(Schema.String)),
   remotePath: Schema.optional(Schema.NullOr(Schema.String)),
   files: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
-  healthTimeout: Schema.optional(Schema.NullOr(DurationText))
+  healthTimeout: Schema.optional(Schema.NullOr(DurationText)),
+  allowLinks: Schema.optional(Schema.NullOr(Schema.Boolean))
 }).annotations({ identifier: "ContainerConfig" })
 export interface ContainerConfig extends Schema.Schema.Type<typeof ContainerConfig> {}
 

@@ -80,7 +80,7 @@ const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
   const read = (path: string) =>
     at(
       path,
-      ({ content, kind }) => kind === "file" ? Effect.succeed(content) : fail(path, "illegal operation on a directory")
+      ({ content, kind }) => kind === "file" ? Effect.succeed(content) : fail(path, "is not a regular file")
     )
   const store = (path: string, target: string, content: Uint8Array, mode: number) =>
     Effect.suspend((): Effect.Effect<void, LocalFileFailed> => {
@@ -90,20 +90,23 @@ const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
       return Effect.void
     })
 
+  const list = (path: string) =>
+    at(path, (node, real) =>
+      node.kind === "directory"
+        ? Effect.sync(() =>
+          Array.sortWith(
+            [...nodes].filter(([other]) => other !== "/" && posix.dirname(other) === real),
+            ([other]) => other,
+            Order.string
+          ).map(([other, child]) => entryOf(other, child))
+        )
+        : fail(path, "not a directory"))
+
   return LocalFiles.of({
     find: (path) =>
       Effect.sync(() => Option.map(Option.fromNullable(nodes.get(resolve(path))), (node) => entryOf(path, node))),
-    list: (path) =>
-      at(path, (node, real) =>
-        node.kind === "directory"
-          ? Effect.sync(() =>
-            Array.sortWith(
-              [...nodes].filter(([other]) => other !== "/" && posix.dirname(other) === real),
-              ([other]) => other,
-              Order.string
-            ).map(([other, child]) => entryOf(other, child))
-          )
-          : fail(path, "not a directory")),
+    list,
+    names: list,
     realPath: (path) => at(path, (_, real) => Effect.succeed(real)),
     read,
     stream: (path, { bytes, offset } = { offset: 0 }) =>

@@ -32,7 +32,7 @@ const runScript = (directory: string) =>
     const path = yield* Path.Path
     const [program, ...options] = yield* settings.get("build.shell")
     const timeout = yield* settings.get("build.timeout")
-    const before = yield* projectFiles(directory)
+    const before = yield* projectFiles(directory, [buildScriptName])
     const told = yield* tellOutput("stdout")
     const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(processes.run({
       program,
@@ -42,7 +42,7 @@ const runScript = (directory: string) =>
       maxOutput: buildOutputLimit
     }, told.tell))
     yield* told.end
-    const tar = written(before, yield* projectFiles(directory))
+    const tar = written(before, yield* projectFiles(directory, [buildScriptName]))
     return {
       success: exitCode === 0 && !timedOut,
       tarFile: Option.getOrNull(tar),
@@ -66,7 +66,7 @@ export const build = Effect.fn("build")(function*(
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs
 > {
   const directory = yield* projectDirectory(projectPath)
-  if (Option.isNone(firstNamed(yield* projectFiles(directory), [buildScriptName]))) {
+  if (Option.isNone(firstNamed(yield* projectFiles(directory, [buildScriptName]), [buildScriptName]))) {
     const reason = `has no ${buildScriptName}: POST /api/projects/init writes one`
     return yield* new ProjectPathInvalid({ path: projectPath, reason })
   }

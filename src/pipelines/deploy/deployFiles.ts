@@ -1,8 +1,9 @@
 import { Path } from "@effect/platform"
-import { Effect, Either, Option } from "effect"
+import { Array, Effect, Either, Option, Order } from "effect"
 import { type ContainerConfig, ProjectFileInvalid } from "../../schema/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ComposeFile } from "../projects/composeFile.ts"
+import { linkTarget } from "../projects/linkTarget.ts"
 import { projectText } from "../projects/projectText.ts"
 import { relativeName } from "../projects/relativeName.ts"
 import { isSecretName } from "../projects/secretName.ts"
@@ -25,21 +26,36 @@ const fileAt = (name: string, path: string, { mode, size }: LocalEntry, secret: 
   mode: secret || isSecretName(name) ? "600" : (mode & 0o100) === 0 ? "644" : "755"
 })
 
-/** The files of a directory and of those below it; links are not followed. */
+const tooMany = (path: string) =>
+  new ProjectFileInvalid({ file: path, reason: `has more than ${mostFiles} files to deploy` })
+
+/**
+ * The files of a directory and of those below it; links are not followed. No file is looked at before it is known that
+ * there are not too many.
+ */
 const below = (
   name: string,
   directory: string
-): Effect.Effect<ReadonlyArray<DeployFile>, LocalFileFailed, LocalFiles | Path.Path> =>
+): Effect.Effect<ReadonlyArray<DeployFile>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> =>
   Effect.gen(function*() {
     const path = yield* Path.Path
-    const entries = yield* (yield* LocalFiles).list(directory)
-    const nested = yield* Effect.forEach(entries, (entry) => {
-      const at = path.join(directory, entry.name)
-      const named = `${name}/${entry.name}`
-      if (entry.kind === "directory") return below(named, at)
-      return Effect.succeed(entry.kind === "file" ? [fileAt(named, at, entry, false)] : [])
-    }, { concurrency: 4 })
-    return nested.flat()
+    const files = yield* LocalFiles
+    const found: Array<{ readonly named: string; readonly at: string }> = []
+    const left = [{ named: name, at: directory }]
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      for (const entry of yield* files.names(next.at)) {
+        const child = { named: `${next.named}/${entry.name}`, at: path.join(next.at, entry.name) }
+        if (entry.kind === "directory") left.push(child)
+        if (entry.kind === "file") found.push(child)
+      }
+      if (found.length > mostFiles || left.length > mostFiles) return yield* tooMany(directory)
+    }
+    const looked = yield* Effect.forEach(
+      found,
+      ({ at, named }) => Effect.map(files.find(at), Option.map((entry) => fileAt(named, at, entry, false))),
+      { concurrency: 8 }
+    )
+    return Array.sortWith(Array.getSomes(looked), (file) => file.name, Order.string)
   })
 
 /**
@@ -65,9 +81,11 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
       const at = path.join(directory, ...clean.split("/"))
       const found = yield* files.find(at)
       if (Option.isNone(found)) return yield* refuse(source, `names ${clean}, which does not exist`)
+      if (found.value.kind === "other") return yield* refuse(clean, "is not a regular file")
+      const real = yield* linkTarget(directory, clean, config)
       return found.value.kind === "directory"
-        ? yield* below(clean, at)
-        : [fileAt(clean, at, found.value, secret)]
+        ? yield* below(clean, real)
+        : [fileAt(clean, real, found.value, secret)]
     })
 
   // Compose 1.x fails on bytes that are no UTF-8 without a word of which file, and 2.x changes them.
@@ -87,7 +105,7 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
   ])
   const unique = [...new Map(all.flat().toReversed().map((file) => [file.name, file])).values()].toReversed()
   if (unique.length > mostFiles) {
-    return yield* refuse("container.json", `names more than ${mostFiles} files`)
+    return yield* tooMany(path.join(directory, "container.json"))
   }
   return unique
 })

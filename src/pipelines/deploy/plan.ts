@@ -1,9 +1,10 @@
-import { Path } from "@effect/platform"
+import type { Path } from "@effect/platform"
 import { type Duration, Effect, Option } from "effect"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
 import { readContainerConfig } from "../projects/containerConfig.ts"
+import { linkTarget } from "../projects/linkTarget.ts"
 import { newestTarOf, projectFiles } from "../projects/projectFiles.ts"
 import { type DeployFile, deployFiles } from "./deployFiles.ts"
 
@@ -22,21 +23,24 @@ export interface DeployPlan {
 export const planDeploy = Effect.fn("planDeploy")(function*(
   directory: string
 ): Effect.fn.Return<DeployPlan, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
-  const path = yield* Path.Path
   const [compose, config, entries] = yield* Effect.all([
     readComposeFile(directory),
     readContainerConfig(directory),
-    projectFiles(directory)
+    projectFiles(directory, [])
   ])
   const tar = Option.getOrUndefined(newestTarOf(entries))
   const files = yield* deployFiles(directory, compose, config)
-  const archive = entries.find(({ name }) => name === tar)
+  const entry = entries.find(({ name }) => name === tar)
+  const archive = entry === undefined ? undefined : {
+    name: entry.name,
+    path: yield* linkTarget(directory, entry.name, config),
+    size: entry.size,
+    mode: "644" as const
+  }
   const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
   return {
     compose,
-    archive: archive === undefined
-      ? undefined
-      : { name: archive.name, path: path.join(directory, archive.name), size: archive.size, mode: "644" },
+    archive,
     files: files.filter(({ name }) => name !== tar),
     images: [...new Set(images)],
     healthTimeout: Option.fromNullable(config.healthTimeout)

@@ -41,6 +41,9 @@ const hostPortOf = portEvidence.pipe(
   })
 )
 
+/** The names of what is written, and of what stands for it just as well. */
+const providedNames = [containerConfigName, ...composeFileNames, ".env", buildScriptName, ".dockerignore"]
+
 interface Wanted {
   /** The file that is written; the names after it stand for it just as well. */
   readonly names: readonly [string, ...ReadonlyArray<string>]
@@ -70,7 +73,7 @@ export const init = Effect.fn("init")(function*(
 > {
   const path = yield* Path.Path
   const directory = yield* projectDirectory(projectPath)
-  const present = yield* projectFiles(directory)
+  const present = yield* projectFiles(directory, [...imageFileNames, ...providedNames])
   const base = path.basename(directory)
   const imageFile = Option.getOrElse(firstNamed(present, imageFileNames), () => imageFileNames[0])
   const imageText = Option.getOrElse(yield* projectText(directory, imageFile), () => "")

@@ -15,6 +15,8 @@ import { firstNamed, newestTarOf, projectFiles } from "./projectFiles.ts"
 const named = (text: string | null | undefined): string | null =>
   text === undefined || text === null || text.trim() === "" ? null : text
 
+const lookedFor = [...imageFileNames, ...composeFileNames, platformFileName, containerConfigName]
+
 /** Where a project is deployed to: what its `container.json` says, else `~/containers/<directory name>`. */
 export const remotePathOf = (config: ContainerConfig, name: string): string =>
   named(config.remotePath) ?? `~/containers/${name}`
@@ -24,7 +26,7 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
   directory: string
 ): Effect.fn.Return<LocalProject, LocalFileFailed, LocalFiles | Path.Path> {
   const name = (yield* Path.Path).basename(directory)
-  const files = yield* projectFiles(directory)
+  const files = yield* projectFiles(directory, lookedFor)
   const has = (names: ReadonlyArray<string>) => Option.isSome(firstNamed(files, names))
   const config: ContainerConfig = yield* Effect.catchTag(
     readContainerConfig(directory),

@@ -29,7 +29,7 @@ export const listProjects = Effect.fn("listProjects")(function*() {
       return Option.some(yield* inspectProject(directory))
     }).pipe(Effect.orElseSucceed(Option.none<LocalProject>))
 
-  const entries = Array.filter(yield* files.list(root), ({ kind }) => kind === "directory" || kind === "link")
+  const entries = Array.filter(yield* files.names(root), ({ kind }) => kind === "directory" || kind === "link")
   const projects = yield* Effect.forEach(entries, ({ name }) => inspect(name), { concurrency: 16 })
   return Array.getSomes(projects).filter((project) =>
     project.hasImageFile || project.hasComposeFile || project.hasPlatformJson

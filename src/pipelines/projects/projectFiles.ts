@@ -3,23 +3,28 @@ import { Array, Effect, Option, Order } from "effect"
 import { composeFileNames } from "../../schema/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 
-/** The files directly in a project, those behind links too. */
+const isArchiveName = (name: string) => name.endsWith(".tar")
+
+/**
+ * The image archives directly in a project, and its files of these names; those behind links too. Only they are looked
+ * at: a project may have any number of other files.
+ */
 export const projectFiles = Effect.fn("projectFiles")(function*(
-  directory: string
+  directory: string,
+  names: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyArray<LocalEntry>, LocalFileFailed, LocalFiles | Path.Path> {
   const path = yield* Path.Path
   const files = yield* LocalFiles
-  const entries = yield* files.list(directory)
+  const wanted = (yield* files.names(directory)).filter(({ kind, name }) =>
+    kind !== "directory" && (isArchiveName(name) || names.includes(name))
+  )
   const seen = yield* Effect.forEach(
-    entries,
-    (entry) =>
-      entry.kind === "link"
-        ? Effect.orElseSucceed(files.find(path.join(directory, entry.name)), Option.none)
-        : Effect.succeedSome(entry),
+    wanted,
+    ({ name }) => Effect.orElseSucceed(files.find(path.join(directory, name)), Option.none<LocalEntry>),
     { concurrency: 8 }
   )
   return Array.filterMap(
-    Array.zip(entries, seen),
+    Array.zip(wanted, seen),
     ([{ name }, found]) =>
       Option.map(Option.filter(found, ({ kind }) => kind === "file"), (file) => ({ ...file, name }))
   )
@@ -36,11 +41,11 @@ const newest = Order.combine(
 
 /** The most recently written `*.tar` among a project's files. */
 export const newestTarOf = (files: ReadonlyArray<LocalEntry>): Option.Option<string> =>
-  Option.map(Array.head(Array.sort(files.filter(({ name }) => name.endsWith(".tar")), newest)), ({ name }) => name)
+  Option.map(Array.head(Array.sort(files.filter(({ name }) => isArchiveName(name)), newest)), ({ name }) => name)
 
 /** The name of a project's image archive: its newest `*.tar`. */
-export const newestTar = (directory: string) => Effect.map(projectFiles(directory), newestTarOf)
+export const newestTar = (directory: string) => Effect.map(projectFiles(directory, []), newestTarOf)
 
 /** The name of a project's compose file. */
 export const composeFileOf = (directory: string) =>
-  Effect.map(projectFiles(directory), (files) => firstNamed(files, composeFileNames))
+  Effect.map(projectFiles(directory, composeFileNames), (files) => firstNamed(files, composeFileNames))

@@ -5,10 +5,14 @@ import { cut } from "../../schema/quoted.ts"
 /** What a local name stands for; a link is reported as a link. */
 export type LocalKind = "file" | "directory" | "link" | "other"
 
-/** An entry of a local directory. `size` is in bytes, `modified` in milliseconds since 1970, `mode` its permissions. */
-export interface LocalEntry {
+/** A name in a local directory, and what it stands for. */
+export interface LocalName {
   readonly name: string
   readonly kind: LocalKind
+}
+
+/** An entry of a local directory. `size` is in bytes, `modified` in milliseconds since 1970, `mode` its permissions. */
+export interface LocalEntry extends LocalName {
   readonly size: number
   readonly modified: number
   readonly mode: number
@@ -35,7 +39,9 @@ export class LocalFileFailed extends Schema.TaggedError<LocalFileFailed>()("Loca
 export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   /** What is at a path, links followed; nothing when there is nothing. */
   readonly find: (path: string) => Effect.Effect<Option.Option<LocalEntry>, LocalFileFailed>
-  /** The entries of a directory in the order of their names, links reported as links. */
+  /** The names in a directory, sorted, links reported as links: one look at the directory, and none at its files. */
+  readonly names: (path: string) => Effect.Effect<ReadonlyArray<LocalName>, LocalFileFailed>
+  /** The entries of a directory in the order of their names, links reported as links; each is looked at. */
   readonly list: (path: string) => Effect.Effect<ReadonlyArray<LocalEntry>, LocalFileFailed>
   /** The path with every link on the way resolved. */
   readonly realPath: (path: string) => Effect.Effect<string, LocalFileFailed>

@@ -1,7 +1,15 @@
 import { type Error, FileSystem, Path } from "@effect/platform"
-import { Array, Effect, Fiber, Layer, Option, Order, Predicate, Ref, Schedule, Stream } from "effect"
+import { Array, Effect, Fiber, Layer, Option, Predicate, Ref, Schedule, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { type FileRange, type LocalEntry, LocalFileFailed, LocalFiles, type LocalKind } from "./LocalFiles.ts"
+import {
+  type FileRange,
+  type LocalEntry,
+  LocalFileFailed,
+  LocalFiles,
+  type LocalKind,
+  type LocalName
+} from "./LocalFiles.ts"
+import { namesIn, type NotReadable, openRegular, readInto, readRegular } from "./openRegular.ts"
 import { unfinishedName } from "./unfinished.ts"
 
 const codeOf = ({ cause }: Error.PlatformError): string | undefined =>
@@ -18,6 +26,9 @@ const reasonOf = (error: Error.PlatformError): string =>
 
 const failing = (path: string) =>
   Effect.mapError((error: Error.PlatformError) => new LocalFileFailed({ path, reason: reasonOf(error) }))
+
+const unreadable = (path: string) =>
+  Effect.mapError(({ message: reason }: NotReadable) => new LocalFileFailed({ path, reason }))
 
 const kinds: Partial<Record<FileSystem.File.Type, LocalKind>> = { File: "file", Directory: "directory" }
 
@@ -93,52 +104,43 @@ const make = Effect.gen(function*() {
   const permissions = (file: string) =>
     fs.stat(file).pipe(Effect.map((info) => info.mode & 0o777), Effect.orElseSucceed(() => undefined))
 
-  const inspect = (directory: string) => (name: string) => {
-    const file = path.join(directory, name)
-    return fs.readLink(file).pipe(
-      Effect.as(bare(name, "link")),
-      Effect.orElse(() => Effect.map(fs.stat(file), (info) => entryOf(name, info))),
-      Effect.map(Option.some),
+  const inspect = (directory: string) => ({ kind, name }: LocalName) => {
+    if (kind === "link") return Effect.succeedSome(bare(name, kind))
+    return fs.stat(path.join(directory, name)).pipe(
+      Effect.map((info) => Option.some(entryOf(name, info))),
       Effect.catchAll((error) => Effect.succeed(isNothing(error) ? Option.none() : Option.some(bare(name, "other"))))
     )
   }
 
-  /** Refuses a pipe or a device: to open one may wait for ever, and holds a thread that every file access needs. */
-  const regular = (file: string) =>
-    Effect.filterOrFail(
-      failing(file)(fs.stat(file)),
-      ({ type }) => type === "File" || type === "Directory",
-      () => new LocalFileFailed({ path: file, reason: "is not a regular file" })
-    )
-
-  const stream = (file: string, range?: FileRange) =>
-    Stream.flatMap(Stream.fromEffect(regular(file)), () => whole(file, range))
-
-  const whole = (file: string, range?: FileRange) =>
-    Stream.mapError(
-      fs.stream(file, {
-        chunkSize,
-        bufferSize: 2,
-        ...range === undefined ? {} : { offset: range.offset },
-        ...range?.bytes === undefined ? {} : { bytesToRead: range.bytes }
-      }),
-      (error) => new LocalFileFailed({ path: file, reason: reasonOf(error) })
-    )
+  /** Reads a file chunk by chunk, each into memory of its own. */
+  const stream = (name: string, { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }) =>
+    Stream.unwrapScoped(Effect.map(unreadable(name)(openRegular(name)), (file) => {
+      let position = offset
+      let left = bytes
+      return Stream.repeatEffectOption(Effect.gen(function*() {
+        const memory = new Uint8Array(Math.min(chunkSize, left))
+        const read = yield* Effect.asSomeError(unreadable(name)(readInto(file, memory, position)))
+        if (read === 0) return yield* Effect.fail(Option.none())
+        position += read
+        left -= read
+        return memory.subarray(0, read)
+      }))
+    }))
 
   /** Reads a file into two pieces of memory in turn: one is with the reader while the other is filled. */
   const lend = (name: string, { bytes = Number.POSITIVE_INFINITY, offset }: FileRange = { offset: 0 }) =>
     Stream.unwrapScoped(Effect.gen(function*() {
       const scope = yield* Effect.scope
-      yield* regular(name)
-      const file = yield* failing(name)(fs.open(name, { flag: "r" }))
-      yield* file.seek(offset, "start")
+      const file = yield* unreadable(name)(openRegular(name))
       let memory = [new Uint8Array(chunkSize), new Uint8Array(chunkSize)] as const
+      let position = offset
       let left = bytes
       const fill = Effect.suspend(() => {
         const target = memory[0].subarray(0, Math.min(chunkSize, left))
-        return Effect.map(failing(name)(file.read(target)), (read) => {
-          left -= Number(read)
-          return target.subarray(0, Number(read))
+        return Effect.map(unreadable(name)(readInto(file, target, position)), (read) => {
+          position += read
+          left -= read
+          return target.subarray(0, read)
         })
       }).pipe(Effect.forkIn(scope))
       let filling = yield* fill
@@ -160,15 +162,14 @@ const make = Effect.gen(function*() {
       )
     ),
     list: Effect.fn("LocalFiles.list")((directory) =>
-      fs.readDirectory(directory).pipe(
-        Effect.map(Array.sort(Order.string)),
+      unreadable(directory)(namesIn(directory)).pipe(
         Effect.flatMap(Effect.forEach(inspect(directory), { concurrency: 16 })),
-        Effect.map(Array.getSomes),
-        failing(directory)
+        Effect.map(Array.getSomes)
       )
     ),
+    names: Effect.fn("LocalFiles.names")((directory) => unreadable(directory)(namesIn(directory))),
     realPath: Effect.fn("LocalFiles.realPath")((file) => failing(file)(fs.realPath(file))),
-    read: Effect.fn("LocalFiles.read")((file) => Effect.zipRight(regular(file), failing(file)(fs.readFile(file)))),
+    read: Effect.fn("LocalFiles.read")((file) => unreadable(file)(readRegular(file))),
     stream,
     lend,
     sha256: Effect.fn("LocalFiles.sha256")((file) =>

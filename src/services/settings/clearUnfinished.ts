@@ -1,5 +1,5 @@
 import { Path } from "@effect/platform"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { isUnfinished } from "../local/unfinished.ts"
 
@@ -13,8 +13,11 @@ export const clearUnfinished = (file: string): Effect.Effect<void, never, LocalF
     const files = yield* LocalFiles
     const directory = path.dirname(yield* files.realPath(file))
     const now = yield* Clock.currentTimeMillis
-    const left = (yield* files.list(directory)).filter(({ kind, modified, name }) =>
-      kind === "file" && isUnfinished(name) && now - modified > oldest
-    )
-    yield* Effect.forEach(left, ({ name }) => files.remove(path.join(directory, name)))
+    const unfinished = (yield* files.names(directory)).filter(({ kind, name }) => kind === "file" && isUnfinished(name))
+    yield* Effect.forEach(unfinished, ({ name }) =>
+      Effect.gen(function*() {
+        const file = path.join(directory, name)
+        const found = yield* files.find(file)
+        if (Option.exists(found, ({ modified }) => now - modified > oldest)) yield* files.remove(file)
+      }))
   }).pipe(Effect.ignore)

@@ -1,4 +1,3 @@
-import type { FileSystem } from "@effect/platform"
 import { Clock, Context, Deferred, Duration, Effect, Layer, RcMap } from "effect"
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
@@ -60,7 +59,7 @@ const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username
   ])).digest("hex")
 
 /** Connections over ssh2. They close when they break, after five idle minutes, and with the layer. */
-export const ConnectionsLive: Layer.Layer<Connections, never, FileSystem.FileSystem | HostKeys> = Layer.scoped(
+export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.scoped(
   Connections,
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))

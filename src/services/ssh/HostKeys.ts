@@ -1,6 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import { Context, Effect, Layer, Schema } from "effect"
 import { createHash, randomUUID } from "node:crypto"
+import { readRegular } from "../local/openRegular.ts"
 import { hostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
 
@@ -115,8 +116,9 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, FileSys
       const locks = yield* Locks
       const unavailable = (cause: { readonly message: string }) =>
         new HostKeysUnavailable({ file, reason: cause.message })
-      const read = files.readFileString(file).pipe(
-        Effect.catchTag("SystemError", (error) => error.reason === "NotFound" ? Effect.succeed("") : Effect.fail(error))
+      const read = readRegular(file).pipe(
+        Effect.map((bytes) => new TextDecoder().decode(bytes)),
+        Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(""))
       )
       const replace = (text: string) => {
         const staged = `${file}.${randomUUID()}`

@@ -1,4 +1,3 @@
-import type { FileSystem } from "@effect/platform"
 import { Deferred, Duration, Effect, Schedule } from "effect"
 import type { Scope } from "effect"
 import { Socket } from "node:net"
@@ -164,7 +163,7 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>) =
  */
 export const connect = (
   server: ServerAccess
-): Effect.Effect<Connection, ConnectError, FileSystem.FileSystem | HostKeys | Scope.Scope> =>
+): Effect.Effect<Connection, ConnectError, HostKeys | Scope.Scope> =>
   Effect.gen(function*() {
     const keys = yield* HostKeys
     const plan = yield* logIn(server)

@@ -1,8 +1,8 @@
-import { FileSystem } from "@effect/platform"
 import { Config, Effect, Option, Redacted } from "effect"
 import type { AnyAuthMethod } from "ssh2"
 import ssh2 from "ssh2"
 import type { Credentials, ServerAccess } from "../../schema/Server.ts"
+import { readRegular } from "../local/openRegular.ts"
 
 /** A way to log in: what a person calls it, and what is sent. */
 interface Way {
@@ -44,12 +44,7 @@ const longestKey = 1024 * 1024
 
 const withKey = (username: string, file: string, passphrase: string | undefined) =>
   Effect.gen(function*() {
-    const files = yield* FileSystem.FileSystem
-    const info = yield* files.stat(file)
-    // Reading a pipe or a device could wait for ever.
-    if (info.type !== "File") return yield* Effect.fail(new Error("it is not a regular file"))
-    if (info.size > longestKey) return yield* Effect.fail(new Error("it is too large for a private key"))
-    const text = yield* files.readFileString(file)
+    const text = new TextDecoder().decode(yield* readRegular(file, longestKey))
     const key = ssh2.utils.parseKey(text, passphrase)
     if (key instanceof Error) return yield* Effect.fail(key)
     const one = Array.isArray(key) ? key[0] : key
@@ -57,11 +52,11 @@ const withKey = (username: string, file: string, passphrase: string | undefined)
     return { name: `the private key ${file}`, method: { type: "publickey", username, key: one } } satisfies Way
   }).pipe(
     Effect.mapError((cause) =>
-      "reason" in cause && cause.reason === "NotFound"
+      "code" in cause && cause.code === "ENOENT"
         ? `the key file ${file} does not exist`
-        : "reason" in cause && cause.reason === "PermissionDenied"
+        : "code" in cause && cause.code === "EACCES"
         ? `the key file ${file} cannot be read: permission denied`
-        : `the private key ${file} cannot be used: ${cause.message}`
+        : `the private key ${file} cannot be used: ${cause.message.replace(/^(?=is )/, "it ")}`
     )
   )
 
@@ -91,7 +86,7 @@ export const logIn = ({ credentials, username }: Pick<ServerAccess, "credentials
         ...privateKey === undefined ? [] : [withKey(username, privateKey, reveal(passphrase))],
         ...agent === true ? [withAgent(username)] : []
       ],
-      (way): Effect.Effect<Way, string, FileSystem.FileSystem> => way
+      (way): Effect.Effect<Way, string> => way
     )
     return { ways: [...ways, ...withPassword(username, reveal(password))], unused } satisfies LogIn
   })

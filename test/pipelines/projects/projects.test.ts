@@ -140,10 +140,10 @@ describe("listProjects", () => {
         LocalFiles,
         Effect.map(LocalFiles, (files) => ({
           ...files,
-          list: (path: string) =>
+          names: (path: string) =>
             path === join(directory, "a")
               ? new LocalFileFailed({ path, reason: "permission denied" })
-              : files.list(path)
+              : files.names(path)
         }))
       ).pipe(Layer.provideMerge(local))
       const projects = yield* listProjects().pipe(

@@ -24,5 +24,15 @@ it.scoped.skipIf(process.platform === "win32")(
         expect((yield* Effect.flip(Effect.asVoid<unknown, { readonly message: string }, never>(attempt))).message)
           .toBe(`${pipe}: is not a regular file`)
       }
+      // More of them at once than there are threads for files.
+      yield* Effect.forEach(Array.from({ length: 8 }), () => Effect.flip(files.read(pipe)), {
+        concurrency: "unbounded"
+      })
+      yield* fs.writeFileString(`${pipe}.txt`, "still read")
+      expect(new TextDecoder().decode(yield* files.read(`${pipe}.txt`))).toBe("still read")
+      expect(yield* files.names(pipe.replace(/\/pipe$/, ""))).toEqual([
+        { name: "pipe", kind: "other" },
+        { name: "pipe.txt", kind: "file" }
+      ])
     }).pipe(Effect.provide(Layer.provideMerge(LocalFilesLive, NodeContext.layer)))
 )

@@ -100,7 +100,7 @@ describe("SettingsLive", () => {
         const settings = yield* settingsIn(SettingsLive(file))
         expect(yield* messageOf(settings.servers)).toBe(`${file}: is not valid UTF-8`)
         const folder = yield* settingsIn(SettingsLive(directory))
-        expect(yield* messageOf(folder.servers)).toBe(`${directory}: illegal operation on a directory`)
+        expect(yield* messageOf(folder.servers)).toBe(`${directory}: is not a regular file`)
       }))
   })
 

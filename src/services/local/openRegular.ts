@@ -1,0 +1,73 @@
+import { Array, Data, Effect, Order, Predicate } from "effect"
+import type { Scope } from "effect"
+import { constants, type Dirent } from "node:fs"
+import { type FileHandle, open, readdir } from "node:fs/promises"
+import type { LocalKind, LocalName } from "./LocalFiles.ts"
+
+/** A local file cannot be opened or read. `code` is the system's word for it, empty where Berth refuses the file. */
+export class NotReadable extends Data.TaggedError("NotReadable")<{
+  readonly code: string
+  readonly message: string
+}> {}
+
+const notRegular = (code = "") => new NotReadable({ code, message: "is not a regular file" })
+
+/** Node says `ENOENT: no such file or directory, open '…'`: the words between are what a person needs. */
+const notReadable = (cause: unknown): NotReadable => {
+  const code = Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : ""
+  // A socket cannot be opened at all.
+  if (code === "ENXIO") return notRegular(code)
+  if (code.startsWith("ERR_INVALID_ARG")) return new NotReadable({ code, message: "this is not a valid path" })
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new NotReadable({ code, message: /^[A-Z0-9_]+: ([^,]+)/.exec(message)?.[1] ?? message })
+}
+
+const reading = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: notReadable })
+
+// Windows has no such flag, and no pipes among its files.
+const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/**
+ * Opens a regular file to read it; it closes with the scope. A pipe without a writer would keep one of the few threads
+ * that all file access shares for ever, so nothing is waited for; and what was opened is judged, not what the name stood
+ * for a moment before.
+ */
+export const openRegular = (path: string): Effect.Effect<FileHandle, NotReadable, Scope.Scope> =>
+  Effect.gen(function*() {
+    const file = yield* Effect.acquireRelease(
+      reading(() => open(path, flags)),
+      (file) => Effect.ignore(reading(() => file.close()))
+    )
+    return (yield* reading(() => file.stat())).isFile() ? file : yield* notRegular()
+  })
+
+/**
+ * Reads a part of an open file.
+ * @returns how many bytes of `memory` were filled; 0 at the end of the file
+ */
+export const readInto = (file: FileHandle, memory: Uint8Array, position: number): Effect.Effect<number, NotReadable> =>
+  Effect.map(reading(() => file.read(memory, 0, memory.length, position)), ({ bytesRead }) => bytesRead)
+
+const kindOf = (entry: Dirent): LocalKind =>
+  entry.isFile() ? "file" : entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "other"
+
+/** The names in a directory, sorted, and what they stand for; the files themselves are not looked at. */
+export const namesIn = (directory: string): Effect.Effect<ReadonlyArray<LocalName>, NotReadable> =>
+  Effect.map(
+    reading(() => readdir(directory, { withFileTypes: true })),
+    (entries) =>
+      Array.sortWith(entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })), ({ name }) =>
+        name, Order.string)
+  )
+
+/** All bytes of a regular file; refused when it is larger than `most`. */
+export const readRegular = (
+  path: string,
+  most = Number.POSITIVE_INFINITY
+): Effect.Effect<Uint8Array, NotReadable> =>
+  Effect.scoped(Effect.gen(function*() {
+    const file = yield* openRegular(path)
+    const { size } = yield* reading(() => file.stat())
+    if (size > most) return yield* new NotReadable({ code: "EFBIG", message: `is larger than ${most / 1024} KiB` })
+    return new Uint8Array(yield* reading(() => file.readFile()))
+  }))
