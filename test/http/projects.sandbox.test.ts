@@ -37,8 +37,8 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
           project: { name: "notes", containerStatus: "partial", serverId: null }
         }
       })
-      // The platform's applications and the proxy's routes hold ports up to 2007.
-      expect(yield* Effect.promise(() => readFile(join(projectPath, ".env"), "utf8"))).toBe("HOST_PORT=2008\n")
+      // The platform's applications and the proxy's routes hold ports up to 2007, and the other project's .env 2008.
+      expect(yield* Effect.promise(() => readFile(join(projectPath, ".env"), "utf8"))).toBe("HOST_PORT=2009\n")
       expect((yield* request("POST", "/api/projects/init", { projectPath })).body).toMatchObject({ created: [] })
       const remotePath = "~/containers/notes"
       const compared = yield* request("POST", "/api/projects/compare", { projectPath, serverId: "sandbox", remotePath })

@@ -141,6 +141,7 @@ describe("the guard", () => {
 
       const reading = {
         "access-control-allow-origin": ui,
+        "access-control-expose-headers": "berth-run, location, preference-applied",
         "cross-origin-resource-policy": "cross-origin",
         "vary": "Origin"
       }
@@ -151,7 +152,7 @@ describe("the guard", () => {
       expect(preflight.headers.get("cache-control")).toBe("no-store")
       expect(cors(preflight)).toEqual({
         ...reading,
-        "access-control-allow-headers": "content-type, authorization",
+        "access-control-allow-headers": "content-type, authorization, prefer, idempotency-key, last-event-id",
         "access-control-allow-methods": "GET, POST, PATCH, DELETE",
         "access-control-max-age": "600"
       })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
 import { holdRemotePath } from "../../../src/pipelines/deploy/holdRemotePath.ts"
@@ -26,6 +26,15 @@ const renamed = (world: World) =>
     const other = { ...server, id: "renamed", name: "Renamed", host: "localhost" }
     writeFileSync(world.settingsFile, stringify({ ...settings, servers: [server, other] }))
     return other.id
+  })
+
+/** The world's settings in a file of their own: the runs recorded beside a settings file belong to one process. */
+const ofAnotherProcess = (world: World) =>
+  Effect.sync(() => {
+    const directory = mkdtempSync(join(world.home, "another-"))
+    const file = join(directory, "berth.yaml")
+    copyFileSync(world.settingsFile, file)
+    return file
   })
 
 /** Has the next load of the server's docker wait until it is told to go on. */
@@ -59,7 +68,7 @@ describe.skipIf(process.platform === "win32")("a second deploy to a path", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
       const mine = yield* startService(world.settingsFile)
-      const other = yield* startService(world.settingsFile)
+      const other = yield* startService(yield* ofAnotherProcess(world))
       const { goOn, hasBegun } = yield* pausing(world)
       const first = yield* Effect.fork(mine.request("POST", "/api/container/deploy", deployOf(world)))
       yield* eventually(hasBegun)

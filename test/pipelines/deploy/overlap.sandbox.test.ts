@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { imageArchive } from "../../../src/sandbox/imageArchive.ts"
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
@@ -25,6 +25,15 @@ const newArchive = (world: World) =>
       imageArchive({ name: "hello:latest", layers: [base, { hello: randomBytes(500).toString("hex") }] })
     )
   )
+
+/** The world's settings in a file of their own: the runs recorded beside a settings file belong to one process. */
+const ofAnotherProcess = (world: World) =>
+  Effect.sync(() => {
+    const directory = mkdtempSync(join(world.home, "another-"))
+    const file = join(directory, "berth.yaml")
+    copyFileSync(world.settingsFile, file)
+    return file
+  })
 
 /** Has the server's docker wait, the first time it is asked this, until a file `go` is there; `begun` tells that it does. */
 const pausing = (world: World, asked: string) =>
@@ -62,7 +71,7 @@ describe.skipIf(process.platform === "win32")("deploys that overlap", () => {
     Effect.gen(function*() {
       const world = yield* makeWorld
       const mine = yield* startService(world.settingsFile)
-      const other = yield* startService(world.settingsFile)
+      const other = yield* startService(yield* ofAnotherProcess(world))
       yield* newArchive(world)
       const first = readFileSync(composeOf(world), "utf8")
       expect((yield* mine.request("POST", "/api/container/deploy", deployOf(world))).status).toBe(200)
