@@ -47,8 +47,12 @@ const eventsIn = (text: string): ReadonlyArray<ServerSentEvent> =>
     return { id: Number(field("id")), event: field("event"), data: JSON.parse(field("data")) }
   })
 
-const watch = ({ request }: Pick<Service, "request">, id: string, headers: Readonly<Record<string, string>> = {}) =>
-  request("GET", `/api/runs/${id}/events`, undefined, headers)
+/** The events of a run to their end; `request` reads no more than the beginning of such an answer. */
+const watch = ({ url }: Pick<Service, "url">, id: string, headers: Readonly<Record<string, string>> = {}) =>
+  must(async () => {
+    const response = await fetch(`${url}/api/runs/${id}/events`, { headers })
+    return { headers: response.headers, text: await response.text() }
+  })
 
 const soon = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("20 millis"), times: 500 })
