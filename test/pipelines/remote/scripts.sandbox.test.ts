@@ -23,7 +23,8 @@ describe("the remote scripts", () => {
       "inspect",
       "known_compose",
       "name_ids",
-      "take_lock"
+      "take_lock",
+      "time_of"
     ])
   })
 
