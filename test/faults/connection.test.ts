@@ -261,10 +261,10 @@ const slowLine = Effect.gen(function*() {
   })
 })
 
-/** A server that gives the holder of a lock 12 seconds, in place of three minutes, to say something. */
+/** A server that gives the holder of a lock half a minute, in place of three, to say something. */
 const signsOfLife = Effect.gen(function*() {
   const programs = yield* programDirectory({
-    timeout: "[ \"$1\" != 180 ] || { shift; set -- 12 \"$@\"; }\nexec /usr/bin/timeout \"$@\""
+    timeout: "[ \"$1\" != 180 ] || { shift; set -- 30 \"$@\"; }\nexec /usr/bin/timeout \"$@\""
   })
   const stage = yield* makeFaultStage({ sshd: [`SetEnv PATH=${programs}:/usr/bin:/bin`] })
   yield* stage.build()
@@ -273,7 +273,7 @@ const signsOfLife = Effect.gen(function*() {
   })
   const deploy = yield* Effect.fork(stage.deploy)
   yield* until("the load has begun", Effect.sync(() => existsSync(join(root, "begun"))))
-  yield* Effect.sleep("15 seconds")
+  yield* Effect.sleep("40 seconds")
   expect(yield* isFree(join(stage.place, ".berth", "lock"))).toBe(false)
   writeFileSync(join(root, "go"), "")
   expect((yield* Fiber.join(deploy)).body).toMatchObject({ success: true, healthy: true })
