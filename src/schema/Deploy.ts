@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { cut } from "./quoted.ts"
+import { cut, followedBy } from "./quoted.ts"
 import { RemotePathText } from "./RemotePath.ts"
 import { strictBody } from "./strict.ts"
 
@@ -25,15 +25,17 @@ export const DeployRequest = Schema.Struct({
 }).annotations({ identifier: "DeployRequest", ...strictBody })
 export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
 
-/** A step of a deploy failed; what ran before runs again. */
+/** A step of a deploy failed. */
 export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFailed", {
   step: Schema.String,
   reason: Schema.String,
+  /** What runs on the server now, as a sentence without its full stop; empty where there is nothing to say of it. */
+  state: Schema.optionalWith(Schema.String, { default: () => "" }),
   /** 422 where a file of the project is at fault. */
   status: Schema.optionalWith(Schema.Number, { default: () => 500 })
 }) {
   override get message() {
-    return `Deploy failed at ${this.step}: ${this.reason}`
+    return followedBy(`Deploy failed at ${this.step}: ${this.reason}`, this.state)
   }
 }
 

@@ -1,18 +1,26 @@
 import { Schema } from "effect"
+import { cut } from "./quoted.ts"
 
 /** Whose log is meant: a container's, or that of all containers of the stack in a directory of the server. */
 export type LogSource =
   | { readonly kind: "container"; readonly name: string }
   | { readonly kind: "stack"; readonly remotePath: string }
 
+/** That a log's container or stack is not there, as the rest of a sentence. */
+export const noSource = (source: LogSource, server: string): string =>
+  `there is no ${
+    source.kind === "stack" ? `stack at ${cut(source.remotePath)}` : `container named ${cut(source.name)}`
+  }` +
+  ` on "${server}": scan lists what is deployed there`
+
 /** There is no such container, or no stack in that directory. */
 export class NothingToFollow extends Schema.TaggedError<NothingToFollow>()("NothingToFollow", {
-  what: Schema.String,
-  server: Schema.String
+  /** What is missing where, as `noSource` says it. */
+  reason: Schema.String
 }) {
   readonly status = 404
   override get message() {
-    return `There is no ${this.what} on "${this.server}": scan lists what is deployed there`
+    return `${this.reason.slice(0, 1).toUpperCase()}${this.reason.slice(1)}`
   }
 }
 

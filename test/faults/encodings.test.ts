@@ -74,7 +74,9 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 120_000 }, () =>
         "web.env": Buffer.concat([Buffer.from("PASSWORD=s3cret"), broken])
       })
       const reply = yield* stage.deploy
-      expect(reply.text).toMatch(/Deploy failed at preflight: .*web\.env.*is not valid UTF-8"\}$/)
+      expect(reply.text).toMatch(
+        /Deploy failed at preflight: .*web\.env.*is not valid UTF-8\. Nothing on the server was changed"\}$/
+      )
       expect(yield* stage.running).toBe(before)
       expect(readFileSync(join(stage.place, "compose.yml"), "utf8")).toBe(compose(stage))
 

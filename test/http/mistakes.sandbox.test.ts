@@ -130,49 +130,49 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     deploy,
     422,
-    "Deploy failed at preflight: ROOT/bare has no compose file: add one of compose.yml, compose.yaml, docker-compose.yml, docker-compose.yaml"
+    "Deploy failed at preflight: ROOT/bare has no compose file: add one of compose.yml, compose.yaml, docker-compose.yml, docker-compose.yaml. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("empty"),
     422,
-    "Deploy failed at preflight: ROOT/empty/compose.yml is empty: it needs a `services:` section"
+    "Deploy failed at preflight: ROOT/empty/compose.yml is empty: it needs a `services:` section. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("tabs"),
     422,
-    "Deploy failed at preflight: ROOT/tabs/compose.yml:2: Tabs are not allowed as indentation"
+    "Deploy failed at preflight: ROOT/tabs/compose.yml:2: Tabs are not allowed as indentation. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("no-services"),
     422,
-    "Deploy failed at preflight: ROOT/no-services/compose.yml:1 has no services: it needs a `services:` section"
+    "Deploy failed at preflight: ROOT/no-services/compose.yml:1 has no services: it needs a `services:` section. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("image-list"),
     422,
-    "Deploy failed at preflight: ROOT/image-list/compose.yml:3: services.web.image must be a string"
+    "Deploy failed at preflight: ROOT/image-list/compose.yml:3: services.web.image must be a string. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("wrong-config"),
     422,
-    "Deploy failed at preflight: ROOT/wrong-config/container.json:1: files must be a list of strings"
+    "Deploy failed at preflight: ROOT/wrong-config/container.json:1: files must be a list of strings. Nothing on the server was changed"
   ],
   [
     "POST",

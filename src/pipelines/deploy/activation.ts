@@ -11,9 +11,14 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { activateCommand, type Activation } from "../remote/activate.ts"
 import { serverWords } from "../remote/execute.ts"
 import { type ContainerState, parseLook } from "../remote/stackHealth.ts"
+import { halfway, stateAfter, unchanged, untouched } from "./failureState.ts"
 
 /** The server could not load the image, says why, and has undone the attempt. */
-export class LoadFailed extends Data.TaggedError("LoadFailed")<{ readonly reason: string }> {
+export class LoadFailed extends Data.TaggedError("LoadFailed")<{
+  readonly reason: string
+  /** What runs on the server now. */
+  readonly state: string
+}> {
   override get message() {
     return this.reason
   }
@@ -49,7 +54,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   const broken = yield* Deferred.make<never, DeployFailed>()
   const fed = input === undefined ? undefined : Stream.tapError(
     input,
-    ({ message }) => Deferred.fail(broken, new DeployFailed({ step: "load", reason: message }))
+    ({ message }) => Deferred.fail(broken, new DeployFailed({ step: "load", reason: message, state: untouched }))
   )
   const process = yield* spawnWatched(server, activateCommand(activation, server.useSudo), {
     silence,
@@ -66,13 +71,19 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
         const line = yield* Effect.optionFromOptional(lines.take)
         if (Option.isNone(line)) {
           const words = serverWords(server, yield* process.stderr)
-          return yield* new DeployFailed({ step: stage, reason: words === "" ? "the server stopped halfway" : words })
+          return yield* new DeployFailed({
+            step: stage,
+            reason: words === "" ? "the server stopped halfway" : words,
+            // It had not come to the load yet.
+            state: stage === "load" && !seen.includes("step\tload") ? unchanged : halfway
+          })
         }
         if (line.value === `step\t${next}`) return seen
         if (line.value.startsWith("failed\t")) {
-          const [, step = stage] = line.value.split("\t")
+          const [, step = stage, restored, before] = line.value.split("\t")
           const reason = serverWords(server, yield* rest) || "the server did not say why"
-          return yield* step === "load" ? new LoadFailed({ reason }) : new DeployFailed({ step, reason })
+          const state = stateAfter({ step, isRestored: restored === "yes", wasRunning: before === "running" })
+          return yield* step === "load" ? new LoadFailed({ reason, state }) : new DeployFailed({ step, reason, state })
         }
         // What docker load and compose said.
         const said = /^(?:loaded|started)\t(.*)$/.exec(line.value)?.[1]

@@ -3,6 +3,7 @@ import { Duration, Effect, Option } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
 import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { followedBy } from "../../schema/quoted.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
@@ -21,21 +22,31 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
-import { activate } from "./activation.ts"
+import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
 import type { DeployFile } from "./deployFiles.ts"
+import { stateWithin } from "./failureState.ts"
 import { holdRemotePath } from "./holdRemotePath.ts"
 import { planDeploy } from "./plan.ts"
 import { obstacle, preflight } from "./preflight.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
-import { decideTransfer, imageSource, readArchive, type Transfer, transferInput, transferSize } from "./transfer.ts"
+import {
+  archiveHelp,
+  decideTransfer,
+  imageSource,
+  readArchive,
+  type Transfer,
+  transferInput,
+  transferSize
+} from "./transfer.ts"
 import { uploadFiles } from "./upload.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
 const stage = stages((name, error) => {
   if (error instanceof DeployFailed || error instanceof DeployLocked) return error
   const status = error instanceof ProjectFileInvalid ? error.status : 500
-  return new DeployFailed({ step: name, reason: error.message, status })
+  const state = error instanceof LoadFailed ? error.state : stateWithin(name)
+  return new DeployFailed({ step: name, reason: error.message, state, status })
 })
 
 const size = (bytes: number) =>
@@ -140,8 +151,10 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
         load(transfer),
         "LoadFailed",
         (error) => transfer.kind === "layers" || transfer.kind === "names" ? loadWhole(transfer, error.reason) : error
-      ),
-      ({ words }) => words
+      ).pipe(Effect.catchTag("LoadFailed", ({ reason, state }) =>
+        new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state }))),
+      ({ words }) =>
+        words
     )
     // Once the files are being exchanged there is nothing to stop at before the stack has started.
     yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)

@@ -1,6 +1,6 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Option } from "effect"
-import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
 import { readContainerConfig } from "../projects/containerConfig.ts"
@@ -36,6 +36,12 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
     path: yield* linkTarget(directory, entry.name, config),
     size: entry.size,
     mode: "644" as const
+  }
+  if (archive?.size === 0) {
+    return yield* new ProjectFileInvalid({
+      file: `${directory}/${archive.name}`,
+      reason: "is empty: build it again"
+    })
   }
   const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
   return {

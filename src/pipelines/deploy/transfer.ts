@@ -51,6 +51,23 @@ export const readArchive = (
 const idThere = (configId: string, { containerdStore, loadedAs }: Pick<ServerFacts, "containerdStore" | "loadedAs">) =>
   containerdStore ? loadedAs.get(configId) ?? "" : configId
 
+const damage =
+  /unexpected EOF|\bEOF$|invalid tar header|Error processing tar file|unrecognized image format|repositories: no such file/m
+const otherCauses = /no space left|permission denied|could not be noted|Cannot connect to the Docker daemon/i
+
+/**
+ * What to do about an archive that the server did not load: nothing where that is not the archive's fault.
+ * @param said the server's words
+ */
+export const archiveHelp = (
+  file: DeployFile | undefined,
+  archive: Option.Option<ImageArchive>,
+  said: string
+): string =>
+  file === undefined || otherCauses.test(said) || (Option.isSome(archive) && !damage.test(said))
+    ? ""
+    : `${file.name} is cut short, or not an image archive: build it again`
+
 /** Decides what has to be sent of an archive. */
 export const decideTransfer = (
   file: DeployFile | undefined,

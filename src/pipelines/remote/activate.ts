@@ -43,7 +43,7 @@ export interface Activation {
 /**
  * Loads the image, moves the uploaded files into place, starts the stack and looks at its containers. It prints a
  * `step` line when it comes to `load`, `start`, `health` and its `end`, and where it fails a `failed` line (step,
- * whether what ran before is back) that the server's words follow.
+ * whether what ran before is back, and whether anything ran) that the server's words follow.
  */
 export const activateCommand = (
   { composeFile, composeKind, composeVersion, containerdStore, images, remotePath, run, source }: Activation,

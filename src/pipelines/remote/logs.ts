@@ -1,3 +1,4 @@
+import type { RemoteCommandFailed } from "../../schema/Ssh.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script as containerScript } from "./scripts/containerLogs.sh.ts"
 import { script as stackScript } from "./scripts/stackLogs.sh.ts"
@@ -27,6 +28,14 @@ export const containerLogsCommand = (
   args: [containerName, String(lines), since, yesOrNo(timestamps)],
   sudo
 })
+
+/** How the script of a stack's logs ends where there is no such directory. */
+const noDirectory = 66
+const noComposeFile = /no configuration file provided|Can't find a suitable configuration file/
+
+/** Whether reading a stack's logs failed for want of a stack: there is no such directory, or no compose file in it. */
+export const isNoStack = ({ code, words }: Pick<RemoteCommandFailed, "code" | "words">): boolean =>
+  code === noDirectory || noComposeFile.test(words)
 
 /** The last lines of a compose stack's log, all its services together. */
 export const stackLogsCommand = (

@@ -1,8 +1,8 @@
 import { Effect, Option, Sink, Stream } from "effect"
 import type { Scope } from "effect"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
-import { type LogEvent, type LogSource, NothingToFollow } from "../../schema/Logs.ts"
-import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
+import { type LogEvent, noSource, NothingToFollow } from "../../schema/Logs.ts"
+import type { ServerNotFound } from "../../schema/Server.ts"
 import { boundedLines } from "../../services/bytes/boundedLines.ts"
 import { lastBytes } from "../../services/bytes/lastBytes.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -18,12 +18,6 @@ import { serverOr } from "./serverOr.ts"
 const longestText = 8_000
 
 const failed = (reason: string) => new LogsFailed({ reason })
-
-const nothing = (source: LogSource, server: ServerAccess) =>
-  new NothingToFollow({
-    what: source.kind === "stack" ? `stack at ${source.remotePath}` : `container named ${source.name}`,
-    server: server.name
-  })
 
 /**
  * A log as it is written, its last lines first: of the stack where `remotePath` is given, with the containers that it
@@ -60,7 +54,9 @@ export const followLogs = Effect.fn("followLogs")(function*(
   const [begun, rest] = yield* Stream.peel(lines, Sink.head<string>()).pipe(
     Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => failed(`"${server.name}" does not answer`) })
   )
-  if (Option.contains(begun, "none")) return yield* nothing(source, server)
+  if (Option.contains(begun, "none")) {
+    return yield* new NothingToFollow({ reason: noSource(source, server.name) })
+  }
   if (!Option.contains(begun, "following")) {
     yield* quiet
     return yield* failed(dockerHelp(yield* withoutSecrets(said.text().trim()), server))

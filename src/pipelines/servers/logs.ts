@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
+import { noSource } from "../../schema/Logs.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { execute } from "../remote/execute.ts"
-import { containerLogsCommand, logLimit, stackLogsCommand } from "../remote/logs.ts"
+import { containerLogsCommand, isNoStack, logLimit, stackLogsCommand } from "../remote/logs.ts"
 import { dockerHelp } from "./dockerHelp.ts"
 import { type LogsQuery, wantedLogs } from "./logsQuery.ts"
 import { serverOr } from "./serverOr.ts"
@@ -28,7 +29,12 @@ export const logs = Effect.fn("logs")(function*(
     : containerLogsCommand(source.name, lines, server.useSudo, options)
   const { stdout, truncated = false } = yield* Effect.mapError(
     execute(server, command, { maxOutput: logLimit }),
-    ({ message }) => failed(dockerHelp(message, server))
+    (error) =>
+      failed(
+        source.kind === "stack" && error._tag === "RemoteCommandFailed" && isNoStack(error)
+          ? noSource(source, server.name)
+          : dockerHelp(error.message, server)
+      )
   )
   return yield* withoutSecrets(stdout, { cut: truncated })
 })

@@ -1,115 +1,11 @@
-import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Redacted, Schedule } from "effect"
-import { chmod, cp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
+import { Effect, Schedule } from "effect"
+import { cp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import { imageArchive, type ImageArchiveOptions } from "../../../src/sandbox/imageArchive.ts"
-import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
-import { makeStandIns } from "../../../src/sandbox/standIns.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { RunsLive } from "../../../src/services/runs/RunsLive.ts"
-import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
-import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
-import { SshLive } from "../../../src/services/ssh/SshLive.ts"
-import { HostKeysTest } from "../../layers/HostKeysTest.ts"
+import { base, scene } from "../../fixtures/deployScene.ts"
 import { shells } from "../../layers/RemoteHere.ts"
-import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
-import { plant, temporaryDirectory } from "../../layers/temporary.ts"
-
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
-const base = { runtime: "r".repeat(300_000) }
-const images = { shop: "sha256:", tar: "shop.tar" }
-const compose = `
-services:
-  web:
-    image: shop:latest
-    env_file: [.env]
-    healthcheck: { test: ["CMD", "/app", "--check"] }
-`
-
-/** A server of stand-ins, a project beside it, and a Berth that deploys the one to the other. */
-const scene = (
-  options: { readonly shell?: string; readonly settings?: SettingsFixture; readonly sudo?: boolean } = {}
-) =>
-  Effect.gen(function*() {
-    const [home, directory, programs] = [
-      yield* temporaryDirectory,
-      yield* temporaryDirectory,
-      yield* temporaryDirectory
-    ]
-    const password = Redacted.make("pass word")
-    const standIns = yield* makeStandIns({ sudoPassword: password })
-    const path = [programs, standIns.bin, ...options.shell === undefined ? [] : [options.shell]]
-    const ssh = yield* makeSshServer({ home, password, path, env: { ...standIns.env, STAND_INS: standIns.bin } })
-    const server = {
-      id: "1",
-      name: "Main",
-      host: ssh.host,
-      port: ssh.port,
-      username: ssh.username,
-      useSudo: options.sudo ?? false,
-      credentials: { password }
-    }
-    const berth = yield* Layer.build(
-      Layer.mergeAll(
-        SshLive.pipe(Layer.provide(ConnectionsLive)),
-        Layer.provide(RunsLive, RunStoreMemory),
-        InstanceLive
-      ).pipe(
-        Layer.provideMerge(LocksLive),
-        Layer.provideMerge(LocalFilesLive),
-        Layer.provide(HostKeysTest()),
-        Layer.provideMerge(settingsTest({
-          "deploy.healthTimeout": Duration.seconds(10),
-          "deploy.healthInterval": Duration.millis(200),
-          ...options.settings
-        }, [server])),
-        Layer.provideMerge(NodeContext.layer),
-        Layer.fresh
-      )
-    )
-    const remote = join(home, "containers", "shop")
-    const exists = (name: string) => Effect.map(must(() => readdir(remote)), (names) => names.includes(name))
-    const archive = (answer: string, fields: Partial<ImageArchiveOptions> = {}) =>
-      imageArchive({ name: "shop:latest", layers: [base, { app: answer }], ...fields })
-    const bring = (bytes: Uint8Array, name: string = images.tar) => must(() => writeFile(join(directory, name), bytes))
-    yield* plant(directory, { "compose.yml": compose, ".env": "A=1\n", "conf/a b'c": "x" })
-    yield* plant(directory, { "container.json": "{\"files\": [\"conf\"]}" })
-    return {
-      archive,
-      bring,
-      deployed: Effect.provide(
-        deploy({ projectPath: directory, serverId: "1", remotePath: "~/containers/shop" }),
-        berth
-      ),
-      directory,
-      exists,
-      home,
-      remote,
-      ssh,
-      standIns,
-      /** Puts a program before those of the server. */
-      program: (name: string, script: string) =>
-        must(async () => {
-          await writeFile(join(programs, name), `#!/bin/sh\n${script}\n`)
-          await chmod(join(programs, name), 0o755)
-        }),
-      /** What the server was asked to do with images since the last time, without questions. */
-      asked: Effect.map(standIns.dockerCalls, (calls) =>
-        calls.map(({ args }) => args.join(" ")).filter((line) => /^(load|tag|rmi)\b/.test(line))),
-      meaning: (name: string) =>
-        must(async () => {
-          const state = join(standIns.env.BERTH_SANDBOX_STATE, "docker")
-          const id = (await readFile(join(state, "tags", name), "utf8")).trim()
-          return readFile(join(state, "images", id, "layers"), "utf8")
-        }),
-      path
-    }
-  })
 
 const kilobytes = (message: string) => /Sent ([\d.]+ [kM]B) of ([\d.]+ [kM]B)/.exec(message)?.slice(1)
 

@@ -3,7 +3,13 @@ import { Option } from "effect"
 import type { ImageArchive } from "../../../src/pipelines/archive/imageArchive.ts"
 import type { TarMember } from "../../../src/pipelines/archive/tarMembers.ts"
 import type { DeployFile } from "../../../src/pipelines/deploy/deployFiles.ts"
-import { archiveNames, decideTransfer, imageSource, transferSize } from "../../../src/pipelines/deploy/transfer.ts"
+import {
+  archiveHelp,
+  archiveNames,
+  decideTransfer,
+  imageSource,
+  transferSize
+} from "../../../src/pipelines/deploy/transfer.ts"
 import { sha256 } from "../../fixtures/tar.ts"
 
 const file: DeployFile = { name: "shop.tar", path: "/p/shop.tar", size: 100_000, mode: "644" }
@@ -121,5 +127,31 @@ describe("imageSource", () => {
       archive: "",
       names: []
     })
+  })
+})
+
+describe("archiveHelp", () => {
+  const help = "shop.tar is cut short, or not an image archive: build it again"
+  const none = Option.none<ImageArchive>()
+  it.each(
+    [
+      ["one that Berth could not read either", none, "invalid tar header", help],
+      [
+        "one that Docker says is cut short",
+        Option.some(archive),
+        "Error processing tar file(exit status 1): EOF",
+        help
+      ],
+      ["an empty one", none, "open /tmp/docker-import-1/repositories: no such file or directory", help],
+      ["a full disk", none, "write /blob: no space left on device", ""],
+      ["a Docker that is down", none, "Cannot connect to the Docker daemon at unix:///var/run/docker.sock", ""],
+      ["one that is sound", Option.some(archive), "Error response from daemon: conflict", ""]
+    ] as const
+  )("of %s", (_, archive, said, expected) => {
+    expect(archiveHelp(file, archive, said)).toBe(expected)
+  })
+
+  it("is nothing without an archive", () => {
+    expect(archiveHelp(undefined, none, "EOF")).toBe("")
   })
 })

@@ -93,7 +93,7 @@ describe.each(shells)("logs in $name", (shell) => {
       expect(without.code).toBe(127)
       expect(without.stderr).toContain("neither docker compose nor docker-compose is installed")
       const nowhere = yield* runHere(stackLogsCommand("~/containers/$(x)", 3, false), here)
-      expect(nowhere.code).not.toBe(0)
+      expect(nowhere.code).toBe(66)
       expect(nowhere.stderr).toContain("containers/$(x)")
     }))
 

@@ -85,7 +85,9 @@ describe.skipIf(!realSsh.available || !realDocker.available).each(ways)(
           expect(texts(all)).toEqual(["e1", "e2", "l1", "e3"])
           expect(texts(yield* logs("server", { ...asked, lines: "2" }))).toEqual(["l1", "e3"])
           const error = yield* Effect.flip(logs("server", { remotePath: "~/containers/none" }))
-          expect(error.message).toMatch(/^Failed to get logs: .*containers\/none/)
+          expect(error.message).toMatch(/^Failed to get logs: there is no stack at ~\/containers\/none on /)
+          const bare = yield* Effect.flip(logs("server", { remotePath: "~/.ssh" }))
+          expect(bare.message).toMatch(/^Failed to get logs: there is no stack at ~\/\.ssh on /)
         }).pipe(Effect.provide([liveSsh(), settingsTest({}, [access])]))
       }), 120_000)
   }

@@ -78,6 +78,22 @@ describe("logs", () => {
       expect((yield* Effect.flip(containers("2"))).status).toBe(404)
     }).pipe(Effect.provide([SshTest({}), settings])))
 
+  it.effect.each(
+    [
+      { code: 66 },
+      { code: 14, stderr: "no configuration file provided: not found\n" },
+      { code: 1, stderr: "ERROR: \n  Can't find a suitable configuration file in this directory or any\n  parent." }
+    ] as const
+  )("says that there is no stack, and where to look (%j)", (answer) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(logs("1", { remotePath: "~/containers/app" }))
+      expect(error).toMatchObject({
+        status: 500,
+        message:
+          "Failed to get logs: there is no stack at ~/containers/app on \"Main\": scan lists what is deployed there"
+      })
+    }).pipe(Effect.provide([SshTest({ [ofStack]: answer }), settings])))
+
   it.effect("wraps what fails", () =>
     Effect.gen(function*() {
       const missing = yield* Effect.flip(logs("1", { containerName: "web" }))

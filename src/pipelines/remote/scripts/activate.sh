@@ -3,7 +3,8 @@
 # loads the image, moves the uploaded files into place, starts the stack and inspects its containers, in one go on the
 # server, and puts everything back by itself when a part fails. COUNT names to remember come first, then the ids of the
 # archive's images and as many names for them. Prints a `step` line when it comes to load, start, health and its end, and
-# where it fails a `failed` line (step, whether what ran before is back) that the server's words follow.
+# where it fails a `failed` line (step, whether what ran before is back, and whether anything ran) that the server's words
+# follow.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/compose.sh"
 . "$(dirname "$0")/lib/images.sh"

@@ -269,7 +269,9 @@ forget_names() {
   done
 }
 failed() {
-  printf 'failed\\t%s\\t%s\\n' "$1" "$2"
+  before=nothing
+  [ ! -s .berth/running ] || before=running
+  printf 'failed\\t%s\\t%s\\t%s\\n' "$1" "$2" "$before"
   printf '%s\\n' "$said" | tail -c 6000
   came_to "$(printf 'failed\\t%s\\t%s' "$1" "$2")"
   rm -rf "$staged" "$previous"

@@ -28,7 +28,13 @@ time_of() {
     *) printf '%s\\n' "$1" ;;
   esac
 }
-cd "$(path_of "$1")" || exit 1
+path=$(path_of "$1")
+if ! cd "$path" 2>/dev/null; then
+  why=$(LC_ALL=C ls -d "$path/." 2>&1)
+  printf '%s\\n' "$why" >&2
+  case $why in *"No such file"* | *"Not a directory"*) exit 66 ;; esac
+  exit 1
+fi
 find_compose
 since=$(time_of "$4")
 stamps='s/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/'

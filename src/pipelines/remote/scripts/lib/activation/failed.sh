@@ -5,9 +5,12 @@ forget_names() {
     cut -d ' ' -f 2 .berth/names | grep -qxF "$name" || as_root docker rmi "$name" </dev/null >/dev/null 2>&1
   done
 }
-# failed STEP RESTORED: the words of the server follow. They are in no file, for which there may be no room.
+# failed STEP RESTORED: tells that, and whether anything was running before; the words of the server follow. They are in
+# no file, for which there may be no room.
 failed() {
-  printf 'failed\t%s\t%s\n' "$1" "$2"
+  before=nothing
+  [ ! -s .berth/running ] || before=running
+  printf 'failed\t%s\t%s\t%s\n' "$1" "$2" "$before"
   printf '%s\n' "$said" | tail -c 6000
   came_to "$(printf 'failed\t%s\t%s' "$1" "$2")"
   rm -rf "$staged" "$previous"
