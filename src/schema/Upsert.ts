@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { ChangelogEntry } from "./Changelog.ts"
-import { cut, quoted } from "./quoted.ts"
+import { cut, followedBy, quoted } from "./quoted.ts"
 import { Step } from "./Step.ts"
 
 /** What an upsert made of an application. */
@@ -16,11 +16,13 @@ export interface UpsertResult extends Schema.Schema.Type<typeof UpsertResult> {}
 /** An upsert stopped. What its earlier steps did stays; running it again goes on from there. */
 export class UpsertFailed extends Schema.TaggedError<UpsertFailed>()("UpsertFailed", {
   step: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** What is made by then, as a sentence without its full stop; empty where nothing is. */
+  state: Schema.optionalWith(Schema.String, { default: () => "" })
 }) {
   readonly status = 500
   override get message() {
-    return `${this.reason} (upsert stopped at ${this.step})`
+    return followedBy(`${this.reason} (upsert stopped at ${this.step})`, this.state)
   }
 }
 

@@ -12,6 +12,7 @@ import { activateCommand, type Activation } from "../remote/activate.ts"
 import { serverWords } from "../remote/execute.ts"
 import { type ContainerState, parseLook } from "../remote/stackHealth.ts"
 import { halfway, stateAfter, unchanged, untouched } from "./failureState.ts"
+import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
 
 /** The server could not load the image, says why, and has undone the attempt. */
 export class LoadFailed extends Data.TaggedError("LoadFailed")<{
@@ -35,8 +36,8 @@ type Broken = DeployFailed | WatchedError
 export interface RunningActivation {
   /** Completes when the image is loaded. */
   readonly loaded: Effect.Effect<void, LoadFailed | Broken>
-  /** Completes when the stack is started. */
-  readonly started: Effect.Effect<void, LoadFailed | Broken>
+  /** What is to be told of the start, when the stack is started. */
+  readonly started: Effect.Effect<StartRemarks, LoadFailed | Broken>
   /** A first look at the containers, once the stack is started. */
   readonly seen: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
 }
@@ -94,7 +95,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
 
   return {
     loaded: Effect.asVoid(until("load", "start")),
-    started: Effect.asVoid(until("start", "health")),
+    started: Effect.map(until("start", "health"), parseStartRemarks),
     seen: Effect.map(until("health", "end"), (lines) => parseLook(lines.join("\n")))
   }
 })

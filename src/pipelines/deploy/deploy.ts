@@ -16,7 +16,7 @@ import type { Instance } from "../../services/runs/Instance.ts"
 import { countBytes } from "../../services/runs/progress.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { stages, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { warnWithoutSecrets, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
@@ -25,11 +25,13 @@ import type { ServerFacts } from "../remote/deployPreflight.ts"
 import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
 import type { DeployFile } from "./deployFiles.ts"
+import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
 import { holdRemotePath } from "./holdRemotePath.ts"
 import { planDeploy } from "./plan.ts"
 import { obstacle, preflight } from "./preflight.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
+import { describeRemarks } from "./startRemarks.ts"
 import {
   archiveHelp,
   decideTransfer,
@@ -128,6 +130,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
           composeFile: plan.compose.fileName,
           containerdStore: facts.containerdStore,
           source,
+          envFiles: envFileNames(plan, facts),
           images: plan.images
         }, input)
         yield* activation.loaded
@@ -157,7 +160,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
         words
     )
     // Once the files are being exchanged there is nothing to stop at before the stack has started.
-    yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)
+    const remarks = yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)
     const health = yield* stage(
       "health",
       Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, patience)),
@@ -176,7 +179,8 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
       status: health.status,
       uploadedFiles: sent === 0 ? names : [...names, ...archiveFile.map(({ name }) => name)],
       message: `Deployed to ${remotePath} on "${server.name}": the stack ${verdict}. ` +
-        (bytes === 0 ? `Nothing of ${size(all)} had to be sent.` : `Sent ${size(bytes)} of ${size(all)}.`)
+        (bytes === 0 ? `Nothing of ${size(all)} had to be sent.` : `Sent ${size(bytes)} of ${size(all)}.`) +
+        (yield* withoutSecrets(describeRemarks(remarks)))
     }
   }).pipe(Effect.scoped)
 

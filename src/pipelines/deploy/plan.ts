@@ -1,11 +1,12 @@
 import type { Path } from "@effect/platform"
-import { type Duration, Effect, Option } from "effect"
+import { type Duration, Effect, Either, Option } from "effect"
 import { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
 import { readContainerConfig } from "../projects/containerConfig.ts"
 import { linkTarget } from "../projects/linkTarget.ts"
 import { newestTarOf, projectFiles } from "../projects/projectFiles.ts"
+import { relativeName } from "../projects/relativeName.ts"
 import { type DeployFile, deployFiles } from "./deployFiles.ts"
 
 /** What a project wants on a server, read from its files alone. */
@@ -13,6 +14,8 @@ export interface DeployPlan {
   readonly compose: ComposeFile
   readonly archive: DeployFile | undefined
   readonly files: ReadonlyArray<DeployFile>
+  /** The names of those among them that are there for compose: `.env` and each `env_file`. */
+  readonly envFiles: ReadonlyArray<string>
   /** The names of all images that the stack runs, each once. */
   readonly images: ReadonlyArray<string>
   /** The project's own health time-out. */
@@ -44,10 +47,17 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
     })
   }
   const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
+  const forCompose = new Set([
+    ".env",
+    ...compose.services.flatMap((service) => service.envFiles).flatMap((name) =>
+      Either.match(relativeName(name), { onLeft: () => [], onRight: (clean) => [clean] })
+    )
+  ])
   return {
     compose,
     archive,
     files: files.filter(({ name }) => name !== tar),
+    envFiles: files.map(({ name }) => name).filter((name) => forCompose.has(name)),
     images: [...new Set(images)],
     healthTimeout: Option.fromNullable(config.healthTimeout)
   }

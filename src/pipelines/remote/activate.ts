@@ -25,6 +25,14 @@ export interface ImageSource {
   readonly expected: string
 }
 
+/** Files for compose, by their names below the remote path: `.env` and what the compose file names as `env_file`. */
+export interface EnvFileNames {
+  /** Those that the project has; the next deploy finds them noted on the server. */
+  readonly brought: ReadonlyArray<string>
+  /** Those that an earlier deploy brought and that are removed; a failure puts them back. */
+  readonly gone: ReadonlyArray<string>
+}
+
 /** What an activation switches to. */
 export interface Activation {
   /** The run that it is for: who comes back later asks for that. */
@@ -36,6 +44,7 @@ export interface Activation {
   /** Whether containerd keeps the server's images: it forgets one whose last name is taken. */
   readonly containerdStore: boolean
   readonly source: ImageSource
+  readonly envFiles: EnvFileNames
   /** The image names of the stack; a failure restores their present meaning, like that of the archive's names. */
   readonly images: ReadonlyArray<string>
 }
@@ -43,10 +52,11 @@ export interface Activation {
 /**
  * Loads the image, moves the uploaded files into place, starts the stack and looks at its containers. It prints a
  * `step` line when it comes to `load`, `start`, `health` and its `end`, and where it fails a `failed` line (step,
- * whether what ran before is back, and whether anything ran) that the server's words follow.
+ * whether what ran before is back, and whether anything ran) that the server's words follow. What compose warns of when it
+ * starts the stack are `warning` lines, and names of removed files `removed` lines.
  */
 export const activateCommand = (
-  { composeFile, composeKind, composeVersion, containerdStore, images, remotePath, run, source }: Activation,
+  { composeFile, composeKind, composeVersion, containerdStore, envFiles, images, remotePath, run, source }: Activation,
   sudo: boolean
 ): RemoteCommand => {
   const names = [...new Set([...images, ...source.names.map(({ name }) => name)])]
@@ -67,6 +77,7 @@ export const activateCommand = (
       run,
       String(names.length),
       ...names,
+      ...[envFiles.gone, envFiles.brought].flatMap((files) => [String(files.length), ...files]),
       ...source.names.map(({ id }) => id),
       ...source.names.map(({ name }) => name)
     ],

@@ -66,6 +66,8 @@ export interface ServerFacts {
   readonly serverImages: ReadonlyArray<ServerImage>
   /** The id that containerd gave to an image of an archive when it was last loaded there, by the archive's id of it. */
   readonly loadedAs: ReadonlyMap<string, string>
+  /** Names of the files that the last deploy brought for compose: `.env` and what the compose file names as `env_file`. */
+  readonly deployed: ReadonlyArray<string>
   /** Another text after every deploy to the remote path. */
   readonly turn: string
 }
@@ -109,6 +111,7 @@ export const parsePreflight = (output: string): ServerFacts => {
       }))
     }),
     loadedAs: new Map(Array.filterMap(values("loaded"), pairOf)),
+    deployed: values("deployed"),
     turn: value("revision")[0] ?? ""
   }
 }

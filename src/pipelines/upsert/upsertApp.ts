@@ -13,6 +13,7 @@ import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
 import { appendChangelog } from "../applications/changelog.ts"
 import { describeChanges, describePlan, describeTarget, updatesOf } from "./describe.ts"
 import { findLive } from "./findLive.ts"
@@ -24,22 +25,31 @@ import { setHostPort } from "./setHostPort.ts"
 import { setUpWebhook } from "./setUpWebhook.ts"
 import { sync } from "./sync.ts"
 
-/** A step whose failure ends the upsert, and says which step it was. */
+/** A step whose failure ends the upsert, and says which step it was and what is made by then. */
 const stage = <A, I, E extends { readonly message: string }, R>(
   name: string,
   kept: Schema.Schema<A, I>,
   effect: (isRepeated: boolean) => Effect.Effect<A, E, R>,
-  outcome: (result: A) => string | StepOutcome
+  outcome: (result: A) => string | StepOutcome,
+  state: string = ""
 ): Effect.Effect<A, UpsertFailed, R | Settings | Steps> =>
   Effect.mapError(
     durableStep(name, kept, effect, outcome),
-    ({ message }) => new UpsertFailed({ step: name, reason: message })
+    ({ message }) => new UpsertFailed({ step: name, reason: message, state })
   )
 
-const route = (wanted: Omit<DomainRoute, "domain">) =>
+const madeBy = ({ port }: AppPlan, uuid: string, isNew: boolean) => {
+  const taken = Option.match(port, { onNone: () => "", onSome: (number) => `, and its port ${number} is taken` })
+  return `The application ${
+    isNew ? "exists now" : "is updated"
+  } (${uuid})${taken}: running upsert again goes on from there`
+}
+
+const route = (wanted: Omit<DomainRoute, "domain">, made: string) =>
   Option.match(wanted.plan.domain, {
     onNone: () => Effect.as(skip("route", "no domain"), { detail: "", change: Option.none() } satisfies Routed),
-    onSome: (domain) => stage("route", KeptChange, () => routeDomain({ ...wanted, domain }), ({ detail }) => detail)
+    onSome: (domain) =>
+      stage("route", KeptChange, () => routeDomain({ ...wanted, domain }), ({ detail }) => detail, made)
   })
 
 /**
@@ -83,6 +93,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     (id) => `${isNew ? "created" : "updated"} ${id}`
   )
   const port = yield* stage("env", KeptChange, () => setHostPort(plan, uuid), ({ detail }) => detail)
+  const made = madeBy(plan, uuid, isNew)
   const routed = yield* route({
     plan,
     target,
@@ -90,7 +101,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     portChange: port.change,
     namesakes,
     projectPath: request.projectPath
-  })
+  }, made)
 
   const changes = [...updates, ...Option.toArray(port.change), ...Option.toArray(routed.change)]
   // Made once, so that an entry that is written already can be told.
@@ -107,13 +118,14 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     "changelog",
     Schema.Void,
     (isRepeated) => appendChangelog(request.projectPath, changelogEntry, isRepeated),
-    () => `${changelogFileName}: ${describeChanges(changelogEntry.changes)}`
+    () => `${changelogFileName}: ${describeChanges(changelogEntry.changes)}`,
+    made
   )
   yield* stage("deploy", KeptDeployment, () => platform.deploy(uuid), ({ notQueued }) =>
     Option.match(notQueued, {
       onNone: () => "the platform was asked to deploy",
       onSome: (why): StepOutcome => ({ status: "skipped", detail: `the platform queued no deployment: ${why}` })
-    }))
+    }), made)
   yield* setUpWebhook(plan, uuid)
 
   const domain = Option.getOrElse(plan.domain, () => "")

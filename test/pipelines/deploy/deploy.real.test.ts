@@ -1,6 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Duration, Effect, Fiber, Layer, Schedule } from "effect"
+import { existsSync } from "node:fs"
 import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,6 +19,7 @@ import { freePort } from "../../fixtures/freePort.ts"
 import { realSsh, startSshd } from "../../fixtures/openssh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
+import { eventually } from "../../sandbox/eventually.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
@@ -98,7 +100,7 @@ describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
     it.scopedLive(`brings a project up, and its next version, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
       Effect.gen(function*() {
         const { server, user } = yield* onServer(useSudo)
-        const { answer, build, directory, name } = yield* project
+        const { answer, build, compose, directory, name, usual } = yield* project
         const remotePath = `~/containers/${name} with a space`
         const request = { projectPath: directory, serverId: server.id, remotePath }
         yield* build("one")
@@ -109,12 +111,23 @@ describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
           expect(yield* answer).toBe("one")
 
           yield* build("two")
+          yield* must(() => writeFile(join(directory, "web.env"), "A=1\n"))
+          yield* compose([...usual, "env_file: [web.env]", "labels: { a: \"$BERTH_TEST_UNSET\" }"])
           const second = yield* deploy(request)
-          expect(second.uploadedFiles).toEqual([`${name}.tar`])
+          expect([...second.uploadedFiles].sort()).toEqual([`${name}.tar`, "compose.yml", "web.env"])
+          expect(second.message).toMatch(/Compose warns: The \\?"?BERTH_TEST_UNSET\\?"? variable is not set/)
+          expect(second.message).not.toContain("obsolete")
+          expect(yield* answer).toBe("two")
+
+          yield* must(() => rm(join(directory, "web.env")))
+          yield* compose(usual)
+          const third = yield* deploy(request)
+          expect(third.message).toMatch(/ Removed from the server, no longer in the project: web\.env\.$/)
           expect(yield* answer).toBe("two")
         }).pipe(Effect.provide(berth(server)))
 
         const remote = join(user.home, "containers", `${name} with a space`)
+        expect(existsSync(join(remote, "web.env"))).toBe(false)
         expect((yield* must(() => stat(join(remote, ".env")))).mode & 0o777).toBe(0o600)
         expect(yield* must(() => readFile(join(remote, "compose.yml"), "utf8"))).toContain(`image: ${name}`)
         expect(yield* must(() => readdir(join(remote, ".berth")))).not.toContain("incoming")
@@ -169,7 +182,7 @@ describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
       const failed = yield* Effect.flip(deploy(request)).pipe(Effect.provide(berth(server)))
       expect(failed.message).toMatch(/^Deploy failed at start: [^]*\. Nothing was running before and nothing is now$/)
       expect(yield* docker("ps", "-aq", "--filter", `ancestor=${image}`)).toBe("")
-      expect(yield* must(() => readdir(join(user.home, "containers", name)))).toEqual([".berth"])
+      yield* eventually(Effect.sync(() => !existsSync(join(user.home, "containers", name))))
     }))
 
   it.scopedLive("tells a stack that does not become healthy from one that does", () =>

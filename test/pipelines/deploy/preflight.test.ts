@@ -16,6 +16,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   fileHashes: new Map(),
   containerdStore: false,
   loadedAs: new Map(),
+  deployed: [],
   serverImages: [],
   ...overrides
 })
@@ -26,6 +27,7 @@ const plan = (overrides: Partial<DeployPlan> = {}): DeployPlan => ({
   },
   archive: { name: "shop.tar", path: "/p/shop.tar", size: 200_000_000, mode: "644" },
   files: [],
+  envFiles: [],
   images: ["shop:latest"],
   healthTimeout: Option.none(),
   ...overrides

@@ -38,6 +38,7 @@ const cutOff = (shell: Shell) =>
       chmodSync(join(programs, name), 0o755)
     }
     writeFileSync(join(app, "compose.yml"), "old")
+    writeFileSync(join(app, "web.env"), "OLD=1")
     writeFileSync(join(app, ".berth/incoming/compose.yml"), "new")
     writeFileSync(join(app, ".berth/incoming/.env"), "NEW=1")
     const deployed = yield* runHere(
@@ -49,13 +50,16 @@ const cutOff = (shell: Shell) =>
         composeFile: "compose.yml",
         containerdStore: false,
         source: { from: "none", archive: "", names: [], format: "", expected: "" },
+        envFiles: { brought: [".env"], gone: ["web.env"] },
         images: ["app:1"]
       }, false),
       { home, shell, programs }
     )
     expect(deployed).toMatchObject({ code: 0, stderr: "" })
     expect(readFileSync(join(app, "compose.yml"), "utf8")).toBe("new")
+    expect(existsSync(join(app, "web.env"))).toBe(false)
     const cut = join(`${home}-cut`, "app")
+    expect(existsSync(join(cut, "web.env"))).toBe(false)
     expect(readFileSync(join(cut, "compose.yml"), "utf8")).toBe("new")
     writeFileSync(join(home, "asked"), "")
     const run = (args: ReadonlyArray<string>) =>
@@ -71,6 +75,7 @@ describe.each(shells)("restore.sh in $name", (shell) => {
       expect([status, stdout]).toEqual([0, `${cut}: the previous version is back\n`])
       expect(readFileSync(join(cut, "compose.yml"), "utf8")).toBe("old")
       expect(existsSync(join(cut, ".env"))).toBe(false)
+      expect(readFileSync(join(cut, "web.env"), "utf8")).toBe("OLD=1")
       expect(existsSync(join(cut, ".berth/previous"))).toBe(false)
       expect(asked()).toEqual(expect.arrayContaining(["tag sha256:old app:1", "compose -f compose.yml up -d"]))
     }))

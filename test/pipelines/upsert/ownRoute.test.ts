@@ -66,9 +66,11 @@ describe("a route is not replaced", () => {
 
   it.effect("when it leads to another address", () =>
     Effect.gen(function*() {
-      expect(yield* refused(shop(3000, "two.example.com"))).toBe(
+      const message = yield* refused(shop(3000, "two.example.com"))
+      expect(message.replace(/\([0-9a-f]{24}\)/, "(UUID)")).toBe(
         "The route name \"shop\" is taken: it points to 192.168.1.99:3000. If it is this application's, remove it and " +
-          "run again (upsert stopped at route)"
+          "run again (upsert stopped at route). The application exists now (UUID), and its port 3000 is taken: running " +
+          "upsert again goes on from there"
       )
     }).pipe(within({ proxy: routed("shop", "one.example.com", "192.168.1.99:3000") })))
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED RUN COUNT NAME… ID… NAME…:
+# activate.sh DIRECTORY COMPOSE-KIND COMPOSE-VERSION COMPOSE-FILE STORE SOURCE ARCHIVE FORMAT EXPECTED RUN COUNT NAME… GONE FILE… BROUGHT FILE… ID… NAME…:
 # loads the image, moves the uploaded files into place, starts the stack and inspects its containers, in one go on the
-# server, and puts everything back by itself when a part fails. COUNT names to remember come first, then the ids of the
+# server, and puts everything back by itself when a part fails. COUNT names to remember come first, then GONE files that are removed
+# and BROUGHT ones that the project has for compose, then the ids of the
 # archive's images and as many names for them. Prints a `step` line when it comes to load, start, health and its end, and
 # where it fails a `failed` line (step, whether what ran before is back, and whether anything ran) that the server's words
 # follow.

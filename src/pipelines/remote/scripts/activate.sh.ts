@@ -88,6 +88,9 @@ restore_files() {
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
     fi
   done <.berth/files
+  [ ! -f .berth/gone ] || while IFS= read -r name; do
+    [ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
+  done <.berth/gone
 }
 kept_prefix() { printf '\\''berth/kept:%s-'\\'' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 let_go() {
@@ -152,6 +155,9 @@ restore_files() {
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
     fi
   done <.berth/files
+  [ ! -f .berth/gone ] || while IFS= read -r name; do
+    [ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
+  done <.berth/gone
 }
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 let_go() {
@@ -210,6 +216,16 @@ while [ "$names" -gt 0 ]; do
   wanted="$wanted $1"
   names=$((names - 1))
   shift
+done
+for list in gone brought; do
+  count=$1
+  shift
+  note "$list" </dev/null || exit 1
+  while [ "$count" -gt 0 ]; do
+    printf '%s\\n' "$1" >>".berth/$list" || exit 1
+    count=$((count - 1))
+    shift
+  done
 done
 name_ids $wanted </dev/null | note names &
 naming=$!
@@ -343,6 +359,10 @@ start() {
     fi
     mv -f "$staged/$name" "$name" || return 1
   done <.berth/files
+  while IFS= read -r name; do
+    if [ -L "./$name" ] || [ ! -f "./$name" ]; then continue; fi
+    mkdir -p "$(dirname "$previous/$name")" && mv -f "./$name" "$previous/$name" || return 1
+  done <.berth/gone
   compose -f "$compose_file" up -d </dev/null
 }
 if ! said=$(start 2>&1); then
@@ -351,6 +371,14 @@ if ! said=$(start 2>&1); then
   failed start no
 fi
 printf '%s\\n' "$said" | sed 's/^/started\\t/'
+tab=$(printf '\\t')
+printf '%s\\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \\
+  -e "/ variable is not set\\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
+  head -n 20 | cut -c 1-1000
+while IFS= read -r name; do
+  [ ! -f "$previous/$name" ] || printf 'removed\\t%s\\n' "$name"
+done <.berth/gone
+cp .berth/brought .berth/deployed
 printf 'step\\thealth\\n'
 rm -rf "$staged" "$previous"
 settle_archive() {
@@ -368,7 +396,7 @@ settle_archive() {
 if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
   { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
-if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_containers); then
+if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .berth/gone || ! now=$(known_containers); then
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")
 fi

@@ -9,26 +9,33 @@
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/revision.sh"
 path=$(path_of "$1")
+# A directory that is made for a deploy that then fails goes again: nothing is deployed there.
+made=
+[ -e "$path" ] || made=yes
 revision=
 known=yes
 [ -d "$path/.berth" ] || known=
-mkdir -p "$path/.berth" || exit 1
-cd "$path/.berth" || exit 1
 command -v flock >/dev/null || { echo "flock is missing: install util-linux" >&2; exit 1; }
 hang_up() {
   case $(cat "/proc/$1/comm" 2>/dev/null) in sshd*) kill -KILL "$1" 2>/dev/null ;; esac
 }
-exec 9>>lock || exit 1
-if ! flock -n 9; then
-  # shellcheck disable=SC2094 # It is only read here.
-  { IFS= read -r holder; read -r connection process; } <holder
-  if [ -n "$3" ] && [ "$holder" = "$3" ]; then
-    hang_up "$connection"
-    kill -KILL "$process" 2>/dev/null
+while :; do
+  mkdir -p "$path/.berth" || exit 1
+  cd "$path/.berth" || exit 1
+  exec 9>>lock || exit 1
+  if ! flock -n 9; then
+    # shellcheck disable=SC2094 # It is only read here.
+    { IFS= read -r holder; read -r connection process; } <holder
+    if [ -n "$3" ] && [ "$holder" = "$3" ]; then
+      hang_up "$connection"
+      kill -KILL "$process" 2>/dev/null
+    fi
+    [ -z "$holder" ] || printf '%s\n' "$holder"
+    exit 75
   fi
-  [ -z "$holder" ] || printf '%s\n' "$holder"
-  exit 75
-fi
+  # Where it was removed in between, it is made anew.
+  [ ! -e lock ] || break
+done
 if [ -e activation ]; then
   exec 8<activation
   flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
@@ -50,6 +57,18 @@ else
   cat >/dev/null 9>&-
 fi
 rm -rf incoming
-: >holder
+# The directory with what lies in .berth, where nothing else is in it and nothing goes on there. Whoever waits for the lock
+# sees its holder until the end.
+remove_made() {
+  [ ! -e activation ] || { exec 8<activation && flock -n 8; } || return
+  [ -z "$(cd "$path" && find . ! -type d ! -path './.berth/*' 2>&1 | head -n 1)" ] || return
+  mv "$path/.berth" "$path/.berth-$$" || return
+  rm -rf "$path/.berth-$$"
+  cd / || return
+  find "$path" -depth -type d ! -name .berth -exec rmdir {} \; 2>/dev/null
+}
+if [ -z "$made" ] || ! remove_made; then
+  [ ! -e holder ] || : >holder
+fi
 exec 9>&-
 [ -n "$told" ] || [ -z "$silent" ] || hang_up "$PPID"

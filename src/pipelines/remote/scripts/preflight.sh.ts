@@ -80,5 +80,6 @@ printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
 printf '%s\\n' "$hashes" | sed "s/^/file$tab/"
 printf '%s\\n' "$chains" | sed "s/^/chain$tab/"
 sed "s/^/loaded$tab/" "$path/.berth/loaded" 2>/dev/null
+sed "s/^/deployed$tab/" "$path/.berth/deployed" 2>/dev/null
 exit 0
 `

@@ -39,6 +39,9 @@ restore_files() {
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
     fi
   done <.berth/files
+  [ ! -f .berth/gone ] || while IFS= read -r name; do
+    [ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
+  done <.berth/gone
 }
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
 let_go() {

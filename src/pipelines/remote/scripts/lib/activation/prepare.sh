@@ -33,6 +33,17 @@ while [ "$names" -gt 0 ]; do
   names=$((names - 1))
   shift
 done
+# Two lists of files, each after how many it has: those that the project has no longer, and those for compose that it has.
+for list in gone brought; do
+  count=$1
+  shift
+  note "$list" </dev/null || exit 1
+  while [ "$count" -gt 0 ]; do
+    printf '%s\n' "$1" >>".berth/$list" || exit 1
+    count=$((count - 1))
+    shift
+  done
+done
 # shellcheck disable=SC2086 # A list of names without spaces.
 name_ids $wanted </dev/null | note names &
 naming=$!

@@ -18,6 +18,9 @@ restore_files() {
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
     fi
   done <.berth/files
+  [ ! -f .berth/gone ] || while IFS= read -r name; do
+    [ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
+  done <.berth/gone
 }
 # Names that hold on to the images of this directory while what their own names mean is in doubt.
 kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }

@@ -11,6 +11,10 @@ start() {
     fi
     mv -f "$staged/$name" "$name" || return 1
   done <.berth/files
+  while IFS= read -r name; do
+    if [ -L "./$name" ] || [ ! -f "./$name" ]; then continue; fi
+    mkdir -p "$(dirname "$previous/$name")" && mv -f "./$name" "$previous/$name" || return 1
+  done <.berth/gone
   compose -f "$compose_file" up -d </dev/null
 }
 if ! said=$(start 2>&1); then
@@ -19,6 +23,15 @@ if ! said=$(start 2>&1); then
   failed start no
 fi
 printf '%s\n' "$said" | sed 's/^/started\t/'
+tab=$(printf '\t')
+# What compose warns of; docker-compose 1.x marks no warning as one where nobody watches.
+printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
+  -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
+  head -n 20 | cut -c 1-1000
+while IFS= read -r name; do
+  [ ! -f "$previous/$name" ] || printf 'removed\t%s\n' "$name"
+done <.berth/gone
+cp .berth/brought .berth/deployed
 printf 'step\thealth\n'
 rm -rf "$staged" "$previous"
 # The archive that lies here is what was loaded, or there is none.
@@ -38,7 +51,7 @@ if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
   { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
 fi
 # The compose file and .env decide what a project is called.
-if grep -qxF -e "./$compose_file" -e ./.env .berth/files || ! now=$(known_containers); then
+if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .berth/gone || ! now=$(known_containers); then
   rm -f .berth/project
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
