@@ -1,7 +1,19 @@
 import { Schema } from "effect"
 import { ChangelogEntry } from "./Changelog.ts"
+import { AppRequest } from "./Drift.ts"
+import { PlanHash } from "./PlatformPlan.ts"
 import { cut, followedBy, quoted } from "./quoted.ts"
 import { Step } from "./Step.ts"
+import { strictBody } from "./strict.ts"
+
+/** Which application to bring to what its project declares, and the plan that it is held to. */
+export const UpsertRequest = Schema.Struct({
+  ...AppRequest.fields,
+  planHash: Schema.optional(Schema.NullOr(PlanHash)).annotations({
+    description: "The planHash of a plan: where something has moved since, nothing is changed and the answer is a 409."
+  })
+}).annotations({ identifier: "UpsertRequest", ...strictBody })
+export interface UpsertRequest extends Schema.Schema.Type<typeof UpsertRequest> {}
 
 /** What an upsert made of an application. */
 export const UpsertResult = Schema.Struct({

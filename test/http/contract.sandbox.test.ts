@@ -36,6 +36,7 @@ const endpoints = [
   "POST /api/platform/routes",
   "DELETE /api/platform/routes",
   "POST /api/platform/drift",
+  "POST /api/platform/plan",
   "POST /api/platform/upsert",
   "POST /api/platform/adopt",
   "GET /api/platform/config",

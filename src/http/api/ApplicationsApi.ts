@@ -5,8 +5,9 @@ import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
 import { AppRequest, Drift } from "../../schema/Drift.ts"
 import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
 import { RawEntry } from "../../schema/PlatformFile.ts"
+import { PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { strictQuery } from "../../schema/strict.ts"
-import { UpsertResult } from "../../schema/Upsert.ts"
+import { UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
 import { startsRun } from "./startsRun.ts"
@@ -92,9 +93,21 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
+    HttpApiEndpoint.post("platformPlan", "/api/platform/plan")
+      .setPayload(AppRequest)
+      .addSuccess(PlatformPlan)
+      .annotateContext(
+        help(
+          "Plan an upsert",
+          "Tells what an upsert would change on the platform, in the proxy file and on the git host, step by step, with a " +
+            "hash that an upsert can be held to. Changes nothing anywhere."
+        )
+      )
+  )
+  .add(
     HttpApiEndpoint.post("upsert", "/api/platform/upsert")
       .annotateContext(startsRun)
-      .setPayload(AppRequest)
+      .setPayload(UpsertRequest)
       .addSuccess(UpsertResult)
       .annotateContext(
         OpenApi.annotations({

@@ -4,6 +4,7 @@ import { adopt } from "../../pipelines/adopt/adopt.ts"
 import { createApplication, findApplication, listApplications } from "../../pipelines/applications/applications.ts"
 import { readPlatformFile } from "../../pipelines/applications/platformFile.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
+import { plan } from "../../pipelines/plan/plan.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
 import { quoted } from "../../schema/quoted.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -40,6 +41,7 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         )
         .handle("listPlatformServers", () => orApiError(platform.serversBody))
         .handle("drift", ({ payload }) => orApiError(drift(payload)))
+        .handle("platformPlan", ({ payload }) => orApiError(plan(payload)))
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
         .handle("adopt", ({ payload }) => orApiError(adopt(payload)))
         .handle("platformConfig", ({ urlParams: { path } }) =>

@@ -51,11 +51,19 @@ const unsaid = (field: AppField, plan: AppPlan): unknown => {
 
 const isUnset = (value: unknown) => value === undefined || value === null || value === ""
 
-/** What an update will change of an application's build. */
-export const changesOf = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
-  comparedInUpsert(plan).flatMap((field) => {
+/** In which of some fields an application is not what its plan says. */
+export const differences = (
+  fields: ReadonlyArray<AppField>,
+  plan: AppPlan,
+  app: PlatformRecord
+): ReadonlyArray<Change> =>
+  fields.flatMap((field) => {
     const old = app[field.record]
     const next = field.declared(plan)
     const now = isUnset(old) ? unsaid(field, plan) : old
     return now === next ? [] : [{ field: field.record, label: field.label, old: old ?? null, new: next }]
   })
+
+/** What an update will change of an application's build. */
+export const changesOf = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
+  differences(comparedInUpsert(plan), plan, app)

@@ -33,6 +33,19 @@ const refused = ({ file, server }: ProxyHome) =>
     Invalid: ({ reason }) => new RouteInvalid({ reason })
   })
 
+/** What an edit would make of the proxy file, and what it holds now. Nothing is written. */
+export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
+  decide: (text: string) => Either.Either<RouteEdit, Refusal>
+): Effect.fn.Return<
+  { readonly before: string; readonly edit: RouteEdit },
+  Exclude<EditFailure, FileLocked | RemoteFileFailed>,
+  Settings | Ssh
+> {
+  const home = yield* proxyHome
+  const before = yield* readProxyText(home)
+  return { before, edit: yield* Either.mapLeft(decide(before), refused(home)) }
+})
+
 // Another Berth, or a person, may write between reading and writing: what they wrote is read, and edited, again.
 const again = Schedule.intersect(Schedule.jittered(Schedule.exponential("50 millis")), Schedule.recurs(6))
 

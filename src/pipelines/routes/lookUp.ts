@@ -64,6 +64,10 @@ const hostsOf = (rule: string): ReadonlyArray<string> =>
       : []
   )
 
+/** The host names that a router asks for. */
+export const domainsOf = (proxy: ProxyText, router: string): ReadonlyArray<string> =>
+  hostsOf(textOf(valueOf(entriesIn(proxy, "routers").get(router), "rule")) ?? "")
+
 /** The routers whose rule asks for a domain, in the order of the file. */
 export const routersFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => hostsOf(textOf(valueOf(router, "rule")) ?? "").includes(domain.toLowerCase()))

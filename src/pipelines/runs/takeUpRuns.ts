@@ -1,13 +1,13 @@
 import { Effect, Option, Schema } from "effect"
 import { DeployRequest } from "../../schema/Deploy.ts"
-import { AppRequest } from "../../schema/Drift.ts"
+import { UpsertRequest } from "../../schema/Upsert.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
 import { upsertRun } from "../upsert/upsert.ts"
 
 const deployRequest = Schema.decodeUnknownOption(DeployRequest)
-const appRequest = Schema.decodeUnknownOption(AppRequest)
+const upsertRequest = Schema.decodeUnknownOption(UpsertRequest)
 
 /**
  * Goes on with the runs that an earlier process left unfinished: an upsert from the step that had not finished, a
@@ -20,7 +20,7 @@ export const takeUpRuns = Effect.flatMap(
       Effect.gen(function*() {
         const { kind, startedAt } = left.run
         if (kind === "upsert") {
-          const request = appRequest(left.request)
+          const request = upsertRequest(left.request)
           if (Option.isNone(request)) return false
           const { program, spec } = yield* upsertRun(request.value)
           return yield* goOn(spec, program)

@@ -1,4 +1,4 @@
-import { Array, Effect, type Option } from "effect"
+import { Array, Effect, Option } from "effect"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -14,6 +14,12 @@ export interface Live {
   readonly namesakes: ReadonlyArray<string>
 }
 
+/** What the record is to be read in the words of; a stack's address is one of several, another application's the only one. */
+const wanted = (plan: AppPlan) => ({
+  ...updateFields(plan),
+  ...(plan.buildPack === "composestack" && Option.isSome(plan.domain) ? { fqdn: `https://${plan.domain.value}` } : {})
+})
+
 /** Upsert step 3: looks the application up. */
 export const findLive = Effect.fn("findLive")(function*(
   plan: AppPlan
@@ -21,6 +27,6 @@ export const findLive = Effect.fn("findLive")(function*(
   const platform = yield* Platform
   const apps = yield* platform.applications
   const found = Array.findFirst(apps, ({ name }) => name === plan.name)
-  const app = yield* Effect.transposeMapOption(found, ({ uuid }) => platform.application(uuid, updateFields(plan)))
+  const app = yield* Effect.transposeMapOption(found, ({ uuid }) => platform.application(uuid, wanted(plan)))
   return { app, namesakes: namesakesOf(plan.name, apps) }
 })

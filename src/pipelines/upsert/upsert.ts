@@ -1,8 +1,9 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { AppRequest } from "../../schema/Drift.ts"
+import type { PlanMoved } from "../../schema/PlatformPlan.ts"
 import type { RunFailure } from "../../schema/Run.ts"
-import { UpsertFailed, UpsertResult } from "../../schema/Upsert.ts"
+import { UpsertFailed, type UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { applicationLock } from "../../services/locks/LockKey.ts"
@@ -13,6 +14,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
+import { heldToPlan } from "./heldToPlan.ts"
 import { upsertApp } from "./upsertApp.ts"
 
 /** The name of the application that a request is about, as far as its project tells; what does not fit is told in the run. */
@@ -24,7 +26,7 @@ const nameOf = ({ appName, projectPath }: AppRequest) =>
   )
 
 /** An upsert as a run: what it is, and the program that it executes. */
-export const upsertRun = Effect.fn("upsertRun")(function*(request: AppRequest) {
+export const upsertRun = Effect.fn("upsertRun")(function*(request: UpsertRequest) {
   const settings = yield* Settings
   const name = yield* nameOf(request)
   const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
@@ -41,15 +43,16 @@ export const upsertRun = Effect.fn("upsertRun")(function*(request: AppRequest) {
     result: UpsertResult,
     afterRestart: "resume"
   }
-  return { spec, program: upsertApp({ ...request, ...named }) }
+  const { planHash: _, ...wanted } = { ...request, ...named }
+  return { spec, program: Effect.zipRight(heldToPlan({ ...request, ...named }), upsertApp(wanted)) }
 })
 
 /** Runs an upsert as a run of the service. Upserts of one application follow each other: the second sees what the first made. */
 export const upsert = Effect.fn("upsert")(function*(
-  request: AppRequest
+  request: UpsertRequest
 ): Effect.fn.Return<
   UpsertResult,
-  UpsertFailed | RunFailure,
+  PlanMoved | UpsertFailed | RunFailure,
   GitHost | LocalFiles | Locks | Path.Path | Platform | Runs | Settings | Sftp | Ssh
 > {
   const { program, spec } = yield* upsertRun(request)

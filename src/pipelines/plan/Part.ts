@@ -1,0 +1,36 @@
+import type { PlanChange, PlanStep } from "../../schema/PlatformPlan.ts"
+import type { Facts } from "./facts.ts"
+
+/** What a plan says of one step of an upsert. */
+export interface Part extends PlanStep {
+  readonly changes: ReadonlyArray<PlanChange>
+  /** What the step would call to change something, in that order, changed or not. */
+  readonly writes: ReadonlyArray<string>
+  readonly unknown: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<string>
+  readonly facts: Facts
+  /** Whether the upsert would stop here. */
+  readonly stops: boolean
+}
+
+/** A part that says no more than it is given. */
+export const part = (given: PlanStep & Partial<Part>): Part => ({
+  changes: [],
+  writes: [],
+  unknown: [],
+  warnings: [],
+  facts: {},
+  stops: false,
+  ...given
+})
+
+/** A step that an upsert would fail at. */
+export const stop = (step: string, reason: string, given: Partial<Part> = {}): Part =>
+  part({ ...given, step, will: "skip", detail: `an upsert would stop here: ${reason}`, stops: true })
+
+/** A step that changes something, or finds it done. */
+export const willOf = (changes: ReadonlyArray<PlanChange>): PlanStep["will"] =>
+  changes.length === 0 ? "nothing" : "change"
+
+/** Something that could not be read, as a fact: the reason may be another one each time. */
+export const unreadable = { value: "unreadable", now: "unreadable" } as const

@@ -1,0 +1,45 @@
+import { Effect } from "effect"
+import type { AppRequest } from "../../schema/Drift.ts"
+import { type PlanChange, type PlanFailed, PlanMoved, type PlatformPlan } from "../../schema/PlatformPlan.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { scrubbedJson } from "../../services/secrets/scrubbedJson.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { decide, type PlanServices } from "./decide.ts"
+import { movedSince, planHash } from "./planHash.ts"
+
+/** What an upsert would do now, with a hash that holds a later upsert to it. Changes nothing anywhere. */
+export const plan = Effect.fn("plan")(function*(
+  request: AppRequest
+): Effect.fn.Return<PlatformPlan, PlanFailed | SettingsError, PlanServices> {
+  const { facts, plan } = yield* decide(request)
+  const digest = yield* keyedDigest
+  const secrets = yield* secretsInUse
+  const words = (texts: ReadonlyArray<string>) => texts.map((text) => scrubbed(text, secrets))
+  const masked = (change: PlanChange): PlanChange => ({
+    ...change,
+    old: scrubbedJson(change.old, secrets),
+    new: scrubbedJson(change.new, secrets)
+  })
+  return {
+    planHash: planHash(facts, digest),
+    ...plan,
+    changes: plan.changes.map(masked),
+    steps: plan.steps.map((step) => ({ ...step, detail: scrubbed(step.detail, secrets) })),
+    unknown: words(plan.unknown),
+    warnings: words(plan.warnings)
+  }
+})
+
+/** Reads and decides everything again: fails where something is not as it was when a plan was made. */
+export const checkPlan = Effect.fn("checkPlan")(function*(
+  request: AppRequest,
+  hash: string
+): Effect.fn.Return<void, PlanFailed | PlanMoved | SettingsError, PlanServices> {
+  const { facts, plan } = yield* decide(request)
+  const moved = movedSince(hash, facts, yield* keyedDigest)
+  if (moved.length === 0) return
+  const secrets = yield* secretsInUse
+  return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => scrubbed(words, secrets)) })
+})

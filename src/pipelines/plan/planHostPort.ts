@@ -1,0 +1,64 @@
+import { Effect, Either, Option } from "effect"
+import type { Change } from "../../schema/Changelog.ts"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { AppEnv } from "../../schema/PlatformApp.ts"
+import { quoted } from "../../schema/quoted.ts"
+import { PortHidden } from "../../schema/Upsert.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
+import { hostPortKey, hostPortOf } from "../applications/hostPort.ts"
+import { HostPortAction, hostPortAction, hostPortChange } from "../upsert/hostPortAction.ts"
+import type { Fact } from "./facts.ts"
+import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
+
+/** The plan of the step `env`, and the change that the route's own history has to know. */
+export interface PlannedPort {
+  readonly part: Part
+  readonly change: Option.Option<Change>
+}
+
+const factOf = (envs: ReadonlyArray<AppEnv>): Fact =>
+  Option.match(hostPortOf(envs), {
+    onNone: () => ({ value: null, now: "not set" }),
+    onSome: (env) =>
+      Disclosed.$match(env.value, {
+        Known: ({ value }) => ({ value: [value], now: quoted(value) }),
+        Absent: () => ({ value: [], now: "without a value" }),
+        Hidden: () => ({ value: "hidden", now: "hidden" })
+      })
+  })
+
+/** Plans the step `env`; a new application has no variables yet. */
+export const planHostPort = Effect.fn("planHostPort")(function*(
+  plan: AppPlan,
+  uuid: Option.Option<string>
+): Effect.fn.Return<PlannedPort, never, Platform> {
+  if (Option.isNone(plan.port)) {
+    return { part: part({ step: "env", will: "nothing", detail: "no port" }), change: Option.none() }
+  }
+  const port = plan.port.value
+  const platform = yield* Platform
+  const envs = Option.isNone(uuid)
+    ? Either.right<ReadonlyArray<AppEnv>>([])
+    : yield* Effect.either(platform.envs(uuid.value))
+  const action = hostPortAction(Either.getOrElse(envs, () => []), port)
+  const change = hostPortChange(action, port)
+  const changes = Option.toArray(change).map((one) => ({ target: "variable" as const, ...one }))
+  const facts = { hostPort: Either.match(envs, { onLeft: () => unreadable, onRight: factOf }) }
+  const unknown = Either.match(envs, {
+    onLeft: ({ message }) => [`${hostPortKey}: the variables could not be read: ${message}`],
+    onRight: () => []
+  })
+  const planned = (detail: string, writes: ReadonlyArray<string>) =>
+    part({ step: "env", will: willOf(changes), detail, changes, writes, unknown, facts })
+  return {
+    change,
+    part: HostPortAction.$match(action, {
+      Keep: () => planned(`${hostPortKey} is ${port} already`, []),
+      Create: () => planned(`sets ${hostPortKey} to ${port}`, ["createEnv"]),
+      Change: ({ old }) => planned(`changes ${hostPortKey} from ${old ?? "no value"} to ${port}`, ["updateEnv"]),
+      Stop: ({ reason }) =>
+        stop("env", new PortHidden({ reason }).message, { unknown: [`${hostPortKey}: ${reason}`], facts })
+    })
+  }
+})

@@ -1,0 +1,109 @@
+import type { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import type { Change } from "../../schema/Changelog.ts"
+import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { PlanChange } from "../../schema/PlatformPlan.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { recordedChanges } from "../applications/changelog.ts"
+import { servingFields } from "../applications/fields.ts"
+import { ensureRoute } from "../routes/edit.ts"
+import { previewProxyEdit } from "../routes/editProxyFile.ts"
+import { domainsOf, targetsOf } from "../routes/lookUp.ts"
+import { readProxy } from "../routes/proxyText.ts"
+import { RouteEdit } from "../routes/RouteEdit.ts"
+import { clearsDomains, proxyRoute, type WantedDomain } from "../upsert/proxyRoute.ts"
+import { routeChange, wayOf } from "../upsert/routeHistory.ts"
+import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
+
+/** The domain of an application, and what else the plan knows of it. */
+export interface PlannedDomain extends WantedDomain {
+  readonly app: Option.Option<PlatformRecord>
+  /** What the upsert would make of the port. */
+  readonly portChange: Option.Option<Change>
+  /** Where the changelog is. */
+  readonly projectPath: string
+}
+
+const addressChange = (old: string | null | undefined, next: string): ReadonlyArray<PlanChange> =>
+  (old ?? "") === next
+    ? []
+    : [{ target: "application", field: "fqdn", label: servingFields.domain.label, old: old ?? null, new: next }]
+
+/** Where a route of this name leads now. */
+const wayNow = (text: string, name: string): string | null =>
+  Either.match(readProxy(text), {
+    onLeft: () => null,
+    onRight: (proxy) => {
+      const targets = targetsOf(proxy, name).map((target) => `http://${target}`).join(", ")
+      const domains = domainsOf(proxy, name).join(", ")
+      return targets === "" && domains === "" ? null : `${domains} to ${targets}`
+    }
+  })
+
+const planProxy = (wanted: PlannedDomain, address: ReadonlyArray<PlanChange>) =>
+  Effect.gen(function*() {
+    const { domain, plan, portChange, projectPath, target } = wanted
+    const changes = [...yield* recordedChanges(projectPath, plan.name), ...Option.toArray(portChange)]
+    const clears = clearsDomains(plan, target) ? ["clearDomains"] : []
+    const stopped = (reason: string, given: Partial<Part> = {}) =>
+      stop("route", reason, { changes: address, writes: clears, ...given })
+    const wished = proxyRoute(wanted, changes)
+    if (Either.isLeft(wished)) return stopped(wished.left.message)
+    const { owner, route } = wished.right
+    const preview = yield* Effect.either(previewProxyEdit((text) => ensureRoute(text, route, owner)))
+    if (Either.isLeft(preview)) {
+      const { _tag, message } = preview.left
+      return _tag === "RouteTaken" || _tag === "ProxyFileUnfit" || _tag === "RouteInvalid"
+        ? stopped(message, { facts: { route: { value: message, now: "unfit for this route" } } })
+        : stopped(message, { unknown: [`the proxy file: ${message}`], facts: { route: unreadable } })
+    }
+    const { before, edit } = preview.right
+    const old = wayNow(before, route.routeName)
+    const facts = { route: { value: [RouteEdit.$is("Edited")(edit) ? edit.change : edit.reason, old, edit.warnings] } }
+    return RouteEdit.$match(edit, {
+      Unchanged: ({ warnings }) =>
+        part({
+          step: "route",
+          will: willOf(address),
+          detail: `${domain} is in the proxy file already`,
+          changes: address,
+          writes: clears,
+          warnings,
+          facts
+        }),
+      Edited: ({ change, warnings }) =>
+        part({
+          step: "route",
+          will: "change",
+          detail: `route ${route.routeName} is ${change}: ${wayOf(route)}`,
+          changes: [...address, { target: "route", ...routeChange(route), old: change === "replaced" ? old : null }],
+          writes: [...clears, "proxyFile"],
+          warnings,
+          facts
+        })
+    })
+  })
+
+/** Plans the step `route`: the platform serves what runs on its own host, the proxy file everything else. */
+export const planRoute = Effect.fn("planRoute")(function*(
+  wanted: Omit<PlannedDomain, "domain">
+): Effect.fn.Return<Part, never, LocalFiles | Path.Path | Settings | Ssh> {
+  const { app, plan, target } = wanted
+  if (Option.isNone(plan.domain)) return part({ step: "route", will: "skip", detail: "no domain" })
+  const fqdn = Option.match(app, { onNone: () => null, onSome: (record) => record.fqdn })
+  if (target.local) {
+    const url = `https://${plan.domain.value}`
+    const changes = addressChange(fqdn, url)
+    return part({
+      step: "route",
+      will: willOf(changes),
+      detail: changes.length === 0 ? `the platform serves ${url} already` : `lets the platform serve ${url}`,
+      changes,
+      writes: ["setDomain"]
+    })
+  }
+  const address = clearsDomains(plan, target) ? addressChange(fqdn, "") : []
+  return yield* planProxy({ ...wanted, domain: plan.domain.value }, address)
+})

@@ -1,0 +1,127 @@
+import { Effect, Either, Option, Redacted } from "effect"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { PlanChange } from "../../schema/PlatformPlan.ts"
+import { GitHost } from "../../services/githost/GitHost.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { AppPlan } from "../applications/appPlan.ts"
+import { noWebhookSecret, webhookSecret } from "../upsert/setUpWebhook.ts"
+import { HookAction, hookAction } from "../webhooks/pushHook.ts"
+import type { Fact } from "./facts.ts"
+import { type Part, part, unreadable, willOf } from "./Part.ts"
+
+const secretField = "manual_webhook_secret_githost"
+const masked = "***"
+
+interface Side {
+  readonly changes: ReadonlyArray<PlanChange>
+  readonly unknown: ReadonlyArray<string>
+  readonly writes: ReadonlyArray<string>
+  readonly fact: Fact
+}
+
+const secretChange = (old: unknown): ReadonlyArray<PlanChange> => [
+  { target: "application", field: secretField, label: "Webhook secret", old, new: masked }
+]
+
+/** Whether the application has the configured secret; one of the platform's that may not be read is unknown. */
+const onPlatform = (app: Option.Option<PlatformRecord>, secret: Redacted.Redacted) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    const writes = ["setWebhookSecret"]
+    if (Option.isNone(app)) return { changes: secretChange(null), unknown: [], writes, fact: { value: null } }
+    const { manual_webhook_secret_githost: now, uuid } = app.value
+    if (now !== undefined) {
+      const changes = now === Redacted.value(secret)
+        ? []
+        : secretChange(now === null || now === "" ? null : masked)
+      return { changes, unknown: [], writes, fact: { value: [now ?? ""] } }
+    }
+    const isSet = yield* Effect.either(platform.webhookSecretSet(uuid))
+    const untold = (reason: string) => ({
+      changes: [],
+      unknown: [`the application's webhook secret: ${reason}`],
+      writes,
+      fact: unreadable
+    })
+    if (Either.isLeft(isSet)) return untold(isSet.left.message)
+    return Disclosed.$match(isSet.right, {
+      Known: ({ value }): Side => ({ changes: value ? [] : secretChange(null), unknown: [], writes, fact: { value } }),
+      Absent: () => ({ changes: secretChange(null), unknown: [], writes, fact: { value: false } }),
+      Hidden: ({ reason }) => untold(reason)
+    })
+  })
+
+/** What has to happen on the git host. */
+const onGitHost = ({ repository }: AppPlan, app: Option.Option<PlatformRecord>) =>
+  Effect.gen(function*() {
+    const platform = yield* Platform
+    const url = yield* Option.match(app, {
+      onNone: () => platform.webhookUrl,
+      onSome: ({ uuid }) => platform.webhookUrlOf(uuid)
+    })
+    const hooks = yield* (yield* GitHost).hooks(repository)
+    const fact = { value: hooks.filter((hook) => hook.url === url).map(({ active, id }) => [id, active]) }
+    const change = (field: string, label: string, old: unknown, next: unknown): ReadonlyArray<PlanChange> => [
+      { target: "hook", field, label, old, new: next }
+    ]
+    return HookAction.$match(hookAction(hooks, url), {
+      Create: (): Side => ({
+        changes: change("url", "Webhook", null, url),
+        unknown: [],
+        writes: ["createHook"],
+        fact
+      }),
+      Update: ({ hook: { active, id } }) => ({
+        changes: active ? [] : change("active", `Webhook ${id} active`, false, true),
+        unknown: [`the secret of webhook ${id}: the git host never shows it, so it is written again`],
+        writes: ["updateHook"],
+        fact
+      })
+    })
+  })
+
+/** Plans the step `webhook`, in which nothing stops an upsert. */
+export const planWebhook = Effect.fn("planWebhook")(function*(
+  plan: AppPlan,
+  app: Option.Option<PlatformRecord>
+): Effect.fn.Return<Part, never, GitHost | Platform | Settings> {
+  const configured = yield* Effect.either(webhookSecret)
+  const warned = (message: string) => `the webhook could not be set up: ${message}`
+  if (Either.isLeft(configured)) {
+    const { message } = configured.left
+    return part({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)] })
+  }
+  if (Option.isNone(configured.right)) return part({ step: "webhook", will: "skip", detail: noWebhookSecret })
+  const secret = configured.right.value
+  const facts = { secret: { value: Redacted.value(secret) } }
+  const platformSide = yield* onPlatform(app, secret)
+  const gitHostSide = yield* Effect.either(onGitHost(plan, app))
+  if (Either.isLeft(gitHostSide)) {
+    const { message } = gitHostSide.left
+    const repository = `${plan.repository.owner}/${plan.repository.name}`
+    return part({
+      step: "webhook",
+      will: willOf(platformSide.changes),
+      detail: warned(message),
+      changes: platformSide.changes,
+      writes: platformSide.writes,
+      unknown: [...platformSide.unknown, `the webhooks of ${repository}: ${message}`],
+      warnings: [warned(message)],
+      facts: { ...facts, platformSecret: platformSide.fact, hooks: unreadable }
+    })
+  }
+  const changes = [...platformSide.changes, ...gitHostSide.right.changes]
+  return part({
+    step: "webhook",
+    will: willOf(changes),
+    detail: changes.length === 0
+      ? "pushes are delivered already; the secret is written again"
+      : `sets up: ${changes.map(({ label }) => label).join(", ")}`,
+    changes,
+    writes: [...platformSide.writes, ...gitHostSide.right.writes],
+    unknown: [...platformSide.unknown, ...gitHostSide.right.unknown],
+    facts: { ...facts, platformSecret: platformSide.fact, hooks: gitHostSide.right.fact }
+  })
+})

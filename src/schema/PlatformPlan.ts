@@ -1,0 +1,69 @@
+import { Schema } from "effect"
+import { cut } from "./quoted.ts"
+
+const planHashWords = "must be the planHash of a plan, as it was answered"
+
+/** What a plan was made from and what it decided, as one word: it fits for as long as none of that moves. */
+export const PlanHash = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9_-]{20,1000}$/, { message: () => planHashWords })
+)
+
+/** One thing that an upsert would make different. A secret is shown as `***`. */
+export const PlanChange = Schema.Struct({
+  target: Schema.Literal("application", "variable", "route", "hook", "deployment", "changelog"),
+  field: Schema.String,
+  label: Schema.String,
+  old: Schema.Unknown,
+  new: Schema.Unknown
+}).annotations({ identifier: "PlanChange" })
+export interface PlanChange extends Schema.Schema.Type<typeof PlanChange> {}
+
+/** What one step of an upsert would do. */
+export const PlanStep = Schema.Struct({
+  step: Schema.String,
+  will: Schema.Literal("change", "nothing", "skip").annotations({
+    description: "`nothing`: what the step brings about is there already."
+  }),
+  detail: Schema.String
+}).annotations({ identifier: "PlanStep" })
+export interface PlanStep extends Schema.Schema.Type<typeof PlanStep> {}
+
+/** What an upsert would do now. */
+export const PlatformPlan = Schema.Struct({
+  planHash: Schema.String.annotations({ description: "Sent with an upsert, it holds the upsert to this plan." }),
+  appName: Schema.String,
+  uuid: Schema.NullOr(Schema.String).annotations({ description: "Null while the application does not exist." }),
+  action: Schema.Literal("create", "update", "none").annotations({ description: "`none`: nothing would change." }),
+  changes: Schema.Array(PlanChange),
+  steps: Schema.Array(PlanStep),
+  unknown: Schema.Array(Schema.String).annotations({ description: "What could not be read, and why." }),
+  warnings: Schema.Array(Schema.String)
+}).annotations({ identifier: "PlatformPlan" })
+export interface PlatformPlan extends Schema.Schema.Type<typeof PlatformPlan> {}
+
+/** Too little could be read to plan an upsert. */
+export class PlanFailed extends Schema.TaggedError<PlanFailed>()("PlanFailed", {
+  step: Schema.String,
+  reason: Schema.String,
+  status: Schema.Number
+}) {
+  override get message() {
+    return `${this.reason} (an upsert would stop at ${this.step})`
+  }
+}
+
+const mostMoved = 10
+
+/** What an upsert would do is not what was planned. */
+export class PlanMoved extends Schema.TaggedError<PlanMoved>()("PlanMoved", {
+  appName: Schema.String,
+  moved: Schema.Array(Schema.String)
+}) {
+  readonly status = 409
+  override get message() {
+    const others = this.moved.length - mostMoved
+    const moved = this.moved.slice(0, mostMoved).map(cut).join("; ") + (others > 0 ? `; and ${others} more` : "")
+    return `The plan of ${JSON.stringify(cut(this.appName))} no longer holds: ${moved}. Nothing was changed. ` +
+      "Make a new plan with POST /api/platform/plan, and send its planHash"
+  }
+}
