@@ -160,14 +160,11 @@ describe("an upsert with a planHash", () => {
 
   it.effect("is compared once in a run, whatever attempt that is at", () =>
     Effect.gen(function*() {
-      const steps = yield* makeSteps({
-        initial: [],
-        changed: () => Effect.void,
-        progressed: () => Effect.void,
-        output: () => Effect.void,
+      const steps: Steps["Type"] = {
+        ...yield* makeSteps(),
         recall: (_, schema) => Effect.map(Schema.decodeUnknown(schema)("holds"), Option.some).pipe(Effect.orDie),
         perform: () => Effect.dieMessage("compared again")
-      })
+      }
       yield* Effect.provideService(heldToPlan({ ...request, planHash: "of-what-was-there-before" }), Steps, steps)
     }).pipe(inWorld))
 })
