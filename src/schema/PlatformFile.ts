@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { quoted } from "./quoted.ts"
 import { Domain } from "./Route.ts"
 import { Port } from "./Server.ts"
 
@@ -46,6 +47,15 @@ export const RawEntry = Schema.Record({ key: Schema.String, value: Schema.Unknow
   description: "An entry of platform.json as it stands in the file."
 })
 export type RawEntry = typeof RawEntry.Type
+
+/** There is no `platform.json` where the project is said to be. */
+export class PlatformFileMissing extends Schema.TaggedError<PlatformFileMissing>()("PlatformFileMissing", {
+  path: Schema.String
+}) {
+  override get message() {
+    return `No platform.json found in ${quoted(this.path)}: path is the absolute path of the project's directory`
+  }
+}
 
 /** An entry of the file, as it is and as it is understood. */
 export interface DeclaredApp {

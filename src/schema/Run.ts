@@ -119,7 +119,7 @@ export interface RunEvent {
 export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound", { id: Schema.String }) {
   readonly status = 404
   override get message() {
-    return `Run not found: no run has the id ${JSON.stringify(this.id.slice(0, 100))}. GET /api/runs lists them`
+    return `Run not found: no run has the id ${JSON.stringify(this.id.slice(0, 100))}. The list of runs names those that there are`
   }
 }
 

@@ -50,7 +50,7 @@ export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", { reason: Schema.String }) {
   readonly status = 400
   override get message() {
-    return `The request body cannot be sent on: ${this.reason}`
+    return `This JSON cannot be sent on: ${this.reason}`
   }
 }
 

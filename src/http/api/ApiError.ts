@@ -26,6 +26,9 @@ export interface StatusError {
   readonly message: string
 }
 
+/** An answer with status 200 that says what is wrong: some endpoints have always told a missing field or file so. */
+export const errorBody = ({ message }: { readonly message: string }) => Effect.succeed({ error: message })
+
 /** Turns the domain errors of a handler into the one error that the contract declares. */
 export const orApiError = <A, E extends StatusError, R>(
   effect: Effect.Effect<A, E, R>

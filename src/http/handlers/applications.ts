@@ -2,18 +2,13 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { adopt } from "../../pipelines/adopt/adopt.ts"
 import { createApplication, findApplication, listApplications } from "../../pipelines/applications/applications.ts"
-import { readPlatformFile } from "../../pipelines/applications/platformFile.ts"
+import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { plan } from "../../pipelines/plan/plan.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
-import { quoted } from "../../schema/quoted.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { errorBody, orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-
-const noFile = (path: string) => ({
-  error: `No platform.json found in ${quoted(path)}: path is the absolute path of the project's directory`
-})
 
 export const ApplicationsHandlers = HttpApiBuilder.group(
   BerthApi,
@@ -45,11 +40,6 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
         .handle("adopt", ({ payload }) => orApiError(adopt(payload)))
         .handle("platformConfig", ({ urlParams: { path } }) =>
-          orApiError(
-            Effect.map(
-              readPlatformFile(path),
-              Option.match({ onNone: () => noFile(path), onSome: (apps) => apps.map(({ raw }) => raw) })
-            )
-          ))
+          declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
     })
 )

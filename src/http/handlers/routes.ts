@@ -3,23 +3,18 @@ import { Effect } from "effect"
 import { nextPort } from "../../pipelines/ports/nextPort.ts"
 import { portEvidence } from "../../pipelines/ports/portEvidence.ts"
 import { addRoute, removeRoute } from "../../pipelines/routes/routes.ts"
-import { routeInput, RouteNamed, RouteRequest } from "../../schema/Route.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { givenRoute } from "../../schema/givenRoute.ts"
+import { RouteNamed, RouteRequest } from "../../schema/Route.ts"
+import { errorBody, orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
-const readRoute = routeInput(RouteRequest)
-const readName = routeInput(RouteNamed)
-
-const isFilled = (value: unknown) => value !== undefined && value !== null && value !== ""
+const readRoute = givenRoute(RouteRequest)
+const readName = givenRoute(RouteNamed)
 
 export const RoutesHandlers = HttpApiBuilder.group(BerthApi, "routes", (handlers) =>
   handlers
     .handle("nextPort", ({ urlParams }) => orApiError(urlParams.evidence === "true" ? portEvidence : nextPort))
     .handle("addRoute", ({ payload }) =>
-      [payload.routeName, payload.domain, payload.port].every(isFilled)
-        ? readRoute(payload).pipe(Effect.flatMap(addRoute), orApiError)
-        : Effect.succeed({ error: "routeName, domain and port are required" }))
+      readRoute(payload).pipe(Effect.flatMap(addRoute), Effect.catchTag("RouteFieldsMissing", errorBody), orApiError))
     .handle("removeRoute", ({ payload }) =>
-      isFilled(payload.routeName)
-        ? readName(payload).pipe(Effect.flatMap(removeRoute), orApiError)
-        : Effect.succeed({ error: "routeName is required" })))
+      readName(payload).pipe(Effect.flatMap(removeRoute), Effect.catchTag("RouteFieldsMissing", errorBody), orApiError)))

@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
 import { errorInWords, inWords } from "../../schema/inWords.ts"
 import type { Mistake } from "../../schema/mistakes.ts"
-import { type DeclaredApp, PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
+import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/PlatformFile.ts"
 import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
 import { parseJson } from "../../services/foreign/json.ts"
@@ -77,6 +77,19 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
     return yield* new ProjectFileInvalid({ file, reason: "must be an object, or an array of objects" })
   }
   return Option.some(yield* Effect.forEach(Array.ensure<unknown>(json), declaredIn(file)))
+})
+
+/** The entries of a project's `platform.json` as they stand there. */
+export const declaredEntries = Effect.fn("declaredEntries")(function*(
+  path: string
+): Effect.fn.Return<
+  ReadonlyArray<RawEntry>,
+  PlatformFileMissing | ProjectFileInvalid | LocalFileFailed,
+  LocalFiles | Path.Path
+> {
+  const apps = yield* readPlatformFile(path)
+  if (Option.isNone(apps)) return yield* new PlatformFileMissing({ path })
+  return apps.value.map(({ raw }) => raw)
 })
 
 /** The entry with a name, or the first one when no name is given. */

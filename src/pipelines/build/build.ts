@@ -67,7 +67,7 @@ export const build = Effect.fn("build")(function*(
 > {
   const directory = yield* projectDirectory(projectPath)
   if (Option.isNone(firstNamed(yield* projectFiles(directory, [buildScriptName]), [buildScriptName]))) {
-    const reason = `has no ${buildScriptName}: POST /api/projects/init writes one`
+    const reason = `has no ${buildScriptName}: init writes one`
     return yield* new ProjectPathInvalid({ path: projectPath, reason })
   }
   return yield* (yield* Runs).run(

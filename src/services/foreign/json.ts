@@ -30,8 +30,8 @@ export const tooDeepAt = (text: string, depth: number = limits.jsonDepth): numbe
 const reasons: { readonly [code: string]: string } = {
   InvalidSymbol: "a value must be a string in double quotes, a number, true, false, null, [ or {",
   InvalidNumberFormat: "this number is not valid",
-  PropertyNameExpected: "a name in double quotes is expected here: a comma at the end is not allowed",
-  ValueExpected: "a value is expected here: a comma at the end is not allowed",
+  PropertyNameExpected: "a name in double quotes is expected here",
+  ValueExpected: "a value is expected here",
   ColonExpected: "a colon is expected here",
   CommaExpected: "a comma is expected here",
   CloseBraceExpected: "a closing } is missing",
@@ -45,6 +45,19 @@ const reasons: { readonly [code: string]: string } = {
   InvalidCharacter: "a string must not contain a line break or tab: write \\n or \\t"
 }
 
+/** What else there is to say about a name or value that is missing: that the text stops, or that a comma is too much. */
+const missing = (text: string, offset: number): string => {
+  const rest = text.slice(offset).trimStart()
+  if (rest === "") return ": the text stops before its end"
+  return /^[}\]]/.test(rest) && text.slice(0, offset).trimEnd().endsWith(",") ? ": a comma at the end is not allowed" : ""
+}
+
+const reasonOf = (text: string, { error, offset }: ParseError): string | undefined => {
+  const code = printParseErrorCode(error)
+  const isMissing = code === "PropertyNameExpected" || code === "ValueExpected"
+  return isMissing ? `${reasons[code]}${missing(text, offset)}` : reasons[code]
+}
+
 /** The first mistake of a text that is known not to be JSON. */
 const mistakeIn = (text: string): TextProblem => {
   const errors: Array<ParseError> = []
@@ -53,7 +66,7 @@ const mistakeIn = (text: string): TextProblem => {
     (least, error) => least === undefined || error.offset < least.offset ? error : least,
     undefined
   )
-  const reason = first === undefined ? undefined : reasons[printParseErrorCode(first.error)]
+  const reason = first === undefined ? undefined : reasonOf(text, first)
   return {
     code: "JSON",
     reason: text.trim() === "" ? "it is empty" : reason ?? "it is not valid JSON",

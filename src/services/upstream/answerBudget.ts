@@ -24,7 +24,7 @@ export const takeFromBudget = (bytes: number): Effect.Effect<void, string> =>
       onSome: (left) =>
         Effect.flatMap(Ref.updateAndGet(left, (now) => now - bytes), (now) =>
           now < 0
-            ? Effect.fail(`the answers to one request are more than ${inMebibytes(mostTogether)} together`)
+            ? Effect.fail(`the answers that this needs are more than ${inMebibytes(mostTogether)} together`)
             : Effect.void)
     })
   )

@@ -27,6 +27,10 @@ describe("parseJson", () => {
   it.each([
     ["{\n  \"a\": 1,\n}", 3, 1, "a name in double quotes is expected here: a comma at the end is not allowed"],
     ["[1, 2,]", 1, 7, "a value is expected here: a comma at the end is not allowed"],
+    ["{\"a\": 1,", 1, 9, "a name in double quotes is expected here: the text stops before its end"],
+    ["{\"a\": [1, {\"b\":\n ", 2, 2, "a value is expected here: the text stops before its end"],
+    ["{\"a\":}", 1, 6, "a value is expected here"],
+    ["{\"a\": , \"b\": 1}", 1, 7, "a value is expected here"],
     ["{\"path\": \"C:\\Users\"}", 1, 10, "a backslash in a string must be written as \\\\"],
     ["{\"a\": 1 \"b\": 2}", 1, 9, "a comma is expected here"],
     ["{\"a\" 1}", 1, 6, "a colon is expected here"],

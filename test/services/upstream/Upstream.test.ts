@@ -232,7 +232,7 @@ describe("Upstream", () => {
         const body: unknown = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`)
         const error = yield* Effect.flip(sending({ ...call, method: "PATCH", idempotent: false, body }))
         expect(error).toMatchObject({ _tag: "BodyRefused", status: 400 })
-        expect(error.message).toBe("The request body cannot be sent on: it is nested more than 64 levels deep")
+        expect(error.message).toBe("This JSON cannot be sent on: it is nested more than 64 levels deep")
       }
       expect(seen).toHaveLength(0)
     }).pipe(Effect.provide(layer))
@@ -271,7 +271,7 @@ describe("Upstream", () => {
         ))
         expect(outcomes.filter(Either.isRight)).toHaveLength(67)
         const [error] = Array.getLefts(outcomes)
-        expect(error?.message).toMatch(/the answers to one request are more than 64 MiB together$/)
+        expect(error?.message).toMatch(/the answers that this needs are more than 64 MiB together$/)
         expect((yield* sending(call)).body).toHaveLength(1_000_000)
       }).pipe(Effect.provide(layer))
     })
