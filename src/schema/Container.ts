@@ -1,22 +1,23 @@
 import { Schema } from "effect"
+import { flag, text, textOrNull } from "./described.ts"
 
 /** A running container. */
 export const Container = Schema.Struct({
-  name: Schema.String,
-  status: Schema.String,
-  ports: Schema.String
+  name: text("The container's name.", "hello-web-1"),
+  status: text("What Docker says of its state.", "Up 3 hours (healthy)"),
+  ports: text("Its ports as Docker lists them; empty when it has none.", "0.0.0.0:2000->3000/tcp")
 }).annotations({ identifier: "Container" })
 export interface Container extends Schema.Schema.Type<typeof Container> {}
 
 /** A directory under `~/containers` on a server. */
 export const DeployedProject = Schema.Struct({
-  name: Schema.String,
-  remotePath: Schema.String,
-  hasComposeFile: Schema.Boolean,
-  hasEnv: Schema.Boolean,
-  hasData: Schema.Boolean,
-  tarFile: Schema.NullOr(Schema.String),
-  composeFileContent: Schema.NullOr(Schema.String)
+  name: text("The name of the directory.", "hello"),
+  remotePath: text("Where it is on the server.", "~/containers/hello"),
+  hasComposeFile: flag("Whether it has a compose file."),
+  hasEnv: flag("Whether it has a .env file."),
+  hasData: flag("Whether it has a directory data/."),
+  tarFile: textOrNull("The name of its image archive; null when it has none.", "hello.tar"),
+  composeFileContent: textOrNull("The first 256 KiB of its compose file; null when it has none or it cannot be read.")
 }).annotations({ identifier: "DeployedProject" })
 export interface DeployedProject extends Schema.Schema.Type<typeof DeployedProject> {}
 

@@ -1,32 +1,38 @@
 import { Schema } from "effect"
 import { appDefaults, publishDefaults } from "./AppDefaults.ts"
+import { text } from "./described.ts"
 import { strictBody } from "./strict.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
-const text = (byDefault: string) =>
-  optional(Schema.String).annotations({ description: `Default: ${byDefault}.`, default: byDefault })
+const textOr = (byDefault: string, description: string) =>
+  optional(Schema.String).annotations({ description, default: byDefault })
 
 /** An application to create on the platform. */
 export const CreateApp = Schema.Struct({
-  name: Schema.NonEmptyString,
+  name: Schema.NonEmptyString.annotations({ description: "The name of the application.", examples: ["hello"] }),
   buildpack: optional(Schema.Literal("composestack", "autopack")).annotations({
-    description: "Left out, the application is built as autopack.",
+    description: "How the platform builds it; left out, the application is built as autopack.",
     default: "composestack"
   }),
-  gitRepo: Schema.NonEmptyString,
-  gitBranch: text(appDefaults.branch),
-  isStatic: optional(Schema.Boolean),
-  publishDir: text(publishDefaults.site),
-  portsExposes: text(appDefaults.portsExposes),
-  baseDirectory: text(appDefaults.baseDirectory),
-  composeLocation: text(appDefaults.composeLocation),
-  serverUuid: optional(Schema.String).annotations({ description: "Default: the configured server." })
+  gitRepo: Schema.NonEmptyString.annotations({
+    description: "The address of its repository, read with the deploy key of the settings.",
+    examples: ["git@git.example.com:ann/hello.git"]
+  }),
+  gitBranch: textOr(appDefaults.branch, "The branch to build."),
+  isStatic: optional(Schema.Boolean).annotations({ description: "Whether it is a static site.", default: false }),
+  publishDir: textOr(publishDefaults.site, "The directory of a static site's built files."),
+  portsExposes: textOr(appDefaults.portsExposes, "The ports inside the container, separated by commas."),
+  baseDirectory: textOr(appDefaults.baseDirectory, "The directory of the repository that is built."),
+  composeLocation: textOr(appDefaults.composeLocation, "Where its compose file is, below the base directory."),
+  serverUuid: optional(Schema.String).annotations({
+    description: "The uuid of the platform's server to run it on; left out, that of platform.defaultServerUuid."
+  })
 }).annotations({ identifier: "CreatePlatformAppRequest", ...strictBody })
 export interface CreateApp extends Schema.Schema.Type<typeof CreateApp> {}
 
 /** An environment variable to create. */
 export const CreateEnv = Schema.Struct({
-  key: Schema.NonEmptyString,
-  value: Schema.String
+  key: Schema.NonEmptyString.annotations({ description: "The name of the variable.", examples: ["TZ"] }),
+  value: text("Its value.", "Europe/Vienna")
 }).annotations({ identifier: "CreateEnvRequest", ...strictBody })
 export interface CreateEnv extends Schema.Schema.Type<typeof CreateEnv> {}

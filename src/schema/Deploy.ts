@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { field, flag, projectPath, serverId, text, texts } from "./described.ts"
 import { cut, followedBy } from "./quoted.ts"
 import { RemotePathText } from "./RemotePath.ts"
 import { strictBody } from "./strict.ts"
@@ -9,19 +10,19 @@ export type StackStatus = typeof StackStatus.Type
 
 /** The outcome of a deploy whose stack was started. */
 export const DeployResult = Schema.Struct({
-  success: Schema.Boolean,
-  healthy: Schema.Boolean,
-  status: Schema.String,
-  uploadedFiles: Schema.Array(Schema.String),
-  message: Schema.String
+  success: flag("Whether the new version was started and is the one that runs."),
+  healthy: flag("Whether every service that should run does and passes its health check."),
+  status: StackStatus.annotations({ description: "What the stack does, in one word.", examples: ["healthy"] }),
+  uploadedFiles: texts("The files that were sent, since the server lacked them.", ["hello.tar", "compose.yml"]),
+  message: text("What happened, and what to look at where it is not well.")
 }).annotations({ identifier: "DeployResult" })
 export interface DeployResult extends Schema.Schema.Type<typeof DeployResult> {}
 
 /** What to deploy, and where to. */
 export const DeployRequest = Schema.Struct({
-  projectPath: Schema.String,
-  serverId: Schema.String,
-  remotePath: RemotePathText
+  projectPath,
+  serverId,
+  remotePath: field(RemotePathText, "The directory of the stack on the server.")
 }).annotations({ identifier: "DeployRequest", ...strictBody })
 export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { flag, text } from "./described.ts"
 import { RawEntry } from "./PlatformFile.ts"
 import { strictBody } from "./strict.ts"
 
@@ -16,10 +17,10 @@ export interface AppRequest extends Schema.Schema.Type<typeof AppRequest> {}
 
 /** A field that differs. What the last upsert set it to tells which side has moved since. */
 export const DriftDiff = Schema.Struct({
-  field: Schema.String,
-  label: Schema.String,
-  local: Schema.Unknown,
-  remote: Schema.Unknown,
+  field: text("The name of the field in platform.json.", "branch"),
+  label: text("What people call the field.", "Branch"),
+  local: Schema.Unknown.annotations({ description: "What the entry of platform.json says." }),
+  remote: Schema.Unknown.annotations({ description: "What the platform has." }),
   applied: Schema.optional(Schema.Unknown.annotations({
     description: "The value at the last upsert, by the changelog; left out when it records none."
   })),
@@ -31,20 +32,27 @@ export interface DriftDiff extends Schema.Schema.Type<typeof DriftDiff> {}
 
 /** A field that cannot be compared, because the platform keeps its value to itself. */
 export const DriftUnknown = Schema.Struct({
-  field: Schema.String,
-  label: Schema.String,
-  reason: Schema.String
+  field: text("The name of the field in platform.json.", "port"),
+  label: text("What people call the field.", "Port"),
+  reason: text("Why its value cannot be read.")
 }).annotations({ identifier: "DriftUnknown" })
 export interface DriftUnknown extends Schema.Schema.Type<typeof DriftUnknown> {}
 
 /** How an application differs from what its project declares. */
 export const Drift = Schema.Struct({
-  exists: Schema.Boolean,
-  diffs: Schema.Array(DriftDiff),
-  unknown: Schema.optional(Schema.Array(DriftUnknown)),
-  app: Schema.optional(Schema.Struct({ uuid: Schema.String, name: Schema.String })),
-  appConfig: Schema.optional(RawEntry),
-  configs: Schema.Array(RawEntry),
+  exists: flag("Whether the platform has an application of this name."),
+  diffs: Schema.Array(DriftDiff).annotations({ description: "The fields that differ." }),
+  unknown: Schema.optional(Schema.Array(DriftUnknown)).annotations({
+    description: "The fields that cannot be compared; absent when all can."
+  }),
+  app: Schema.optional(
+    Schema.Struct({
+      uuid: text("Its uuid on the platform.", "a1b2c3d4"),
+      name: text("Its name.", "hello")
+    })
+  ).annotations({ description: "The application on the platform; absent when there is none." }),
+  appConfig: Schema.optional(RawEntry).annotations({ description: "The entry that was compared." }),
+  configs: Schema.Array(RawEntry).annotations({ description: "All entries of platform.json." }),
   warnings: Schema.optional(Schema.Array(Schema.String)).annotations({
     description: "What of the entry Berth does not know: it is kept, and has no effect."
   })

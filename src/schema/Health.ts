@@ -1,15 +1,17 @@
 import { Schema } from "effect"
+import { flag, number, text } from "./described.ts"
 
 /** What was found out about one thing that the service depends on. */
 export const Finding = Schema.Struct({
-  /** `settings`, `platform`, `platform token`, `git host`, `proxy file`, `server Main` … */
-  name: Schema.String,
-  ok: Schema.Boolean,
-  detail: Schema.String,
+  name: text("What was looked at.", "settings", "platform", "git host", "proxy file", "server Main"),
+  ok: flag("Whether it is well."),
+  detail: text("What was found."),
   fix: Schema.optional(Schema.String).annotations({
     description: "What to do about it, in one sentence; with every line that failed."
   }),
-  latencyMs: Schema.optional(Schema.Number)
+  latencyMs: Schema.optional(Schema.Number).annotations({
+    description: "How long it took to find out, in milliseconds."
+  })
 }).annotations({ identifier: "Finding" })
 export interface Finding extends Schema.Schema.Type<typeof Finding> {}
 
@@ -18,8 +20,10 @@ export const Health = Schema.Struct({
   status: Schema.Literal("ok", "degraded").annotations({
     description: "degraded: a line of the dependencies failed. Without dependencies it is ok."
   }),
-  version: Schema.String,
-  uptimeSeconds: Schema.Number,
-  dependencies: Schema.optional(Schema.Array(Finding))
+  version: text("The version of the service.", "2.0.0"),
+  uptimeSeconds: number("For how many seconds the service has been running.", 86_400),
+  dependencies: Schema.optional(Schema.Array(Finding)).annotations({
+    description: "A line for everything that the service depends on; only when asked for with deep=true."
+  })
 }).annotations({ identifier: "Health" })
 export interface Health extends Schema.Schema.Type<typeof Health> {}

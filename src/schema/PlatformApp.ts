@@ -8,14 +8,18 @@ export interface Raw {
 }
 
 /** A field of the platform's own: said what it is, and never judged, so that one odd record spoils no list. */
-const usually = (description: string) =>
-  Schema.optional(Schema.Unknown.annotations({ jsonSchema: { description: `Usually ${description}.` } }))
+const usually = (kind: string, description: string) =>
+  Schema.optional(Schema.Unknown.annotations({ jsonSchema: { description: `${description}. Usually ${kind}.` } }))
 const anything = { key: Schema.String, value: Schema.Unknown }
 const passesThrough = { parseOptions: { propertyOrder: "original" } } as const
 
 /** An application's environment variable as it is listed. */
 export const EnvVarBody = Schema.Struct(
-  { id: usually("a number or a string"), key: usually("a string"), value: usually("a string or null") },
+  {
+    id: usually("a number or a string", "What the platform knows it by"),
+    key: usually("a string", "Its name"),
+    value: usually("a string or null", "Its value, as far as the token of the settings may read it")
+  },
   anything
 ).annotations({ identifier: "EnvVar", ...passesThrough })
 
@@ -27,18 +31,18 @@ export interface AppEnv {
 }
 
 const recordFields = {
-  uuid: usually("a string"),
-  name: usually("a string"),
-  build_pack: usually("composestack, autopack or imagefile"),
-  git_repository: usually("a string"),
-  git_branch: usually("a string"),
-  status: usually("a string"),
-  fqdn: usually("the address with https://, or null"),
-  base_directory: usually("a string"),
-  compose_location: usually("a string or null"),
-  is_static: usually("true or false"),
-  publish_directory: usually("a string or null"),
-  manual_webhook_secret_githost: usually("a string or null")
+  uuid: usually("a string", "What the platform knows the application by"),
+  name: usually("a string", "Its name"),
+  build_pack: usually("composestack, autopack or imagefile", "How the platform builds it"),
+  git_repository: usually("a string", "The address of its repository"),
+  git_branch: usually("a string", "The branch that is built"),
+  status: usually("a string", "What the platform says of its state"),
+  fqdn: usually("a string with https://, or null", "The address that it is reached at"),
+  base_directory: usually("a string", "The directory of the repository that is built"),
+  compose_location: usually("a string or null", "Where its compose file is, below the base directory"),
+  is_static: usually("true or false", "Whether it is a static site"),
+  publish_directory: usually("a string or null", "The directory of a static site's built files"),
+  manual_webhook_secret_githost: usually("a string or null", "The secret that push events to it are signed with")
 }
 
 /** An application's record as it is handed on, in neutral words. */
@@ -66,7 +70,16 @@ export interface PlatformRecord {
 
 /** An application with its port and its environment variables; null and empty when they cannot be read. */
 export const PlatformApp = Schema.Struct(
-  { ...recordFields, _host_port: Schema.NullOr(Schema.String), _envs: Schema.Array(EnvVarBody) },
+  {
+    ...recordFields,
+    _host_port: Schema.NullOr(Schema.String).annotations({
+      description: "The value of its variable HOST_PORT; null when it has none or it cannot be read.",
+      examples: ["2000"]
+    }),
+    _envs: Schema.Array(EnvVarBody).annotations({
+      description: "Its environment variables; empty when they cannot be read."
+    })
+  },
   anything
 ).annotations({ identifier: "PlatformApp", ...passesThrough })
 export interface PlatformApp extends Schema.Schema.Type<typeof PlatformApp> {}

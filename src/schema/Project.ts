@@ -1,18 +1,21 @@
 import { Schema } from "effect"
+import { flag, text, textOrNull } from "./described.ts"
 import { DurationText } from "./DurationText.ts"
 import { cut, quoted } from "./quoted.ts"
 
 /** A directory under the projects root that Berth can deploy, or nearly. */
 export const LocalProject = Schema.Struct({
-  name: Schema.String,
-  path: Schema.String,
-  hasImageFile: Schema.Boolean,
-  hasComposeFile: Schema.Boolean,
-  hasPlatformJson: Schema.Boolean,
-  containerStatus: Schema.Literal("none", "partial", "configured"),
-  tarFile: Schema.NullOr(Schema.String),
-  serverId: Schema.NullOr(Schema.String),
-  remotePath: Schema.String
+  name: text("The name of the directory.", "hello"),
+  path: text("Its absolute path on this machine.", "/home/ann/projects/hello"),
+  hasImageFile: flag("Whether it has a Dockerfile or Containerfile."),
+  hasComposeFile: flag("Whether it has a compose file."),
+  hasPlatformJson: flag("Whether it has a platform.json."),
+  containerStatus: Schema.Literal("none", "partial", "configured").annotations({
+    description: "How much of what a deploy needs is there: nothing, a part, or all of it."
+  }),
+  tarFile: textOrNull("The name of its image archive; null when it has none.", "hello.tar"),
+  serverId: textOrNull("The id of the server that container.json names; null when it names none.", "1"),
+  remotePath: text("Where it is deployed on a server.", "~/containers/hello")
 }).annotations({ identifier: "LocalProject" })
 export interface LocalProject extends Schema.Schema.Type<typeof LocalProject> {}
 

@@ -1,43 +1,46 @@
 import { Schema } from "effect"
+import { field, number, serverId, text } from "./described.ts"
 import { RemotePathText } from "./RemotePath.ts"
 import { strictBody } from "./strict.ts"
 
 /** One thing to bring over: a file to `localPath`, or the content of a directory into it. */
 export const PullItem = Schema.Struct({
-  name: Schema.String,
-  remotePath: RemotePathText,
-  localPath: Schema.String.annotations({ description: "An absolute path on this machine." }),
-  type: Schema.Literal("file", "directory")
+  name: text("What the answer calls this item.", "data"),
+  remotePath: field(RemotePathText, "The file or directory on the server."),
+  localPath: text("Where it goes: an absolute path on this machine.", "/home/ann/projects/hello/data"),
+  type: Schema.Literal("file", "directory").annotations({ description: "What there is at the remote path." })
 }).annotations({ identifier: "PullItem" })
 export interface PullItem extends Schema.Schema.Type<typeof PullItem> {}
 
 /** What to pull, and from where. */
 export const PullRequest = Schema.Struct({
-  serverId: Schema.String,
-  files: Schema.Array(PullItem).pipe(Schema.maxItems(1_000))
+  serverId,
+  files: Schema.Array(PullItem).pipe(Schema.maxItems(1_000)).annotations({
+    description: "The files and directories to fetch, at most 1,000."
+  })
 }).annotations({ identifier: "PullRequest", ...strictBody })
 export interface PullRequest extends Schema.Schema.Type<typeof PullRequest> {}
 
 /** An item that arrived whole: how many files and bytes it was. */
 export const Pulled = Schema.Struct({
-  name: Schema.String,
-  localPath: Schema.String,
-  files: Schema.Number,
-  bytes: Schema.Number
+  name: text("The name of the item in the request.", "data"),
+  localPath: text("Where it is now.", "/home/ann/projects/hello/data"),
+  files: number("How many files it was.", 12),
+  bytes: number("How many bytes they have together.", 48_213)
 }).annotations({ identifier: "Pulled" })
 export interface Pulled extends Schema.Schema.Type<typeof Pulled> {}
 
 /** An item that did not arrive, and why. */
 export const PullFailure = Schema.Struct({
-  name: Schema.String,
-  error: Schema.String
+  name: text("The name of the item in the request.", "data"),
+  error: text("Why it did not arrive, and what became of what was there before.")
 }).annotations({ identifier: "PullFailure" })
 export interface PullFailure extends Schema.Schema.Type<typeof PullFailure> {}
 
 /** The outcome of a pull, in the order of its items. */
 export const PullResult = Schema.Struct({
-  pulled: Schema.Array(Pulled),
-  errors: Schema.Array(PullFailure)
+  pulled: Schema.Array(Pulled).annotations({ description: "The items that arrived whole." }),
+  errors: Schema.Array(PullFailure).annotations({ description: "The items that did not." })
 }).annotations({ identifier: "PullResult" })
 export interface PullResult extends Schema.Schema.Type<typeof PullResult> {}
 

@@ -1,4 +1,5 @@
 import { Either, Schema } from "effect"
+import { text } from "./described.ts"
 import { errorInWords } from "./inWords.ts"
 import { Port } from "./Server.ts"
 
@@ -45,18 +46,28 @@ export interface Route extends Schema.Schema.Type<typeof Route> {}
 
 /** What adding a route did. `warning` says what keeps the new route from working as it should. */
 export const RouteAdded = Schema.Struct({
-  added: Schema.Literal(true),
-  warning: Schema.optional(Schema.String)
-}).annotations({ description: "Whether the route was added." })
-export const RouteKept = Schema.Struct({ added: Schema.Literal(false), reason: Schema.Literal("route_exists") })
+  added: Schema.Literal(true).annotations({ description: "The route was added." }),
+  warning: Schema.optional(Schema.String).annotations({
+    description: "What keeps the new route from working as it should; absent when nothing does."
+  })
+}).annotations({ description: "The proxy file has the route now." })
+export const RouteKept = Schema.Struct({
+  added: Schema.Literal(false).annotations({ description: "Nothing was changed." }),
+  reason: Schema.Literal("route_exists").annotations({ description: "The same route is there already." })
+}).annotations({ description: "The proxy file had the same route already." })
 
 /** What removing a route did. `warning` says what still refers to the removed route. */
 export const RouteRemoved = Schema.Struct({
-  removed: Schema.Literal(true),
-  routeName: Schema.String,
-  warning: Schema.optional(Schema.String)
-}).annotations({ description: "Whether the route was removed." })
-export const RouteAbsent = Schema.Struct({ removed: Schema.Literal(false), reason: Schema.Literal("route_not_found") })
+  removed: Schema.Literal(true).annotations({ description: "The route was removed." }),
+  routeName: text("The name of the route that was removed.", "hello"),
+  warning: Schema.optional(Schema.String).annotations({
+    description: "What still refers to the removed route; absent when nothing does."
+  })
+}).annotations({ description: "The proxy file no longer has the route." })
+export const RouteAbsent = Schema.Struct({
+  removed: Schema.Literal(false).annotations({ description: "Nothing was changed." }),
+  reason: Schema.Literal("route_not_found").annotations({ description: "The proxy file has no route of this name." })
+}).annotations({ description: "The proxy file has no such route." })
 
 export type AddRouteResult = typeof RouteAdded.Type | typeof RouteKept.Type
 export type RemoveRouteResult = typeof RouteRemoved.Type | typeof RouteAbsent.Type
@@ -76,10 +87,16 @@ export interface PortUse extends Schema.Schema.Type<typeof PortUse> {}
 
 /** The ports in use, ascending, and the one to take next; with the evidence when it is asked for. */
 export const NextPort = Schema.Struct({
-  nextPort: Schema.Int,
-  usedPorts: Schema.Array(Schema.Int),
+  nextPort: Schema.Int.annotations({ description: "The port after the highest one in use.", examples: [2004] }),
+  usedPorts: Schema.Array(Schema.Int.annotations({ description: "A port in use." })).annotations({
+    description: "The ports in use by applications and in the proxy file, ascending.",
+    examples: [[2000, 2003]]
+  }),
   evidence: Schema.optional(
-    Schema.Array(Schema.Struct({ port: Schema.Int, usedBy: Schema.Array(PortUse) }))
+    Schema.Array(Schema.Struct({
+      port: Schema.Int.annotations({ description: "A port in use." }),
+      usedBy: Schema.Array(PortUse).annotations({ description: "What takes it." })
+    }))
   ).annotations({ description: "Each used port, and what takes it." }),
   warnings: Schema.optional(Schema.Array(Schema.String)).annotations({
     description: "With the evidence: what could not be read, so that a port may be in use that is not listed."

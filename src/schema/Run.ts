@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { field, number, projectPath, serverId, text, textOrNull } from "./described.ts"
 import { Step } from "./Step.ts"
 import { strictQuery } from "./strict.ts"
 
@@ -13,63 +14,70 @@ export type RunState = typeof RunState.Type
 /** Whether a run in this state has ended. */
 export const isEnded = (state: RunState): boolean => state !== "queued" && state !== "running"
 
+const time = "2026-01-02T03:04:05.678Z"
+
 /** How much of what a step sends or receives has passed. */
 export const StepProgress = Schema.Struct({
-  done: Schema.Number,
-  total: Schema.Number,
-  unit: Schema.Literal("bytes")
+  done: number("How much has passed.", 1_048_576),
+  total: number("How much there is.", 52_428_800),
+  unit: Schema.Literal("bytes").annotations({ description: "What both count." })
 }).annotations({ identifier: "StepProgress" })
 export interface StepProgress extends Schema.Schema.Type<typeof StepProgress> {}
 
 /** A step with its times, as ISO 8601 UTC. */
 export const RunStep = Schema.Struct({
   ...Step.fields,
-  startedAt: Schema.String,
-  endedAt: Schema.NullOr(Schema.String),
-  progress: Schema.optional(StepProgress)
+  startedAt: text("When it began, in UTC.", time),
+  endedAt: textOrNull("When it ended, in UTC; null until then."),
+  progress: Schema.optional(StepProgress).annotations({ description: "Of a step that sends or receives." })
 }).annotations({ identifier: "RunStep" })
 export interface RunStep extends Schema.Schema.Type<typeof RunStep> {}
 
 /** What a run is about; only what applies to its kind is there. */
 export const RunSubject = Schema.Struct({
-  projectPath: Schema.optional(Schema.String),
-  serverId: Schema.optional(Schema.String),
-  remotePath: Schema.optional(Schema.String),
-  appName: Schema.optional(Schema.String),
-  action: Schema.optional(Schema.String)
+  projectPath: Schema.optional(projectPath),
+  serverId: Schema.optional(serverId),
+  remotePath: Schema.optional(text("The directory on the server.", "~/containers/hello")),
+  appName: Schema.optional(text("The name of the application.", "hello")),
+  action: Schema.optional(text("What is done to a stack.", "restart"))
 }).annotations({ identifier: "RunSubject" })
 export interface RunSubject extends Schema.Schema.Type<typeof RunSubject> {}
 
 /** Who asked for a run, and through which door. */
 export const RequestedBy = Schema.Struct({
-  door: Schema.Literal("http", "cli", "mcp", "web", "script"),
+  door: Schema.Literal("http", "cli", "mcp", "web", "script").annotations({
+    description: "How it was asked for: over HTTP, on the command line, by an agent, on the web page or from a script."
+  }),
   name: Schema.String.annotations({ description: "The name of the token, or user@machine." })
 }).annotations({ identifier: "RequestedBy" })
 export interface RequestedBy extends Schema.Schema.Type<typeof RequestedBy> {}
 
 /** Why a run did not succeed: the status and the message that its endpoint answers. */
-export const RunError = Schema.Struct({ status: Schema.Number, error: Schema.String }).annotations({
+export const RunError = Schema.Struct({
+  status: number("The status that the request was answered with.", 502),
+  error: text("What failed, where, and what to do about it.")
+}).annotations({
   identifier: "RunError"
 })
 export interface RunError extends Schema.Schema.Type<typeof RunError> {}
 
 /** One execution of a long program. */
 export const Run = Schema.Struct({
-  id: Schema.String.annotations({ description: "Ids sort by the time of the request." }),
-  kind: RunKind,
-  subject: RunSubject,
-  state: RunState,
-  requestedBy: RequestedBy,
-  requestedAt: Schema.String,
-  startedAt: Schema.NullOr(Schema.String),
-  endedAt: Schema.NullOr(Schema.String),
-  steps: Schema.Array(RunStep),
-  result: Schema.Unknown.annotations({
-    identifier: "RunResult",
-    description: "What the endpoint answers; null until the run has succeeded.",
-    jsonSchema: {}
+  id: text("What the run is known by. Ids sort by the time of the request."),
+  kind: RunKind.annotations({ description: "Which long program it executes." }),
+  subject: field(RunSubject, "What it is about."),
+  state: RunState.annotations({
+    description: "How far it has come; succeeded, failed, cancelled and interrupted are ends."
   }),
-  error: Schema.NullOr(RunError)
+  requestedBy: field(RequestedBy, "Who asked for it."),
+  requestedAt: text("When it was asked for, in UTC.", time),
+  startedAt: textOrNull("When it began, in UTC; null while it waits.", time),
+  endedAt: textOrNull("When it ended, in UTC; null until then."),
+  steps: Schema.Array(RunStep).annotations({ description: "Its steps, in the order in which they began." }),
+  result: Schema.Unknown.annotations({
+    description: "What the request was answered with; null until the run has succeeded."
+  }),
+  error: field(Schema.NullOr(RunError), "Why it did not succeed; null until then, and when it did.")
 }).annotations({ identifier: "Run" })
 export interface Run extends Schema.Schema.Type<typeof Run> {}
 
@@ -83,25 +91,29 @@ const limitWords = `must be a whole number from 1 to ${maxRuns}`
 
 /** Which runs to list: all that fit each given field, the newest first. */
 export const RunsQuery = Schema.Struct({
-  kind: Schema.optional(RunKind.annotations(choices(RunKind.literals))),
-  state: Schema.optional(RunState.annotations(choices(RunState.literals))),
-  serverId: Schema.optional(Schema.String),
-  projectPath: Schema.optional(Schema.String),
-  appName: Schema.optional(Schema.String),
+  kind: Schema.optional(RunKind.annotations(choices(RunKind.literals))).annotations({
+    description: "Only runs of this kind."
+  }),
+  state: Schema.optional(RunState.annotations(choices(RunState.literals))).annotations({
+    description: "Only runs in this state."
+  }),
+  serverId: Schema.optional(text("Only runs on the server with this id.", "1")),
+  projectPath: Schema.optional(text("Only runs of the project in this directory.", "/home/ann/projects/hello")),
+  appName: Schema.optional(text("Only runs of the application with this name.", "hello")),
   limit: Schema.optional(
     Schema.NumberFromString.pipe(Schema.int(), Schema.between(1, maxRuns)).annotations({
       message: () => ({ message: limitWords, override: true }),
       jsonSchema: { type: "integer", minimum: 1, maximum: maxRuns, default: 50 }
     })
-  ),
+  ).annotations({ description: "How many runs to list at most." }),
   before: Schema.optional(Schema.String.annotations({ description: "The id that the page before named as `next`." }))
 }).annotations(strictQuery)
 export interface RunsQuery extends Schema.Schema.Type<typeof RunsQuery> {}
 
 /** A page of runs, newest first, and what to ask for as `before` to get the page after it. */
 export const RunsPage = Schema.Struct({
-  runs: Schema.Array(Run),
-  next: Schema.NullOr(Schema.String)
+  runs: Schema.Array(Run).annotations({ description: "The runs, newest first." }),
+  next: textOrNull("What to ask for as `before` to get the page after this one; null on the last page.")
 }).annotations({ identifier: "RunsPage" })
 export interface RunsPage extends Schema.Schema.Type<typeof RunsPage> {}
 
@@ -119,7 +131,9 @@ export interface RunEvent {
 export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound", { id: Schema.String }) {
   readonly status = 404
   override get message() {
-    return `Run not found: no run has the id ${JSON.stringify(this.id.slice(0, 100))}. The list of runs names those that there are`
+    return `Run not found: no run has the id ${
+      JSON.stringify(this.id.slice(0, 100))
+    }. The list of runs names those that there are`
   }
 }
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Redacted } from "effect"
+import { flag, text } from "./described.ts"
 import { nearest } from "./nearest.ts"
 import { cut, quoted } from "./quoted.ts"
 import { strictBody } from "./strict.ts"
@@ -11,20 +12,23 @@ export const Port = Schema.Int.pipe(Schema.between(1, 65535)).annotations({
 
 /** A deployment server as every reply shows it: no credential is part of it. */
 export const Server = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  host: Schema.String,
-  port: Port,
-  username: Schema.String,
-  useSudo: Schema.Boolean
+  id: text("What requests name the server by.", "1"),
+  name: text("What people call it.", "Main"),
+  host: text("Its host name or IP address.", "203.0.113.5"),
+  port: Port.annotations({ description: "Its SSH port.", examples: [22] }),
+  username: text("The user to log in as.", "deploy"),
+  useSudo: flag("Whether Docker and files need sudo there.")
 }).annotations({ identifier: "Server" })
 export interface Server extends Schema.Schema.Type<typeof Server> {}
+
+const keptOrCleared = "Left out, what is stored stays; null clears it."
 
 // The settings file is read anew for each request: it must not grow without bounds.
 const ShortText = Schema.String.pipe(
   Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" })
 )
-const credential = Schema.optional(Schema.NullOr(Schema.Redacted(ShortText)))
+const credential = (what: string) =>
+  Schema.optional(Schema.NullOr(Schema.Redacted(ShortText))).annotations({ description: `${what}. ${keptOrCleared}` })
 
 const oneLine = (text: string): string | true => {
   if (text.trim() === "") return "must not be empty"
@@ -51,17 +55,25 @@ const KeyFile = ShortText.pipe(Schema.filter(keyFile))
  * value, `null` clears it.
  */
 export const ServerInput = Schema.Struct({
-  id: Schema.optional(Schema.NullOr(Schema.String)),
-  name: filled,
-  host: Host,
-  port: Schema.optional(Port),
-  username: filled,
-  useSudo: Schema.optional(Schema.Boolean),
-  password: credential,
-  sudoPassword: credential,
-  privateKey: Schema.optional(Schema.NullOr(KeyFile)),
-  passphrase: credential,
-  agent: Schema.optional(Schema.NullOr(Schema.Boolean))
+  id: Schema.optional(Schema.NullOr(Schema.String)).annotations({
+    description: "The id of the stored server to replace; left out, this one is added under a new id."
+  }),
+  name: filled.annotations({ description: "What people call it.", examples: ["Main"] }),
+  host: Host.annotations({ description: "Its host name or IP address.", examples: ["203.0.113.5"] }),
+  port: Schema.optional(Port).annotations({ description: "Its SSH port.", default: 22 }),
+  username: filled.annotations({ description: "The user to log in as.", examples: ["deploy"] }),
+  useSudo: Schema.optional(Schema.Boolean).annotations({
+    description: "Whether Docker and files need sudo there."
+  }),
+  password: credential("The user's password"),
+  sudoPassword: credential("The password for sudo, where it differs"),
+  privateKey: Schema.optional(Schema.NullOr(KeyFile)).annotations({
+    description: `The absolute path of a private key file on this machine. ${keptOrCleared}`
+  }),
+  passphrase: credential("The passphrase of the private key"),
+  agent: Schema.optional(Schema.NullOr(Schema.Boolean)).annotations({
+    description: `Whether to log in with the keys of this machine's SSH agent. ${keptOrCleared}`
+  })
 }).annotations({ identifier: "ServerInput", ...strictBody })
 export interface ServerInput extends Schema.Schema.Type<typeof ServerInput> {}
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ChangelogEntry } from "./Changelog.ts"
+import { field, flag, text } from "./described.ts"
 import { AppRequest } from "./Drift.ts"
 import { PlanHash } from "./PlatformPlan.ts"
 import { cut, followedBy, quoted } from "./quoted.ts"
@@ -17,11 +18,11 @@ export interface UpsertRequest extends Schema.Schema.Type<typeof UpsertRequest> 
 
 /** What an upsert made of an application. */
 export const UpsertResult = Schema.Struct({
-  success: Schema.Boolean,
-  uuid: Schema.String,
-  domain: Schema.String.annotations({ description: "Empty when the entry has none." }),
-  changelogEntry: ChangelogEntry,
-  steps: Schema.Array(Step)
+  success: flag("Whether every step was done."),
+  uuid: text("The application's uuid on the platform.", "a1b2c3d4"),
+  domain: text("The domain that it is reached at; empty when its entry has none.", "hello.example.com"),
+  changelogEntry: field(ChangelogEntry, "What was added to the project's platform.changelog.json."),
+  steps: Schema.Array(Step).annotations({ description: "The steps, in the order in which they began." })
 }).annotations({ identifier: "UpsertResult" })
 export interface UpsertResult extends Schema.Schema.Type<typeof UpsertResult> {}
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { flag, text, textOrNull } from "./described.ts"
 import { didYouMean } from "./nearest.ts"
 import { strictBody } from "./strict.ts"
 
@@ -12,40 +13,49 @@ export interface WebhookRequest extends Schema.Schema.Type<typeof WebhookRequest
 
 /** What was done for one application: on the platform, and on the git host. */
 export const WebhookOutcome = Schema.Struct({
-  app: Schema.String,
-  uuid: Schema.String,
-  platform: Schema.String,
-  githost: Schema.String
+  app: text("The name of the application.", "hello"),
+  uuid: text("Its uuid on the platform.", "a1b2c3d4"),
+  platform: text("What was done on the platform, or why nothing was."),
+  githost: text("What was done on the git host, or why nothing was.")
 }).annotations({ identifier: "WebhookOutcome" })
 export interface WebhookOutcome extends Schema.Schema.Type<typeof WebhookOutcome> {}
 
+const webhookUrl = text(
+  "Where the git host delivers push events to.",
+  "https://platform.example.com/webhooks/source/gitea/events/manual"
+)
+const configured = Schema.Int.annotations({ description: "For how many applications all of it was done." })
+const outcomes = Schema.Array(WebhookOutcome).annotations({ description: "What was done for each application." })
+
 export const WebhookSetup = Schema.Struct({
-  webhookUrl: Schema.String,
-  appsConfigured: Schema.Int,
-  results: Schema.Array(WebhookOutcome)
+  webhookUrl,
+  appsConfigured: configured,
+  results: outcomes
 }).annotations({ identifier: "WebhookSetup" })
 export interface WebhookSetup extends Schema.Schema.Type<typeof WebhookSetup> {}
 
 export const WebhookTeardown = Schema.Struct({
-  appsConfigured: Schema.Int,
-  results: Schema.Array(WebhookOutcome)
+  appsConfigured: configured,
+  results: outcomes
 }).annotations({ identifier: "WebhookTeardown" })
 export interface WebhookTeardown extends Schema.Schema.Type<typeof WebhookTeardown> {}
 
 /** Whether pushes reach one application. `unknown` names what the platform keeps to itself, and why. */
 export const WebhookState = Schema.Struct({
-  app: Schema.String,
-  uuid: Schema.String,
-  platformSecretSet: Schema.Boolean,
-  githostWebhookActive: Schema.Boolean,
-  repo: Schema.NullOr(Schema.String),
-  unknown: Schema.optional(Schema.String)
+  app: text("The name of the application.", "hello"),
+  uuid: text("Its uuid on the platform.", "a1b2c3d4"),
+  platformSecretSet: flag("Whether the platform has the secret that push events are signed with."),
+  githostWebhookActive: flag("Whether its repository has an active hook that leads to the platform."),
+  repo: textOrNull("The name of its repository; null when the git host has none of it.", "hello"),
+  unknown: Schema.optional(Schema.String).annotations({
+    description: "What the platform keeps to itself, and why; absent when all is known."
+  })
 }).annotations({ identifier: "WebhookState" })
 export interface WebhookState extends Schema.Schema.Type<typeof WebhookState> {}
 
 export const WebhookStatus = Schema.Struct({
-  webhookUrl: Schema.String,
-  results: Schema.Array(WebhookState)
+  webhookUrl,
+  results: Schema.Array(WebhookState).annotations({ description: "A line for each application." })
 }).annotations({ identifier: "WebhookStatus" })
 export interface WebhookStatus extends Schema.Schema.Type<typeof WebhookStatus> {}
 

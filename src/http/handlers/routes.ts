@@ -17,4 +17,8 @@ export const RoutesHandlers = HttpApiBuilder.group(BerthApi, "routes", (handlers
     .handle("addRoute", ({ payload }) =>
       readRoute(payload).pipe(Effect.flatMap(addRoute), Effect.catchTag("RouteFieldsMissing", errorBody), orApiError))
     .handle("removeRoute", ({ payload }) =>
-      readName(payload).pipe(Effect.flatMap(removeRoute), Effect.catchTag("RouteFieldsMissing", errorBody), orApiError)))
+      readName(payload).pipe(
+        Effect.flatMap(removeRoute),
+        Effect.catchTag("RouteFieldsMissing", errorBody),
+        orApiError
+      )))

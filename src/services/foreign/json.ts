@@ -49,7 +49,9 @@ const reasons: { readonly [code: string]: string } = {
 const missing = (text: string, offset: number): string => {
   const rest = text.slice(offset).trimStart()
   if (rest === "") return ": the text stops before its end"
-  return /^[}\]]/.test(rest) && text.slice(0, offset).trimEnd().endsWith(",") ? ": a comma at the end is not allowed" : ""
+  return /^[}\]]/.test(rest) && text.slice(0, offset).trimEnd().endsWith(",")
+    ? ": a comma at the end is not allowed"
+    : ""
 }
 
 const reasonOf = (text: string, { error, offset }: ParseError): string | undefined => {
