@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import type { Redacted } from "effect"
-import { flag, text } from "./described.ts"
+import { field, flag, text } from "./described.ts"
 import { nearest } from "./nearest.ts"
 import { cut, quoted } from "./quoted.ts"
 import { strictBody } from "./strict.ts"
 
 /** A TCP port. */
-export const Port = Schema.Int.pipe(Schema.between(1, 65535)).annotations({
+export const Port = Schema.Number.pipe(Schema.int(), Schema.between(1, 65535)).annotations({
   message: () => ({ message: "must be a whole number from 1 to 65535", override: true })
 })
 
@@ -58,10 +58,10 @@ export const ServerInput = Schema.Struct({
   id: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "The id of the stored server to replace; left out, this one is added under a new id."
   }),
-  name: filled.annotations({ description: "What people call it.", examples: ["Main"] }),
-  host: Host.annotations({ description: "Its host name or IP address.", examples: ["203.0.113.5"] }),
+  name: field(filled, "What people call it."),
+  host: field(Host, "Its host name or IP address."),
   port: Schema.optional(Port).annotations({ description: "Its SSH port.", default: 22 }),
-  username: filled.annotations({ description: "The user to log in as.", examples: ["deploy"] }),
+  username: field(filled, "The user to log in as."),
   useSudo: Schema.optional(Schema.Boolean).annotations({
     description: "Whether Docker and files need sudo there."
   }),

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Adoption, AdoptRequest } from "../../schema/Adopt.ts"
 import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
+import { text } from "../../schema/described.ts"
 import { AppRequest, Drift } from "../../schema/Drift.ts"
 import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
 import { RawEntry } from "../../schema/PlatformFile.ts"
@@ -33,7 +34,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name")
-      .setPath(Schema.Struct({ name: Schema.String }))
+      .setPath(Schema.Struct({ name: text("The exact name of the application.", "hello") }))
       .addSuccess(Schema.NullOr(PlatformRecordBody))
       .annotateContext(help("Find an application", "The application with exactly this name, or null."))
   )
@@ -148,4 +149,5 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .annotate(OpenApi.Title, "Applications")
+  .annotate(OpenApi.Description, "The applications of the deployment platform, and as projects declare them.")
 {}

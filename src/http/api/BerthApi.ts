@@ -31,5 +31,7 @@ export class BerthApi extends HttpApi.make("berth")
     "Deploys container projects to servers over SSH and keeps platform applications, proxy routes and webhooks as a " +
       "project declares them. Every failure is a JSON body with one field, `error`."
   )
+  .annotate(OpenApi.License, { name: "MIT", url: "https://opensource.org/license/mit" })
+  .annotate(OpenApi.Servers, [{ url: "/", description: "The service that answers this description." }])
   .annotate(OpenApi.Transform, documented)
 {}

@@ -19,4 +19,5 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Deploy")
+  .annotate(OpenApi.Description, "Bringing a project to a server.")
 {}

@@ -25,4 +25,5 @@ export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Health")
+  .annotate(OpenApi.Description, "How the service is doing.")
 {}

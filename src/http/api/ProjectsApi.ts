@@ -84,4 +84,5 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
   )
   .annotate(OpenApi.Title, "Projects")
+  .annotate(OpenApi.Description, "The projects of this machine, and their files here and on servers.")
 {}

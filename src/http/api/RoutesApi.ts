@@ -8,9 +8,21 @@ import { optionalBody } from "./relayed.ts"
 const anything = Schema.optional(Schema.Unknown)
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
-const routeName = { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*$", maxLength: 200 }
+const routeName = {
+  description: "The name of the route in the proxy file.",
+  examples: ["hello"],
+  type: "string",
+  pattern: "^[A-Za-z0-9][A-Za-z0-9_-]*$",
+  maxLength: 200
+}
 const domain = { type: "string", format: "hostname", description: "A host name like app.example.com." }
-const port = { type: "integer", minimum: 1, maximum: 65535 }
+const port = {
+  description: "The port of the target address that requests go to.",
+  examples: [2004],
+  type: "integer",
+  minimum: 1,
+  maximum: 65535
+}
 
 // A field that is missing is answered by the handler, in a body of its own: here anything goes.
 const AddRoute = Schema.Struct({ routeName: anything, domain: anything, port: anything }).annotations({
@@ -67,4 +79,5 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Routes and ports")
+  .annotate(OpenApi.Description, "The routes of the reverse proxy, and the ports in use.")
 {}

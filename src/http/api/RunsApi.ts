@@ -1,8 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { text } from "../../schema/described.ts"
 import { Run, RunsPage, RunsQuery } from "../../schema/Run.ts"
 
-const RunIdPath = Schema.Struct({ id: Schema.String })
+const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 
 /** The history of the long programs, and those under way. */
 export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
@@ -60,4 +61,5 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Runs")
+  .annotate(OpenApi.Description, "The long programs: those under way and those that have ended.")
 {}

@@ -1,22 +1,23 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Container, DeployedProject } from "../../schema/Container.ts"
+import { done, field, serverId, text } from "../../schema/described.ts"
 import { Server, ServerInput } from "../../schema/Server.ts"
 import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
 
 /** The `{id}` of a stored server. */
-export const ServerIdPath = Schema.Struct({ id: Schema.String })
+export const ServerIdPath = Schema.Struct({ id: serverId })
 
-const Success = Schema.Struct({ success: Schema.Literal(true) })
+const Success = Schema.Struct({ success: done })
 
 // An unknown server is told before a query that does not fit, so the pipeline judges the query's texts.
 const FollowQuery = Schema.Struct({
-  containerName: Schema.optional(Schema.String),
-  remotePath: Schema.optional(Schema.String),
+  containerName: Schema.optional(text("The name of the container.", "hello-web-1")),
+  remotePath: Schema.optional(text("The directory of the compose stack on the server.", "~/containers/hello")),
   lines: Schema.optional(
     Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 10_000, default: 100 } })
-  ),
+  ).annotations({ description: "How many of the last lines." }),
   since: Schema.optional(
     Schema.String.annotations({
       description: "No line from before it: a time, or how long ago.",
@@ -28,11 +29,8 @@ const FollowQuery = Schema.Struct({
 const LogsQuery = Schema.Struct({
   ...FollowQuery.fields,
   timestamps: Schema.optional(
-    Schema.String.annotations({
-      description: "Whether each line comes with its time.",
-      jsonSchema: { type: "boolean", default: false }
-    })
-  )
+    Schema.String.annotations({ jsonSchema: { type: "boolean", default: false } })
+  ).annotations({ description: "Whether each line comes with its time." })
 }).annotations(strictQuery)
 
 /** The stored deployment servers. */
@@ -47,7 +45,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.post("saveServer", "/api/servers")
       .setPayload(ServerInput)
-      .addSuccess(Schema.Struct({ ...Success.fields, server: Server }))
+      .addSuccess(Schema.Struct({ ...Success.fields, server: field(Server, "The server as it is stored now.") }))
       .annotateContext(
         OpenApi.annotations({
           summary: "Add or replace a server",
@@ -69,7 +67,12 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("scanServer", "/api/servers/:id/scan")
       .setPath(ServerIdPath)
-      .addSuccess(Schema.Struct({ ...Success.fields, deployed: Schema.Array(DeployedProject) }))
+      .addSuccess(
+        Schema.Struct({
+          ...Success.fields,
+          deployed: Schema.Array(DeployedProject).annotations({ description: "The directories under ~/containers." })
+        })
+      )
       .annotateContext(
         OpenApi.annotations({
           summary: "Scan a server",
@@ -82,7 +85,12 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listContainers", "/api/servers/:id/containers")
       .setPath(ServerIdPath)
-      .addSuccess(Schema.Struct({ ...Success.fields, containers: Schema.Array(Container) }))
+      .addSuccess(
+        Schema.Struct({
+          ...Success.fields,
+          containers: Schema.Array(Container).annotations({ description: "The running containers." })
+        })
+      )
       .annotateContext(
         OpenApi.annotations({ summary: "List containers", description: "The containers that run on the server." })
       )
@@ -91,7 +99,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
     HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs")
       .setPath(ServerIdPath)
       .setUrlParams(LogsQuery)
-      .addSuccess(Schema.Struct({ ...Success.fields, logs: Schema.String }))
+      .addSuccess(Schema.Struct({ ...Success.fields, logs: text("The lines, oldest first.") }))
       .annotateContext(
         OpenApi.annotations({
           summary: "Show logs",
@@ -117,7 +125,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats")
       .setPath(ServerIdPath)
-      .addSuccess(Schema.Struct({ containers: Schema.Array(ContainerStats) }))
+      .addSuccess(
+        Schema.Struct({
+          containers: Schema.Array(ContainerStats).annotations({ description: "The running containers." })
+        })
+      )
       .annotateContext(
         OpenApi.annotations({
           summary: "Show what containers use",
@@ -126,4 +138,5 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Servers")
+  .annotate(OpenApi.Description, "The stored servers: what is deployed and runs on them, their logs and their usage.")
 {}

@@ -42,4 +42,5 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       )
   )
   .annotate(OpenApi.Title, "Webhooks")
+  .annotate(OpenApi.Description, "Pushes that deploy.")
 {}

@@ -1,4 +1,6 @@
 import { Predicate } from "effect"
+import { failuresOf } from "./failures.ts"
+import { tidied } from "./tidied.ts"
 
 type Node = { [key: string]: unknown }
 const isNode = (value: unknown): value is Node => Predicate.isRecord(value)
@@ -23,13 +25,16 @@ const operation = (node: Node): Node => {
   const responses = at(node, "responses")
   const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"))
   const body = node["requestBody"]
+  // Its own, empty one would take the token from it that all operations need.
+  const { security: _, ...others } = node
   return {
-    ...node,
+    ...others,
     ...(isNode(body) ? { requestBody: { ...body, required: !acceptsNull(body) } } : {}),
     responses: {
       ...Object.fromEntries(answers),
-      "4XX": errorResponse("The request cannot be carried out as it is."),
-      "5XX": errorResponse("Something that the request needs failed.")
+      ...Object.fromEntries(
+        failuresOf(String(node["operationId"])).map(([status, when]) => [status, errorResponse(when)])
+      )
     }
   }
 }
@@ -37,11 +42,12 @@ const operation = (node: Node): Node => {
 const mapValues = (node: Node, f: (value: Node) => Node): Node =>
   Object.fromEntries(Object.entries(node).map(([key, value]) => [key, isNode(value) ? f(value) : value]))
 
-/** Writes the error body and optional request bodies into the generated description as the service really behaves. */
-export const documented = (spec: Node): Node => ({
-  ...spec,
-  paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation))
-})
+/**
+ * Writes the failures and optional request bodies into the generated description as the service really behaves, and
+ * takes out of it what is of no use to a reader.
+ */
+export const documented = (spec: Node): Node =>
+  tidied({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation)) })
 
 /** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
 export const secured = (spec: Node): Node => {

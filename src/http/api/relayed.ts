@@ -1,4 +1,5 @@
 import { Predicate, Schema } from "effect"
+import { text } from "../../schema/described.ts"
 import { strictBody } from "../../schema/strict.ts"
 
 /** The platform's own body, handed on as it came. */
@@ -29,4 +30,4 @@ export const optionalBody = <A extends object, I extends object>(schema: Schema.
   }).annotations(strictBody)
 
 /** The `{uuid}` of an application on the platform. */
-export const UuidPath = Schema.Struct({ uuid: Schema.String })
+export const UuidPath = Schema.Struct({ uuid: text("The application's uuid on the platform.", "a1b2c3d4") })

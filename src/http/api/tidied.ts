@@ -1,0 +1,54 @@
+import { Predicate } from "effect"
+
+type Node = { readonly [key: string]: unknown }
+
+/** Words that the generator writes for itself: names of filters, and addresses of schemas that nobody serves. */
+const isLeftover = (key: string, value: unknown, parent: Node) =>
+  key === "$id" || (key === "title" && Predicate.isString(value) && !("version" in parent)) ||
+  (key === "description" && /^(a|an) (string|number|integer|array) /.test(String(value)))
+
+/** A reference with words beside it: 3.1 needs no `allOf` for that. */
+const unwrapped = (node: Node): Node => {
+  const { allOf, ...others } = node
+  const [only, ...more] = Array.isArray(allOf) ? allOf : []
+  return Predicate.isRecord(only) && "$ref" in only && more.length === 0 ? { ...only, ...others } : node
+}
+
+const tidy = (node: unknown, isNames = false): unknown => {
+  if (Array.isArray(node)) return node.map((each) => tidy(each))
+  if (!Predicate.isRecord(node)) return node
+  const entries = Object.entries(isNames ? node : unwrapped(node))
+  return Object.fromEntries(
+    entries.flatMap(([key, value]) =>
+      !isNames && isLeftover(key, value, node) ? [] : [[key, tidy(value, !isNames && key === "properties")]]
+    )
+  )
+}
+
+const namesIn = (node: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(node)) return node.flatMap(namesIn)
+  if (!Predicate.isRecord(node)) return []
+  const reference = Predicate.isString(node["$ref"]) ? [node["$ref"].replace("#/components/schemas/", "")] : []
+  return [...reference, ...Object.values(node).flatMap(namesIn)]
+}
+
+/** The schemas that something leads to, from the paths on. */
+const used = (schemas: Node, from: unknown): Node => {
+  const found = new Set<string>()
+  const pending = [...namesIn(from)]
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (found.has(name)) continue
+    found.add(name)
+    pending.push(...namesIn(schemas[name]))
+  }
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => found.has(name)))
+}
+
+/** A description without what the generator left in it, and without schemas that nothing refers to. */
+export const tidied = (spec: { readonly [key: string]: unknown }): { [key: string]: unknown } => {
+  const tidySpec = tidy(spec)
+  if (!Predicate.isRecord(tidySpec)) return { ...spec }
+  const components = Predicate.isRecord(tidySpec["components"]) ? tidySpec["components"] : {}
+  const schemas = Predicate.isRecord(components["schemas"]) ? components["schemas"] : {}
+  return { ...tidySpec, components: { ...components, schemas: used(schemas, tidySpec["paths"]) } }
+}
