@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { field, text } from "./described.ts"
 import { DriftUnknown } from "./Drift.ts"
 import { RawEntry } from "./PlatformFile.ts"
 import { cut, quoted } from "./quoted.ts"
@@ -20,9 +21,11 @@ export interface AdoptRequest extends Schema.Schema.Type<typeof AdoptRequest> {}
 
 /** The entry that was written, and what of the application it does not hold. */
 export const Adoption = Schema.Struct({
-  action: Schema.Literal("added", "replaced"),
-  uuid: Schema.String,
-  entry: RawEntry,
+  action: Schema.Literal("added", "replaced").annotations({
+    description: "Whether platform.json got a new entry, or one that was there was replaced."
+  }),
+  uuid: text("The application's uuid on the platform.", "a1b2c3d4"),
+  entry: field(RawEntry, "The entry as it stands in platform.json now."),
   unknown: Schema.Array(DriftUnknown).annotations({
     description: "What the platform keeps to itself: it is not in the entry, unless it was there before."
   }),

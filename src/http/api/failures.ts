@@ -83,6 +83,13 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   listPlatformServers: platform,
   drift: [...body, ...platform, ...project],
   upsert: [...body, ...platform, ...project, ...run, [500, "A step failed; what earlier steps did stays."]],
+  adopt: [
+    ...body,
+    ...platform,
+    ...project,
+    [409, "The project declares an application of this name already, or another process works on the same."],
+    [422, "The application cannot be written as an entry."]
+  ],
   platformConfig: project,
   nextPort: [...platform, ...proxy, [409, "A port in use is kept secret by the platform, or no port is left."]],
   addRoute: [...body, ...proxy, settings, [409, "The name belongs to a route with another target."]],
