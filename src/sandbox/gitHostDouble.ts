@@ -62,7 +62,7 @@ const answer = (
   { meant, newHook, shown }: HookManner,
   { body, method, query, segments }: DoubleRequest
 ) => {
-  const [api, version, repos, owner = "", name = "", hooks, id, ...more] = segments
+  const [api, version, repos, owner = "", name = "", hooks, id, tests, ...more] = segments
   const repository = `${owner}/${name}`
   const isRepository = api === "api" && version === "v1" && repos === "repos"
   if (isRepository && hooks === undefined && method === "GET") {
@@ -70,8 +70,10 @@ const answer = (
     const body = { name, full_name: repository, permissions: { admin: true, push: true, pull: true } }
     return Effect.as(state.hooks(repository), { status: 200, body })
   }
-  if (!isRepository || hooks !== "hooks" || more.length > 0) return Effect.fail(Refused.missing("Resource"))
-  switch (`${method}${id === undefined ? "" : " {id}"}`) {
+  if (!isRepository || hooks !== "hooks" || more.length > 0 || tests !== undefined && tests !== "tests") {
+    return Effect.fail(Refused.missing("Resource"))
+  }
+  switch (`${method}${id === undefined ? "" : " {id}"}${tests === undefined ? "" : " tests"}`) {
     case "GET":
       return Effect.map(state.hooks(repository), (all): DoubleReply => ({
         status: 200,
@@ -90,6 +92,9 @@ const answer = (
       )
     case "DELETE {id}":
       return Effect.as(state.remove(repository, Number(id)), { status: 204 })
+    case "POST {id} tests":
+      // An update of nothing: the hook has to be there. What is delivered goes nowhere here.
+      return Effect.as(state.update(repository, Number(id), {}), { status: 204 })
     default:
       return Effect.fail(Refused.missing("Resource"))
   }

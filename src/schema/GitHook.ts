@@ -13,7 +13,9 @@ export const GitHook = Schema.Struct({
   active: Schema.Boolean,
   url: Schema.String,
   /** Which branches it is for; all of them when absent. */
-  branchFilter: Schema.optional(Schema.String)
+  branchFilter: Schema.optional(Schema.String),
+  /** What it is delivered for; absent where the git host does not say. */
+  events: Schema.optional(Schema.Array(Schema.String))
 }).annotations({ identifier: "GitHook" })
 export interface GitHook extends Schema.Schema.Type<typeof GitHook> {}
 

@@ -40,6 +40,15 @@ export const WebhookTeardown = Schema.Struct({
 }).annotations({ identifier: "WebhookTeardown" })
 export interface WebhookTeardown extends Schema.Schema.Type<typeof WebhookTeardown> {}
 
+/** What keeps pushes from deploying an application, and what to do about it. */
+export const WebhookFinding = Schema.Struct({
+  finding: text("What is wrong.", "the hook is not active"),
+  fix: text("What to do about it.", "set up the webhook again")
+}).annotations({
+  identifier: "WebhookFinding"
+})
+export interface WebhookFinding extends Schema.Schema.Type<typeof WebhookFinding> {}
+
 /** Whether pushes reach one application. `unknown` names what the platform keeps to itself, and why. */
 export const WebhookState = Schema.Struct({
   app: text("The name of the application.", "hello"),
@@ -49,6 +58,9 @@ export const WebhookState = Schema.Struct({
   repo: textOrNull("The name of its repository; null when the git host has none of it.", "hello"),
   unknown: Schema.optional(Schema.String).annotations({
     description: "What the platform keeps to itself, and why; absent when all is known."
+  }),
+  findings: Schema.optional(Schema.Array(WebhookFinding)).annotations({
+    description: "With deep: what keeps pushes from deploying it, as far as platform and git host tell."
   })
 }).annotations({ identifier: "WebhookState" })
 export interface WebhookState extends Schema.Schema.Type<typeof WebhookState> {}
@@ -71,3 +83,20 @@ export class ApplicationUnknown extends Schema.TaggedError<ApplicationUnknown>()
       didYouMean(this.appName, this.names)
   }
 }
+
+/** Which application's hook to try. */
+export const WebhookTestRequest = Schema.Struct({
+  appName: Schema.String.annotations({ description: "The exact name of an application." })
+}).annotations({ identifier: "WebhookTestRequest", ...strictBody })
+export interface WebhookTestRequest extends Schema.Schema.Type<typeof WebhookTestRequest> {}
+
+/** What came of a test delivery. */
+export const WebhookTest = Schema.Struct({
+  app: Schema.String,
+  uuid: Schema.String,
+  repo: Schema.NullOr(Schema.String),
+  hook: Schema.NullOr(Schema.Number).annotations({ description: "The id of the hook that was tried." }),
+  sent: Schema.Boolean.annotations({ description: "Whether the git host took the test delivery on." }),
+  detail: Schema.String
+}).annotations({ identifier: "WebhookTest" })
+export interface WebhookTest extends Schema.Schema.Type<typeof WebhookTest> {}

@@ -43,6 +43,7 @@ const endpoints = [
   "POST /api/platform/webhooks/setup",
   "DELETE /api/platform/webhooks/teardown",
   "GET /api/platform/webhooks/status",
+  "POST /api/platform/webhooks/test",
   "GET /api/runs",
   "GET /api/runs/{id}",
   "GET /api/runs/{id}/events",

@@ -56,6 +56,8 @@ export const gitHostTest = (options: GitHostTestOptions = {}): Layer.Layer<GitHo
         ),
       deleteHook: (repository, { id }) =>
         call(["deleteHook", pathOf(repository), id], state.remove(pathOf(repository), id)),
+      testHook: (repository, { id }) =>
+        call(["testHook", pathOf(repository), id], Effect.asVoid(state.update(pathOf(repository), id, {}))),
       check: (repository) =>
         call(["check", pathOf(repository)], Effect.succeed({ name: "git host", ok: true, detail: pathOf(repository) }))
     })

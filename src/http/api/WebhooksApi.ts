@@ -1,5 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { WebhookRequest, WebhookSetup, WebhookStatus, WebhookTeardown } from "../../schema/Webhook.ts"
+import { Schema } from "effect"
+import { strictQuery } from "../../schema/strict.ts"
+import {
+  WebhookRequest,
+  WebhookSetup,
+  WebhookStatus,
+  WebhookTeardown,
+  WebhookTest,
+  WebhookTestRequest
+} from "../../schema/Webhook.ts"
 import { optionalBody } from "./relayed.ts"
 
 const Request = optionalBody(WebhookRequest, {})
@@ -33,11 +42,31 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.get("webhookStatus", "/api/platform/webhooks/status")
+      .setUrlParams(
+        Schema.Struct({
+          deep: Schema.optional(Schema.Literal("true", "false")).annotations({
+            description: "true: say what keeps pushes from deploying each application, and what to do about it."
+          })
+        }).annotations(strictQuery)
+      )
       .addSuccess(WebhookStatus)
       .annotateContext(
         OpenApi.annotations({
           summary: "Webhook status",
-          description: "Tells for each application whether pushes deploy it."
+          description: "Tells for each application whether pushes deploy it; when asked, what keeps them from it."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("testWebhook", "/api/platform/webhooks/test")
+      .setPayload(WebhookTestRequest)
+      .addSuccess(WebhookTest)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Test a webhook",
+          description:
+            "Makes the git host send a test delivery for one application, and says what came of it. On the " +
+            "platform that may start a deployment, as a push does."
         })
       )
   )

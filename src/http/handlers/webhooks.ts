@@ -1,4 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
+import { testWebhook } from "../../pipelines/webhooks/testWebhook.ts"
 import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../pipelines/webhooks/webhooks.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
@@ -7,4 +8,5 @@ export const WebhooksHandlers = HttpApiBuilder.group(BerthApi, "webhooks", (hand
   handlers
     .handle("setUpWebhooks", ({ payload }) => orApiError(setUpWebhooks(payload)))
     .handle("tearDownWebhooks", ({ payload }) => orApiError(tearDownWebhooks(payload)))
-    .handle("webhookStatus", () => orApiError(webhookStatus())))
+    .handle("webhookStatus", ({ urlParams }) => orApiError(webhookStatus(urlParams.deep === "true")))
+    .handle("testWebhook", ({ payload }) => orApiError(testWebhook(payload))))

@@ -7,7 +7,8 @@ import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 
 type Failure = GitHostFailure | SettingsError | FileLocked
 
-const withUrl = (hooks: ReadonlyArray<GitHook>, url: string) => hooks.filter((hook) => hook.url === url)
+/** The hooks that lead to `url`. */
+export const withUrl = (hooks: ReadonlyArray<GitHook>, url: string) => hooks.filter((hook) => hook.url === url)
 
 /** What has to happen so that a repository's pushes reach an address. */
 export type HookAction = Data.TaggedEnum<{

@@ -1,6 +1,5 @@
 import { Array, Effect, Option, Redacted } from "effect"
 import { Disclosed } from "../../schema/Disclosed.ts"
-import type { Repository } from "../../schema/GitHook.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import {
@@ -20,6 +19,8 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { ensureHook, hookActive, removeHooks } from "./pushHook.ts"
 import { repositoryNameOf } from "./repositoryName.ts"
+import { repositoryOf } from "./repositoryOf.ts"
+import { webhookFindings } from "./webhookFindings.ts"
 
 const repositoriesAtOnce = 8
 
@@ -30,11 +31,8 @@ type Services = Platform | GitHost | Settings | Locks
 const told = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
   Effect.catchAll(effect, ({ message }) => withoutSecrets(`error: ${message}`))
 
-/** The repository of an application, under the configured owner. */
-const repositoryOf = (name: string): Effect.Effect<Repository, SettingsError, Settings> =>
-  Effect.flatMap(Settings, (settings) => Effect.map(settings.get("gitHost.owner"), (owner) => ({ owner, name })))
-
-const targets = ({ appName }: WebhookRequest) =>
+/** The applications that a request is about. */
+export const targets = ({ appName }: WebhookRequest) =>
   Effect.gen(function*() {
     const apps = yield* (yield* Platform).applications
     if (appName === undefined || appName === null) return apps
@@ -118,9 +116,12 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
   return { appsConfigured: results.length, results }
 }, withAnswerBudget)
 
-/** Which applications pushes reach. What cannot be read counts as not set up. */
+/**
+ * Which applications pushes reach. What cannot be read counts as not set up.
+ * @param deep whether to say what keeps pushes from an application, and what to do about it
+ */
 export const webhookStatus = Effect.fn("webhookStatus")(
-  function*(): Effect.fn.Return<WebhookStatus, Failure, Services> {
+  function*(deep = false): Effect.fn.Return<WebhookStatus, Failure, Services> {
     const platform = yield* Platform
     const webhookUrl = yield* platform.webhookUrl
     const results = yield* Effect.forEach(yield* platform.applications, (app) =>
@@ -135,6 +136,7 @@ export const webhookStatus = Effect.fn("webhookStatus")(
               Effect.orElseSucceed(() => false)
             )
         })
+        const findings = deep ? { findings: yield* webhookFindings(app, secretSet) } : {}
         const hidden = Option.filter(secretSet, Disclosed.$is("Hidden"))
         return {
           app: app.name,
@@ -142,7 +144,8 @@ export const webhookStatus = Effect.fn("webhookStatus")(
           platformSecretSet: Option.exists(secretSet, (set) => Disclosed.$is("Known")(set) && set.value),
           githostWebhookActive: active,
           repo: Option.getOrNull(repo),
-          ...(Option.isSome(hidden) ? { unknown: `platformSecretSet: ${hidden.value.reason}` } : {})
+          ...(Option.isSome(hidden) ? { unknown: `platformSecretSet: ${hidden.value.reason}` } : {}),
+          ...findings
         } satisfies WebhookState
       }), { concurrency: repositoriesAtOnce })
     return { webhookUrl, results }

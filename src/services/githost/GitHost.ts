@@ -24,6 +24,8 @@ export class GitHost extends Context.Tag("berth/GitHost")<GitHost, {
     secret: Redacted.Redacted
   ) => GitHostCall<GitHook>
   readonly deleteHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
+  /** Makes the git host deliver an example of a push to a hook. It answers before that is delivered. */
+  readonly testHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
   /** Whether the token may set up the hooks of a repository. Nothing is changed to find out. */
   readonly check: (repository: Repository) => GitHostCall<Finding>
 }>() {}

@@ -74,6 +74,7 @@ const make = Effect.gen(function*() {
     createHook: (repository, url, secret) => call((gitHost) => gitHost.createHook(repository, url, secret)),
     updateHook: (repository, hook, secret) => call((gitHost) => gitHost.updateHook(repository, hook, secret)),
     deleteHook: (repository, hook) => call((gitHost) => gitHost.deleteHook(repository, hook)),
+    testHook: (repository, hook) => call((gitHost) => gitHost.testHook(repository, hook)),
     check: (repository) => call((gitHost) => gitHost.check(repository))
   })
 })

@@ -9,6 +9,7 @@ import {
   hookPath,
   hooksIn,
   hooksPath,
+  hookTestPath,
   mayAdministerIn,
   repositoryPath
 } from "./profile.ts"
@@ -56,6 +57,7 @@ export const gitea: GitHostProfile = ({ send }) => {
         Effect.zipLeft(create(repository, hook.url, secret, hook.branchFilter), deleteHook(repository, hook))
       ),
     deleteHook,
+    testHook: (repository, hook) => Effect.asVoid(send({ method: "POST", path: hookTestPath(repository, hook) })),
     check: (repository) =>
       Effect.map(
         Effect.flatMap(send({ method: "GET", path: repositoryPath(repository) }), mayAdministerIn),

@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
 import type { Repository } from "../../schema/GitHook.ts"
 import { GitHost } from "./GitHost.ts"
-import { type GitHostProfile, hookIn, hookPath, hooksIn, hooksPath } from "./profile.ts"
+import { type GitHostProfile, hookIn, hookPath, hooksIn, hooksPath, hookTestPath } from "./profile.ts"
 
 /** A git host that speaks Berth's own words: nothing is translated. */
 export const neutral: GitHostProfile = ({ send }) => {
@@ -33,6 +33,7 @@ export const neutral: GitHostProfile = ({ send }) => {
         { ...hook, active: true }
       ),
     deleteHook: (repository, hook) => Effect.asVoid(send({ method: "DELETE", path: hookPath(repository, hook) })),
+    testHook: (repository, hook) => Effect.asVoid(send({ method: "POST", path: hookTestPath(repository, hook) })),
     check: (repository) =>
       Effect.map(hooks(repository), ({ length }) => ({
         name: "git host",

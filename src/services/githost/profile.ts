@@ -24,6 +24,7 @@ const WireHook = Schema.Struct({
   id: Schema.Number,
   active: Schema.optional(Schema.NullOr(Schema.Boolean)),
   branch_filter: Schema.optional(Schema.NullOr(Schema.String)),
+  events: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
   config: Schema.optional(Schema.NullOr(Schema.Struct({ url: Schema.optional(Schema.NullOr(Schema.String)) })))
 })
 
@@ -34,11 +35,12 @@ const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
     Effect.mapError(decode(body), (error) => new GitHostUnavailable({ call, reason: unexpected(error) }))
 }
 
-const hookOf = ({ active, branch_filter: branchFilter, config, id }: typeof WireHook.Type): GitHook => ({
+const hookOf = ({ active, branch_filter: branchFilter, config, events, id }: typeof WireHook.Type): GitHook => ({
   id,
   active: active === true,
   url: config?.url ?? "",
-  ...(Predicate.isString(branchFilter) && branchFilter !== "" ? { branchFilter } : {})
+  ...(Predicate.isString(branchFilter) && branchFilter !== "" ? { branchFilter } : {}),
+  ...(events === undefined || events === null ? {} : { events })
 })
 
 const asHooks = understood("GET …/hooks", Schema.Array(WireHook))
@@ -62,3 +64,5 @@ export const repositoryPath = ({ name, owner }: Repository) => ["api", "v1", "re
 /** The path of a repository's hooks, and of one of them. */
 export const hooksPath = (repository: Repository) => [...repositoryPath(repository), "hooks"]
 export const hookPath = (repository: Repository, { id }: GitHook) => [...hooksPath(repository), String(id)]
+/** The path that a test delivery is asked for at. */
+export const hookTestPath = (repository: Repository, hook: GitHook) => [...hookPath(repository, hook), "tests"]

@@ -1,7 +1,9 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
+import { testWebhook } from "../../../src/pipelines/webhooks/testWebhook.ts"
 import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../../src/pipelines/webhooks/webhooks.ts"
+import type { StoredHook } from "../../../src/sandbox/doubles/gitHostState.ts"
 import { GitHostCalls } from "../../layers/GitHostTest.ts"
 import { type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
@@ -148,4 +150,73 @@ describe("webhookStatus", () => {
       expect(results.map(({ githostWebhookActive, platformSecretSet }) => [githostWebhookActive, platformSecretSet]))
         .toEqual(results.map(() => [false, false]))
     }).pipe(within({ platform: { failing: { webhookSecretSet: 500 } }, gitHost: { failing: { hooks: 500 } } })))
+})
+
+describe("webhookStatus, when asked what is wrong", () => {
+  const found = (index: number) =>
+    Effect.map(webhookStatus(true), ({ results }) => results[index]?.findings?.map(({ finding }) => finding))
+  const set = applications.map((app) => ({ ...app, git_branch: "main", manual_webhook_secret_githost: "set" }))
+  const withHook = (hook: Partial<StoredHook>) =>
+    within({
+      platform: { applications: set },
+      gitHost: { repositories: { "ann/shop": [{ url: webhookUrl, ...hook }] } }
+    })
+
+  it.effect("says nothing unless asked", () =>
+    Effect.gen(function*() {
+      expect((yield* webhookStatus()).results[0]).not.toHaveProperty("findings")
+    }).pipe(withHook({})))
+
+  it.effect.each<readonly [hook: Partial<StoredHook>, findings: ReadonlyArray<string>]>([
+    [{}, []],
+    [{ active: false }, ["Hook 1 is inactive"]],
+    [{ events: ["create"] }, ["Hook 1 is not for pushes: create"]],
+    [{ branchFilter: "{main,next}" }, []],
+    [{ branchFilter: "release/*" }, [
+      "Hook 1 is for branches like release/* only, and the application is built from main"
+    ]],
+    [{ url: "http://other.test" }, [`No hook of ann/shop leads to ${webhookUrl}`]]
+  ])("judges a hook: %j", ([hook, findings]) =>
+    Effect.gen(function*() {
+      expect(yield* found(0)).toEqual(findings)
+    }).pipe(withHook(hook)))
+
+  it.effect("is content with one hook of several that works", () =>
+    Effect.gen(function*() {
+      expect(yield* found(0)).toEqual([])
+    }).pipe(within({
+      platform: { applications: set },
+      gitHost: { repositories: { "ann/shop": [{ url: webhookUrl, active: false }, { url: webhookUrl }] } }
+    })))
+
+  it.effect("tells a missing secret, a missing repository and what cannot be read", () =>
+    Effect.gen(function*() {
+      expect(yield* found(0)).toEqual([
+        expect.stringContaining("no webhook secret"),
+        expect.stringContaining("The hooks of shop cannot be read: Git host API 500")
+      ])
+      expect(yield* found(2)).toEqual(["The application has no git repository"])
+    }).pipe(within({ gitHost: { failing: { hooks: 500 } } })))
+})
+
+describe("testWebhook", () => {
+  it.effect("tries the hook that is active", () =>
+    Effect.gen(function*() {
+      expect(yield* testWebhook({ appName: "shop" })).toMatchObject({ app: "shop", repo: "shop", hook: 2, sent: true })
+      expect((yield* (yield* GitHostCalls).asked).at(-1)).toEqual(["testHook", "ann/shop", 2])
+    }).pipe(within({
+      gitHost: { repositories: { "ann/shop": [{ url: webhookUrl, active: false }, { url: webhookUrl }] } }
+    })))
+
+  it.effect("says why nothing was sent", () =>
+    Effect.gen(function*() {
+      const said = Effect.fnUntraced(function*(appName: string) {
+        const { detail, hook, sent } = yield* testWebhook({ appName })
+        return [sent, hook, detail]
+      })
+      expect(yield* said("bare")).toEqual([false, null, expect.stringContaining("no git repository")])
+      expect(yield* said("shop")).toEqual([false, null, expect.stringContaining("webhooks/setup")])
+      expect(yield* said("blog")).toEqual([false, 1, "The git host sent no test delivery: Git host API 403: not today"])
+      expect(yield* Effect.flip(testWebhook({ appName: "none" }))).toMatchObject({ status: 404 })
+    }).pipe(within({ gitHost: { repositories, failing: { testHook: 403 } } })))
 })

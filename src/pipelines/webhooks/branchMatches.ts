@@ -1,0 +1,25 @@
+/** Whether a text is of a pattern in which `*` stands for anything; linear for a pattern without many stars. */
+const fits = (pattern: string, text: string): boolean => {
+  const [first = "", ...rest] = pattern.split(/\*+/)
+  const last = rest.pop()
+  if (last === undefined) return text === pattern
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return at + last.length <= text.length
+}
+
+/**
+ * Whether a hook's branch filter lets a branch pass: names, `*`, and one list like `{main,release/*}`. A filter of other
+ * signs is not judged: it passes.
+ */
+export const branchMatches = (filter: string, branch: string): boolean => {
+  if (filter === "" || /[?[\]\\!]/.test(filter)) return true
+  const [, list] = /^\{([^{}]*)\}$/.exec(filter) ?? []
+  if (list === undefined && /[{}]/.test(filter)) return true
+  return (list ?? filter).split(list === undefined ? /$^/ : ",").some((pattern) => fits(pattern.trim(), branch))
+}

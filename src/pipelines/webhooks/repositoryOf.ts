@@ -1,0 +1,8 @@
+import { Effect } from "effect"
+import type { Repository } from "../../schema/GitHook.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+
+/** The repository of an application, under the configured owner. */
+export const repositoryOf = (name: string): Effect.Effect<Repository, SettingsError, Settings> =>
+  Effect.flatMap(Settings, (settings) => Effect.map(settings.get("gitHost.owner"), (owner) => ({ owner, name })))

@@ -1,0 +1,61 @@
+import { Effect, Option } from "effect"
+import type { GitHostFailure } from "../../schema/GitHook.ts"
+import type { PlatformFailure } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { ApplicationUnknown, WebhookTest, WebhookTestRequest } from "../../schema/Webhook.ts"
+import { GitHost } from "../../services/githost/GitHost.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { withUrl } from "./pushHook.ts"
+import { repositoryNameOf } from "./repositoryName.ts"
+import { repositoryOf } from "./repositoryOf.ts"
+import { targets } from "./webhooks.ts"
+
+/**
+ * Makes the git host send a test delivery for an application. The git host takes it on and delivers it on its own; what
+ * the platform answered to it is shown on the git host's page of the hook alone.
+ */
+export const testWebhook = Effect.fn("testWebhook")(function*(
+  { appName }: WebhookTestRequest
+): Effect.fn.Return<
+  WebhookTest,
+  PlatformFailure | GitHostFailure | SettingsError | ApplicationUnknown,
+  GitHost | Platform | Settings
+> {
+  const gitHost = yield* GitHost
+  const [app] = yield* targets({ appName })
+  if (app === undefined) return yield* Effect.dieMessage("targets answers at least one application of a name")
+  const repo = repositoryNameOf(app)
+  const about = { app: app.name, uuid: app.uuid, repo: Option.getOrNull(repo) }
+  const unsent = (detail: string) => ({ ...about, hook: null, sent: false, detail })
+  if (Option.isNone(repo)) return unsent("The application has no git repository, and so no hook")
+
+  const repository = yield* repositoryOf(repo.value)
+  const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
+  const hooks = withUrl(yield* gitHost.hooks(repository), url)
+  const hook = hooks.find(({ active }) => active) ?? hooks[0]
+  if (hook === undefined) {
+    return unsent(
+      `No hook of ${repository.owner}/${repository.name} leads to ${url}: POST /api/platform/webhooks/setup creates it`
+    )
+  }
+  return yield* gitHost.testHook(repository, hook).pipe(
+    Effect.as({
+      ...about,
+      hook: hook.id,
+      sent: true,
+      detail:
+        `The git host took a test delivery to ${url} on. It does not tell over its API what the platform answers: ` +
+        `its page of hook ${hook.id} shows that`
+    }),
+    Effect.catchAll(({ message }) =>
+      Effect.map(withoutSecrets(`The git host sent no test delivery: ${message}`), (detail) => ({
+        ...about,
+        hook: hook.id,
+        sent: false,
+        detail
+      }))
+    )
+  )
+})

@@ -1,0 +1,97 @@
+import { Effect, Either, Option } from "effect"
+import { appDefaults } from "../../schema/AppDefaults.ts"
+import { Disclosed } from "../../schema/Disclosed.ts"
+import type { GitHook } from "../../schema/GitHook.ts"
+import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { WebhookFinding } from "../../schema/Webhook.ts"
+import { GitHost } from "../../services/githost/GitHost.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { branchMatches } from "./branchMatches.ts"
+import { withUrl } from "./pushHook.ts"
+import { repositoryNameOf } from "./repositoryName.ts"
+import { repositoryOf } from "./repositoryOf.ts"
+
+const setUp = "POST /api/platform/webhooks/setup sets it up"
+
+const secretFindings = (secretSet: Option.Option<Disclosed<boolean>>): ReadonlyArray<WebhookFinding> => {
+  if (Option.isNone(secretSet)) {
+    return [{ finding: "The application's webhook secret cannot be read", fix: "GET /api/health?deep=true says why" }]
+  }
+  return Disclosed.$match(secretSet.value, {
+    Known: ({ value }) =>
+      value
+        ? []
+        : [{
+          finding: "The platform has no webhook secret for the application, or not the configured one",
+          fix: setUp
+        }],
+    Hidden: ({ reason }) => [{ finding: "The platform hides the application's webhook secret", fix: reason }],
+    Absent: () => [{ finding: "The platform has no webhook secret for the application", fix: setUp }]
+  })
+}
+
+const isLoopback = (host: string) => host === "localhost" || host === "[::1]" || host.startsWith("127.")
+const isPrivate = (host: string) => /^(10|192\.168|172\.(1[6-9]|2\d|3[01]))\./.test(host) || /^\[f[cd]/.test(host)
+
+const addressFindings = (url: string): ReadonlyArray<WebhookFinding> => {
+  const host = URL.canParse(url) ? new URL(url).hostname : ""
+  if (isLoopback(host)) {
+    const finding = `${url} is an address of the git host itself, unless both run on one machine`
+    return [{ finding, fix: "Set platform.webhookUrl to an address that the git host reaches the platform at" }]
+  }
+  const fix = "Allow it there (Gitea and Forgejo: ALLOWED_HOST_LIST in the section webhook), " +
+    "or set platform.webhookUrl to another address"
+  return isPrivate(host)
+    ? [{ finding: `${url} is a private address: a git host may refuse to deliver there`, fix }]
+    : []
+}
+
+const hookFindings = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
+  const findings: ReadonlyArray<WebhookFinding | false> = [
+    !active && { finding: `Hook ${id} is inactive`, fix: "POST /api/platform/webhooks/setup makes it active" },
+    events !== undefined && !events.includes("push") && {
+      finding: `Hook ${id} is not for pushes: ${events.length === 0 ? "it has no events" : events.join(", ")}`,
+      fix: "Choose push events for it on the git host"
+    },
+    !branchMatches(branchFilter, branch) && {
+      finding: `Hook ${id} is for branches like ${branchFilter} only, and the application is built from ${branch}`,
+      fix: "Change the branch filter of the hook on the git host"
+    }
+  ]
+  return findings.filter((one) => one !== false)
+}
+
+const gitHostFindings = (app: PlatformRecord, name: string) =>
+  Effect.gen(function*() {
+    const repository = yield* repositoryOf(name)
+    const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
+    const hooks = withUrl(yield* (yield* GitHost).hooks(repository), url)
+    const branch = app.git_branch ?? appDefaults.branch
+    // Of several hooks that lead there, one that works is enough.
+    const [least = []] = hooks.map((hook) => hookFindings(hook, branch)).toSorted((a, b) => a.length - b.length)
+    const missing = { finding: `No hook of ${repository.owner}/${name} leads to ${url}`, fix: setUp }
+    return [...(hooks.length === 0 ? [missing] : least), ...addressFindings(url)]
+  })
+
+/**
+ * What keeps pushes from deploying an application, as far as the platform and the git host tell; failures are told
+ * too.
+ * @param secretSet whether the platform has the configured secret; nothing where that could not be read
+ */
+export const webhookFindings = Effect.fn("webhookFindings")(function*(
+  app: PlatformRecord,
+  secretSet: Option.Option<Disclosed<boolean>>
+): Effect.fn.Return<ReadonlyArray<WebhookFinding>, never, GitHost | Platform | Settings> {
+  const name = repositoryNameOf(app)
+  if (Option.isNone(name)) {
+    return [{ finding: "The application has no git repository", fix: "Give it one on the platform" }]
+  }
+  const onGitHost = yield* Effect.either(gitHostFindings(app, name.value))
+  const ofGitHost = Either.isRight(onGitHost) ? onGitHost.right : [{
+    finding: yield* withoutSecrets(`The hooks of ${name.value} cannot be read: ${onGitHost.left.message}`),
+    fix: "GET /api/health?deep=true says what the git host lacks"
+  }]
+  return [...secretFindings(secretSet), ...ofGitHost]
+})
