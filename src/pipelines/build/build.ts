@@ -5,7 +5,7 @@ import { ProjectPathInvalid } from "../../schema/Project.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
+import { LocalProcesses, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { buildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { Runs } from "../../services/runs/Runs.ts"
@@ -25,6 +25,11 @@ const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEn
     )
   )
 
+// Other shells do not know them, and take them for scripts.
+const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]
+const isPowerShell = (program: string) => /^(pwsh|powershell)(\.exe|\.cmd)?$/i.test(program.split(/[\\/]/).at(-1) ?? "")
+const flagsOf = (program: string) => isPowerShell(program) ? powerShellFlags : []
+
 const runScript = (directory: string) =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -36,11 +41,15 @@ const runScript = (directory: string) =>
     const told = yield* tellOutput("stdout")
     const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(processes.run({
       program,
-      args: [...options, "-NoProfile", "-NonInteractive", "-File", path.join(directory, buildScriptName)],
+      args: [...options, ...flagsOf(program), path.join(directory, buildScriptName)],
       cwd: directory,
       timeout,
       maxOutput: buildOutputLimit
-    }, told.tell))
+    }, told.tell)).pipe(
+      Effect.mapError(({ help, program }) =>
+        new ProgramNotFound({ program, help: `${help}. The setting build.shell names it` })
+      )
+    )
     yield* told.end
     const tar = written(before, yield* projectFiles(directory, [buildScriptName]))
     return {

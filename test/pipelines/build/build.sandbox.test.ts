@@ -2,7 +2,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Layer } from "effect"
 import { existsSync } from "node:fs"
-import { readFile } from "node:fs/promises"
+import { chmod, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { build, buildOutputLimit } from "../../../src/pipelines/build/build.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
@@ -26,7 +26,7 @@ const project = (script: string, settings: SettingsFixture = {}) =>
     const root = yield* temporaryDirectory
     yield* plant(root, {
       "app/build-image-tar.ps1": script,
-      "pwsh": "printf '%s|' \"$@\" >asked\nfor script do :; done\n. \"$script\"\n"
+      "pwsh": "#!/bin/sh\nprintf '%s|' \"$@\" >asked\nfor script do :; done\n. \"$script\"\n"
     })
     const settingsLayer = settingsTest({ "build.shell": ["sh", join(root, "pwsh")], ...settings })
     return { directory: join(root, "app"), settingsLayer }
@@ -66,8 +66,19 @@ describe.skipIf(process.platform === "win32")("build", () => {
       expect(result.output).toContain("and complaining")
       expect(result.output).toContain(directory)
       expect(result.durationMs).toBeGreaterThanOrEqual(0)
-      const asked = yield* Effect.promise(() => readFile(join(directory, "asked"), "utf8"))
-      expect(asked).toBe(`-NoProfile|-NonInteractive|-File|${join(directory, "build-image-tar.ps1")}|`)
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive("gives PowerShell's flags to PowerShell alone", () =>
+    Effect.gen(function*() {
+      const { directory, settingsLayer } = yield* project("")
+      const asked = Effect.promise(() => readFile(join(directory, "asked"), "utf8"))
+      const script = join(directory, "build-image-tar.ps1")
+      yield* build({ projectPath: directory }).pipe(Effect.provide(settingsLayer))
+      expect(yield* asked).toBe(`${script}|`)
+      const pwsh = join(directory, "..", "pwsh")
+      yield* Effect.promise(() => chmod(pwsh, 0o755))
+      yield* build({ projectPath: directory }).pipe(Effect.provide(settingsTest({ "build.shell": [pwsh] })))
+      expect(yield* asked).toBe(`-NoProfile|-NonInteractive|-File|${script}|`)
     }).pipe(Effect.provide(live)))
 
   it.scopedLive("answers a script that fails as a result, without an older archive", () =>
@@ -153,7 +164,10 @@ describe.skipIf(process.platform === "win32")("build", () => {
       const { directory, settingsLayer } = yield* project("", { "build.shell": ["berth-no-such-shell", "-x"] })
       const error = yield* Effect.flip(build({ projectPath: directory }).pipe(Effect.provide(settingsLayer)))
       expect(error).toMatchObject({ _tag: "ProgramNotFound", status: 500 })
-      expect(error.message).toContain("berth-no-such-shell")
+      expect(error.message).toBe(
+        "Cannot run berth-no-such-shell: it is not installed, or not on the PATH of this service " +
+          "(or the directory to run it in is gone). The setting build.shell names it"
+      )
     }).pipe(Effect.provide(live)))
 
   it.scopedLive("wants a directory with a script", () =>
