@@ -2,8 +2,8 @@ import { Effect, Schema } from "effect"
 import type { PlanMoved } from "../../schema/PlatformPlan.ts"
 import { UpsertFailed, type UpsertRequest } from "../../schema/Upsert.ts"
 import { once, type Steps } from "../../services/runs/Steps.ts"
-import type { PlanServices } from "../plan/decide.ts"
-import { checkPlan } from "../plan/plan.ts"
+import type { PlanServices } from "./plan/decide.ts"
+import { checkPlan } from "./plan/plan.ts"
 
 /**
  * Makes sure that nothing has moved since the plan that an upsert is held to. Once in a run: an attempt that goes on

@@ -1,8 +1,8 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import { type Change, changelogFileName } from "../../schema/Changelog.ts"
-import { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { describeChanges } from "../upsert/describe.ts"
+import { type Change, changelogFileName } from "../../../schema/Changelog.ts"
+import { LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { describeChanges } from "../describe.ts"
 import { type Part, part, stop } from "./Part.ts"
 
 type Changes = ReadonlyArray<Change>

@@ -1,10 +1,10 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { plan } from "../../../src/pipelines/plan/plan.ts"
-import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
-import { declaring } from "../../layers/memoryWorld.ts"
-import { Vendors, vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
+import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
+import { declaring } from "../../../layers/memoryWorld.ts"
+import { Vendors, vendors, vendorWorld } from "../../../layers/vendorWorld.ts"
 
 const request = { projectPath: "/srv/shop" }
 const app = { name: "shop", uuid: "app-shop", git_repository: "git@git.test:2004/ann/shop.git" }

@@ -1,4 +1,4 @@
-import { digestLength } from "../../services/secrets/keyedDigest.ts"
+import { digestLength } from "../../../services/secrets/keyedDigest.ts"
 import { factLabels, type Facts, factsOfApplication } from "./facts.ts"
 
 /** Digests a text under a key; see `keyedDigest`. */

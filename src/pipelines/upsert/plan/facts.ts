@@ -1,5 +1,5 @@
-import { buildFields } from "../applications/fields.ts"
-import { hostPortKey } from "../applications/hostPort.ts"
+import { buildFields } from "../../applications/fields.ts"
+import { hostPortKey } from "../../applications/hostPort.ts"
 
 const { baseDirectory, branch, buildPack, composeLocation, isStatic, publishDir, repository } = buildFields
 const fields = [buildPack, repository, branch, baseDirectory, composeLocation, isStatic, publishDir]

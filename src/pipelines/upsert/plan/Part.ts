@@ -1,4 +1,4 @@
-import type { PlanChange, PlanStep } from "../../schema/PlatformPlan.ts"
+import type { PlanChange, PlanStep } from "../../../schema/PlatformPlan.ts"
 import type { Facts } from "./facts.ts"
 
 /** What a plan says of one step of an upsert. */
