@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { field, text, texts } from "./described.ts"
 import { cut } from "./quoted.ts"
 
 const planHashWords = "must be the planHash of a plan, as it was answered"
@@ -10,34 +11,36 @@ export const PlanHash = Schema.String.pipe(
 
 /** One thing that an upsert would make different. A secret is shown as `***`. */
 export const PlanChange = Schema.Struct({
-  target: Schema.Literal("application", "variable", "route", "hook", "deployment", "changelog"),
-  field: Schema.String,
-  label: Schema.String,
-  old: Schema.Unknown,
-  new: Schema.Unknown
+  target: Schema.Literal("application", "variable", "route", "hook", "deployment", "changelog").annotations({
+    description: "What would be changed."
+  }),
+  field: text("Which part of it.", "git_branch"),
+  label: text("The same for a person to read.", "Branch"),
+  old: Schema.Unknown.annotations({ description: "What is there now; null when nothing is." }),
+  new: Schema.Unknown.annotations({ description: "What would be there then." })
 }).annotations({ identifier: "PlanChange" })
 export interface PlanChange extends Schema.Schema.Type<typeof PlanChange> {}
 
 /** What one step of an upsert would do. */
 export const PlanStep = Schema.Struct({
-  step: Schema.String,
+  step: text("The step's name.", "route"),
   will: Schema.Literal("change", "nothing", "skip").annotations({
     description: "`nothing`: what the step brings about is there already."
   }),
-  detail: Schema.String
+  detail: text("What it would do, or why not.", "add the route hello")
 }).annotations({ identifier: "PlanStep" })
 export interface PlanStep extends Schema.Schema.Type<typeof PlanStep> {}
 
 /** What an upsert would do now. */
 export const PlatformPlan = Schema.Struct({
   planHash: Schema.String.annotations({ description: "Sent with an upsert, it holds the upsert to this plan." }),
-  appName: Schema.String,
+  appName: text("The name of the application.", "hello"),
   uuid: Schema.NullOr(Schema.String).annotations({ description: "Null while the application does not exist." }),
   action: Schema.Literal("create", "update", "none").annotations({ description: "`none`: nothing would change." }),
-  changes: Schema.Array(PlanChange),
-  steps: Schema.Array(PlanStep),
+  changes: field(Schema.Array(PlanChange), "Everything that would be different afterwards."),
+  steps: field(Schema.Array(PlanStep), "What each of the ten steps would do, in their order."),
   unknown: Schema.Array(Schema.String).annotations({ description: "What could not be read, and why." }),
-  warnings: Schema.Array(Schema.String)
+  warnings: texts("What does not stop an upsert, and is worth knowing.")
 }).annotations({ identifier: "PlatformPlan" })
 export interface PlatformPlan extends Schema.Schema.Type<typeof PlatformPlan> {}
 
@@ -64,6 +67,6 @@ export class PlanMoved extends Schema.TaggedError<PlanMoved>()("PlanMoved", {
     const others = this.moved.length - mostMoved
     const moved = this.moved.slice(0, mostMoved).map(cut).join("; ") + (others > 0 ? `; and ${others} more` : "")
     return `The plan of ${JSON.stringify(cut(this.appName))} no longer holds: ${moved}. Nothing was changed. ` +
-      "Make a new plan with POST /api/platform/plan, and send its planHash"
+      "Make a new plan, and send its planHash"
   }
 }

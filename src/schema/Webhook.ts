@@ -92,11 +92,11 @@ export interface WebhookTestRequest extends Schema.Schema.Type<typeof WebhookTes
 
 /** What came of a test delivery. */
 export const WebhookTest = Schema.Struct({
-  app: Schema.String,
-  uuid: Schema.String,
-  repo: Schema.NullOr(Schema.String),
+  app: text("The name of the application.", "hello"),
+  uuid: text("Its uuid on the platform.", "a1b2c3d4"),
+  repo: textOrNull("The name of its repository; null when the git host has none of it.", "hello"),
   hook: Schema.NullOr(Schema.Number).annotations({ description: "The id of the hook that was tried." }),
   sent: Schema.Boolean.annotations({ description: "Whether the git host took the test delivery on." }),
-  detail: Schema.String
+  detail: text("What came of it, and what to look at.")
 }).annotations({ identifier: "WebhookTest" })
 export interface WebhookTest extends Schema.Schema.Type<typeof WebhookTest> {}

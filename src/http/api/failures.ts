@@ -82,7 +82,11 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   deployApplication: platform,
   listPlatformServers: platform,
   drift: [...body, ...platform, ...project],
-  upsert: [...body, ...platform, ...project, ...run, [500, "A step failed; what earlier steps did stays."]],
+  platformPlan: [...body, ...platform, ...project, gitHost, busy, ...proxy, [500, "Too little can be read to plan."]],
+  upsert: [...body, ...platform, ...project, ...run, [500, "A step failed; what earlier steps did stays."], [
+    409,
+    "What was planned no longer holds."
+  ]],
   adopt: [
     ...body,
     ...platform,
@@ -97,6 +101,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   setUpWebhooks: [...body, ...platform, gitHost],
   tearDownWebhooks: [...body, ...platform, gitHost],
   webhookStatus: [...platform, gitHost],
+  testWebhook: [...body, ...platform, gitHost],
   listRuns: [store],
   getRun: oneRun,
   watchRun: oneRun,

@@ -38,4 +38,4 @@ export const describeRemarks = ({ removed, warnings }: StartRemarks): string =>
   (removed.length === 0 ? "" : ` Removed from the server, no longer in the project: ${some(removed)}.`) +
   (warnings.length === 0
     ? ""
-    : ` Compose warns: ${some(warnings.map((text) => text.slice(0, longestWarning).replace(/\.+$/, "")))}.`)
+    : ` Compose warns: ${some(warnings.map((text) => text.slice(0, longestWarning).replace(/\.$/, "")))}.`)

@@ -24,7 +24,9 @@ describe("the fields of an application", () => {
     (buildPack) => {
       const wanted = plan({ buildPack, isStatic: true })
       const written = Object.keys(updateFields(wanted))
-      expect(written).toEqual([...writtenFields(wanted).map(({ record }) => record), "ports_exposes"])
+      expect(written.toSorted()).toEqual(
+        [...writtenFields(wanted).map(({ record }) => record), "ports_exposes"].toSorted()
+      )
       const compared = [...comparedInDrift(wanted), ...comparedInUpsert(wanted)].map(({ record }) => record)
       expect(compared.filter((record) => !written.includes(record))).toEqual([])
     }
