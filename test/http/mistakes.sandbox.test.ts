@@ -165,7 +165,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",

@@ -35,12 +35,12 @@ while [ "$names" -gt 0 ]; do
 done
 # Two lists of files, each after how many it has: those that the project has no longer, and those for compose that it has.
 for list in gone brought; do
-  count=$1
+  files_left=$1
   shift
   note "$list" </dev/null || exit 1
-  while [ "$count" -gt 0 ]; do
+  while [ "$files_left" -gt 0 ]; do
     printf '%s\n' "$1" >>".berth/$list" || exit 1
-    count=$((count - 1))
+    files_left=$((files_left - 1))
     shift
   done
 done
