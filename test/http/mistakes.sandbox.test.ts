@@ -200,7 +200,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     "{\"projectPath\": ",
     400,
-    "The request body is not valid JSON: line 1, column 17, in projectPath: a value is expected here: a comma at the end is not allowed"
+    "The request body is not valid JSON: line 1, column 17, in projectPath: a value is expected here: the text stops before its end"
   ],
   [
     "POST",
