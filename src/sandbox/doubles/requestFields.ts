@@ -18,8 +18,10 @@ export const fieldsOf = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
         // An optional field that does not fit is also said not to be absent.
         if (message.startsWith("Expected undefined")) continue
         const field = path.map(String).join(".") || "body"
-        const reason = _tag === "Unexpected" ? "This field is not allowed." : message
-        fields[field] = [...fields[field] ?? [], reason]
+        // What the schema does not say in words of its own, real platforms say in such.
+        const said = message.startsWith("Expected ") ? "This field has the wrong type." : message
+        const reason = _tag === "Unexpected" ? "This field is not allowed." : said
+        fields[field] = [...new Set([...fields[field] ?? [], reason])]
       }
       return Refused.invalid(what, fields)
     })
