@@ -8,6 +8,7 @@ import { Http } from "../http/server.ts"
 import { SafeLoggerLive } from "../services/log/safeLogger.ts"
 import { servicesLive } from "../services/ServicesLive.ts"
 import { loopback } from "./loopback.ts"
+import { clearLeftBehind } from "./ownedDirectory.ts"
 import { SandboxFailed } from "./SandboxFailed.ts"
 import { type CoolifyWorld, makeCoolifyWorld } from "./vendorWorld.ts"
 import { makeWorld } from "./world.ts"
@@ -69,6 +70,7 @@ const makeAskedWorld = (
 }
 
 const program = Effect.gen(function*() {
+  yield* clearLeftBehind
   const asked = yield* Config.option(Config.port("BERTH_PORT"))
   const world = yield* makeAskedWorld(process.argv.slice(2))
   const services = Layer.provide(servicesLive(world.settingsFile), NodeContext.layer)

@@ -7,6 +7,7 @@ import { delimiter } from "node:path"
 import { stringify } from "yaml"
 import { makeGitHostDouble } from "./gitHostDouble.ts"
 import type { GitHostDouble } from "./gitHostDouble.ts"
+import { ownedDirectory } from "./ownedDirectory.ts"
 import { makePlatformDouble } from "./platformDouble.ts"
 import type { PlatformDouble } from "./platformDouble.ts"
 import { greeterDeployment, helloProject, notesProject, proxyFile } from "./sampleProjects.ts"
@@ -119,7 +120,7 @@ const worldWith = (
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const root = yield* files.makeTempDirectoryScoped({ prefix: "berth-sandbox-" })
+    const root = yield* ownedDirectory
     const home = path.join(root, "home")
     const projects = path.join(root, "projects")
     const proxy = path.join(root, "proxy", "dynamic.yml")
