@@ -177,6 +177,7 @@ describe.skipIf(process.platform === "win32")("Berth told to end with SIGTERM", 
         yield* berth.kill("SIGTERM")
         yield* berth.ended
         expect(Date.now() - before).toBeLessThan(35_000)
+        expect(berth.output()).toMatch(/Waiting for the deploy of .*hello to finish\. Ctrl-C once more stops at once/)
         // The caller gets the answer, although nothing new is listened to any more.
         expect(yield* deploy).toMatchObject({ status: 200, body: { success: true } })
         yield* that(() => isFree(world), "the lock is free")

@@ -48,10 +48,17 @@ const make = (drain: Duration.DurationInput) =>
           run.stop,
           new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: goingOn.has(run.id) })
         ))
+    const sayAwaited = (run: LiveRun) =>
+      Effect.flatMap(run.now, ({ kind, subject }) => {
+        const what = subject.appName ?? subject.projectPath ?? run.id
+        return Effect.logInfo(`Waiting for the ${kind} of ${what} to finish. Ctrl-C once more stops at once`)
+      })
     // Registered after the set, so it runs before the set interrupts what is left.
     yield* Effect.addFinalizer(() =>
       Effect.gen(function*() {
         yield* Ref.set(isStopping, true)
+        const awaited = [...live.values()].filter(({ id }) => !resuming.has(id))
+        yield* Effect.forEach(awaited, sayAwaited, { discard: true })
         yield* Effect.forEach([...live.values()].filter(({ id }) => resuming.has(id)), interrupt, { discard: true })
         const drained = yield* FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(drain))
         if (Option.isNone(drained)) {
