@@ -51,9 +51,14 @@ const deployOf = (world: World) => ({
 const holderFile = (world: World) => join(world.home, "containers", "hello", ".berth", "holder")
 const isHeld = (world: World) => existsSync(holderFile(world)) && readFileSync(holderFile(world), "utf8").trim() !== ""
 
-/** What a holder that was killed leaves is its name at most: whether the lock is free only the lock itself can tell. */
-const isFree = (world: World) =>
-  spawnSync("flock", ["-n", join(dirname(holderFile(world)), "lock"), "true"]).status === 0
+/**
+ * What a holder that was killed leaves is its name at most: whether the lock is free only the lock itself can tell. It
+ * goes with the directory that a failed first deploy made.
+ */
+const isFree = (world: World) => {
+  const directory = dirname(holderFile(world))
+  return !existsSync(directory) || spawnSync("flock", ["-n", join(directory, "lock"), "true"]).status === 0
+}
 
 /** Makes the archive of `hello` so big that sending it takes a while. */
 const withBigArchive = (world: World, megabytes: number) =>
