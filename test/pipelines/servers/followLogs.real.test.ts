@@ -5,6 +5,7 @@ import { followLogs } from "../../../src/pipelines/servers/followLogs.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import { stats } from "../../../src/pipelines/servers/stats.ts"
 import { buildImage, docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
+import { liveHeap } from "../../fixtures/heap.ts"
 import { realSsh, run } from "../../fixtures/openssh.ts"
 import { sshdWorld } from "../../fixtures/servers.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
@@ -125,7 +126,7 @@ describe.skipIf(!realSsh.available || !realDocker.available).each(ways)(
           () => docker("rm", "-f", image)
         )
         yield* Effect.gen(function*() {
-          const { heapUsed: before } = process.memoryUsage()
+          const before = yield* liveHeap
           const events = yield* followLogs("server", { containerName: image, lines: "1" })
           const dropped = yield* events.pipe(
             Stream.rechunk(50),
@@ -138,7 +139,7 @@ describe.skipIf(!realSsh.available || !realDocker.available).each(ways)(
             Effect.timeout("100 seconds")
           )
           expect(dropped).toBeGreaterThan(100)
-          expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024)
+          expect((yield* liveHeap) - before).toBeLessThan(20 * 1024 * 1024)
         }).pipe(Effect.scoped, Effect.provide([liveSsh(), settingsTest({}, [access])]))
       }), 150_000)
   }
