@@ -15,6 +15,7 @@ import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
 import { runStoreIn } from "./state/RunStoreLive.ts"
+import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
 import { UpstreamLive } from "./upstream/Upstream.ts"
 
@@ -42,7 +43,7 @@ const UpstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
   Layer.provide(BoundedClient)
 )
 
-const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, InstanceLive)
+const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, InstanceLive, HttpsProbeLive)
 
 /**
  * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that

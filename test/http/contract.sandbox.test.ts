@@ -39,6 +39,7 @@ const endpoints = [
   "POST /api/platform/plan",
   "POST /api/platform/upsert",
   "POST /api/platform/adopt",
+  "POST /api/platform/verify",
   "GET /api/platform/config",
   "POST /api/platform/webhooks/setup",
   "DELETE /api/platform/webhooks/teardown",

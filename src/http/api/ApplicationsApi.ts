@@ -9,6 +9,7 @@ import { RawEntry } from "../../schema/PlatformFile.ts"
 import { PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
+import { Verification } from "../../schema/Verify.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
 import { startsRun } from "./startsRun.ts"
@@ -127,6 +128,18 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
           "Adopt an application",
           "Writes an application of the platform as an entry of a project's platform.json, so that nothing drifts; " +
             "409 when the file has an entry of its name and replace is not true."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("verify", "/api/platform/verify")
+      .setPayload(AppRequest)
+      .addSuccess(Verification)
+      .annotateContext(
+        help(
+          "Verify an application",
+          "Follows the way to a declared application: the platform says it runs, its port takes connections from the " +
+            "proxy's server, the proxy file leads its domain there, and HTTPS on the domain answers."
         )
       )
   )

@@ -6,6 +6,7 @@ import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { plan } from "../../pipelines/upsert/plan/plan.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
+import { verify } from "../../pipelines/verify/verify.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { errorBody, orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
@@ -39,6 +40,7 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("platformPlan", ({ payload }) => orApiError(plan(payload)))
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
         .handle("adopt", ({ payload }) => orApiError(adopt(payload)))
+        .handle("verify", ({ payload }) => orApiError(verify(payload)))
         .handle("platformConfig", ({ urlParams: { path } }) =>
           declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
     })

@@ -1,0 +1,64 @@
+import { Clock, Effect, Layer } from "effect"
+import { connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls"
+import { HttpsFailed } from "../../schema/Verify.ts"
+import { type HttpsAnswer, HttpsProbe, type HttpsQuestion } from "./HttpsProbe.ts"
+
+const longestLine = 16 * 1024
+const dayMillis = 24 * 60 * 60 * 1000
+
+const textOf = (value: string | ReadonlyArray<string> | undefined): string =>
+  typeof value === "string" ? value : value?.[0] ?? ""
+
+const issuerOf = ({ issuer }: PeerCertificate): string =>
+  textOf(issuer?.O) || textOf(issuer?.CN) || "an issuer without a name"
+
+const answerOf = (socket: TLSSocket, line: string, now: number): HttpsAnswer | undefined => {
+  const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(line) ?? []
+  if (status === undefined) return undefined
+  const certificate = socket.getPeerCertificate()
+  return {
+    httpStatus: Number(status),
+    issuer: issuerOf(certificate),
+    daysLeft: Math.floor((Date.parse(certificate.valid_to) - now) / dayMillis),
+    distrust: socket.authorized ? null : String(socket.authorizationError)
+  }
+}
+
+/** @param trusted further certificates to trust, beside those of the system, in PEM */
+export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
+  ask: ({ address, domain, port }: HttpsQuestion): Effect.Effect<HttpsAnswer, HttpsFailed> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.async<HttpsAnswer, HttpsFailed>((resume) => {
+        const fail = (reason: string) => resume(new HttpsFailed({ reason }))
+        // What a browser would refuse is told, not failed on: the certificate is what is asked for.
+        const socket = connect({
+          ...trusted,
+          host: address,
+          port,
+          servername: domain,
+          rejectUnauthorized: false,
+          ALPNProtocols: ["http/1.1"]
+        })
+        let line = ""
+        socket.once("secureConnect", () =>
+          socket.write(`GET / HTTP/1.1\r\nHost: ${domain}\r\nUser-Agent: berth\r\nConnection: close\r\n\r\n`))
+        socket.on("data", (chunk: Buffer) => {
+          line += chunk.toString("latin1")
+          if (!line.includes("\n") && line.length < longestLine) {
+            return
+          }
+          const answer = answerOf(socket, line, now)
+          if (answer === undefined) {
+            fail("the answer is not HTTP")
+          } else resume(Effect.succeed(answer))
+          socket.destroy()
+        })
+        socket.on("error", ({ message }) =>
+          fail(message))
+        socket.on("close", () => fail("the connection was closed without an answer"))
+        return Effect.sync(() => socket.destroy())
+      }))
+})
+
+/** HTTPS over the network, with the certificates that Node.js trusts. */
+export const HttpsProbeLive: Layer.Layer<HttpsProbe> = Layer.succeed(HttpsProbe, HttpsProbe.of(httpsProbe()))
