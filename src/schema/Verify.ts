@@ -1,22 +1,24 @@
 import { Schema } from "effect"
+import { flag, number, text } from "./described.ts"
 
-export const hopNames = ["application", "port", "route", "https"] as const
-const HopName = Schema.Literal(...hopNames)
+const HopName = Schema.Literal("application", "port", "route", "https")
 export type HopName = typeof HopName.Type
 
 /** One part of the way to an application, and whether it is passed. */
 export const Hop = Schema.Struct({
-  hop: HopName,
-  ok: Schema.Boolean,
-  detail: Schema.String,
-  millis: Schema.Int
+  hop: HopName.annotations({ description: "Which part of the way." }),
+  ok: flag("Whether this part of the way is passed."),
+  detail: text("What was seen, or why it fails.", "The platform says: running:healthy"),
+  millis: number("How long it took to find out, in milliseconds.", 84)
 }).annotations({ identifier: "Hop" })
 export interface Hop extends Schema.Schema.Type<typeof Hop> {}
 
 /** The whole way to an application: every hop, and the first one that fails. */
 export const Verification = Schema.Struct({
-  hops: Schema.Array(Hop),
-  failing: Schema.NullOr(HopName)
+  hops: Schema.Array(Hop).annotations({ description: "Every part of the way, from the platform to the browser." }),
+  failing: Schema.NullOr(HopName).annotations({
+    description: "The first part of the way that fails; null when a request gets through."
+  })
 }).annotations({ identifier: "Verification" })
 export interface Verification extends Schema.Schema.Type<typeof Verification> {}
 

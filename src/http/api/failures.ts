@@ -87,6 +87,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
     409,
     "What was planned no longer holds."
   ]],
+  verify: [...body, ...project, settings, [422, "The project declares no application whose way could be followed."]],
   adopt: [
     ...body,
     ...platform,
