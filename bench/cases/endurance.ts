@@ -28,19 +28,19 @@ export const memory = (stage: Stage, deploys: number) =>
     const service = yield* startService(stage.directory, settingsFor(stage, "full"))
     yield* Effect.promise(() => emptied(stage))
     const resident: Array<readonly [after: number, now: number, peak: number]> = []
-    const look = async (after: number) => {
+    const measure = async (after: number) => {
       const { now, peak } = await service.memory()
       resident.push([after, now, peak])
     }
     yield* Effect.promise(async () => {
-      await look(0)
+      await measure(0)
       for (let deploy = 1; deploy <= deploys; deploy++) {
         await service.deploy({
           projectPath: deploy % 2 === 1 ? stage.projects.first : stage.projects.second,
           serverId: "near",
           remotePath: `~/${places.berth}`
         })
-        if ([1, 10].includes(deploy) || deploy === deploys) await look(deploy)
+        if ([1, 10].includes(deploy) || deploy === deploys) await measure(deploy)
       }
     })
     const section: Section = {

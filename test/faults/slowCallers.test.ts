@@ -18,7 +18,7 @@ describe.concurrent("a caller who stops in the middle of", () => {
   ])("%s is told so and cut off, and nothing happens", ([, sent]) =>
     Effect.gen(function*() {
       const { port, request } = yield* startService(yield* settingsFileWith(""))
-      // Node's own patience is five minutes.
+      // Node's own time-out is five minutes.
       const answer = yield* exchange(port, sent(port)).pipe(
         Effect.timeoutFail({ duration: "50 seconds", onTimeout: () => new Error("it is waited for") })
       )

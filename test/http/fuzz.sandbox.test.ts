@@ -6,7 +6,7 @@ import { liveHeap } from "../fixtures/heap.ts"
 import { addressOf } from "../fixtures/operations.ts"
 import { tellRan } from "../fixtures/ran.ts"
 
-const patience = Duration.seconds(60)
+const answerTimeout = Duration.seconds(60)
 const heapGrowth = 60_000_000
 
 const shown = ({ operation, parts, rawBody }: FuzzRequest) =>
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === "win32")("requests made of the contract", (
             return request(operation.method, addressOf(operation, parts), rawBody ?? JSON.stringify(parts.body)).pipe(
               Effect.tap(forgetServer),
               Effect.map((reply) => complaint(reply, secretsAt(operation.path))),
-              Effect.timeoutTo({ duration: patience, onSuccess: (said) => said, onTimeout: () => "no answer" }),
+              Effect.timeoutTo({ duration: answerTimeout, onSuccess: (said) => said, onTimeout: () => "no answer" }),
               Effect.map((said) => said === undefined ? [] : [`${shown(each)}: ${said}`])
             )
           }, { concurrency: 8 })

@@ -86,9 +86,9 @@ describe("boundInFlight", () => {
       })
       yield* Effect.async<void>((resume) => {
         const socket = connect(port, "127.0.0.1", () => socket.write(requests(10)))
-        const look = setInterval(() => {
+        const poll = setInterval(() => {
           if (waiting.length < 10) return
-          clearInterval(look)
+          clearInterval(poll)
           socket.on("close", () => resume(Effect.void)).resetAndDestroy()
         }, 10)
       })

@@ -5,7 +5,7 @@ import { secretSettings, SettingMissing, type SettingName, type SettingValue } f
 import { Settings, type SettingValues } from "../../src/services/settings/Settings.ts"
 import { settingsDocument } from "../../src/services/settings/settingsDocument.ts"
 import { settingsFrom } from "../../src/services/settings/settingsFrom.ts"
-import type { Edited, SettingsSource, Snapshot } from "../../src/services/settings/settingsSource.ts"
+import type { Edited, SettingsStore, Snapshot } from "../../src/services/settings/SettingsStore.ts"
 import { localFilesTest } from "./LocalFilesTest.ts"
 
 const file = "berth.yaml"
@@ -35,8 +35,8 @@ const written = ({ credentials, ...server }: ServerAccess) => ({
 })
 
 /** A settings file in memory, which starts with this text. */
-const memorySource = (text: string): Effect.Effect<SettingsSource> =>
-  Effect.map(Effect.all([Ref.make(text), Effect.makeSemaphore(1)]), ([current, turn]) => {
+const memoryStore = (text: string): Effect.Effect<SettingsStore> =>
+  Effect.map(Effect.all([Ref.make(text), Effect.makeSemaphore(1)]), ([current, exclusive]) => {
     const snapshot = Effect.map(
       Ref.get(current),
       (now): Snapshot => ({ text: now, document: settingsDocument(file, now) })
@@ -49,7 +49,7 @@ const memorySource = (text: string): Effect.Effect<SettingsSource> =>
           const [answer, next] = yield* edit(yield* snapshot)
           if (Option.isSome(next)) yield* Ref.set(current, next.value)
           return answer
-        }).pipe(turn.withPermits(1))
+        }).pipe(exclusive.withPermits(1))
     }
   })
 
@@ -65,7 +65,7 @@ export const settingsTest = (
     Settings,
     Effect.gen(function*() {
       const inFile = yield* Effect.flatMap(
-        memorySource(JSON.stringify({ servers: servers.map(written) })),
+        memoryStore(JSON.stringify({ servers: servers.map(written) })),
         settingsFrom
       )
       const find = <Name extends SettingName>(name: Name) => {

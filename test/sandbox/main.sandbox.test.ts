@@ -10,7 +10,7 @@ import { compiled } from "../fixtures/compiled.ts"
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0
 
-const patience = 120_000
+const testTimeout = 120_000
 
 interface Started {
   readonly child: ChildProcess
@@ -106,6 +106,6 @@ describe("npm run sandbox", () => {
         const refused = yield* Effect.flip(start({ BERTH_PORT: String(taken.port) }))
         expect(refused.message).toContain(`Cannot listen on 127.0.0.1:${taken.port}`)
       })),
-    patience
+    testTimeout
   )
 })

@@ -11,7 +11,7 @@ export interface Answer {
   readonly headers: Headers
 }
 
-/** Requests to one address, with these headers; an answer that is no JSON comes as text. */
+/** Requests to one address, with these headers; an answer that is not JSON comes as text. */
 export const requestTo =
   (url: string, headers: Record<string, string>) =>
   (method: string, path: string, body?: unknown): Effect.Effect<Answer, Error> =>

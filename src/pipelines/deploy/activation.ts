@@ -10,7 +10,7 @@ import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { activateCommand, type Activation } from "../remote/activate.ts"
 import { serverWords } from "../remote/execute.ts"
-import { type ContainerState, parseLook } from "../remote/stackHealth.ts"
+import { type ContainerState, parseInspect } from "../remote/inspect.ts"
 import { halfway, stateAfter, unchanged, untouched } from "./failureState.ts"
 import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
 
@@ -96,6 +96,6 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   return {
     loaded: Effect.asVoid(until("load", "start")),
     started: Effect.map(until("start", "health"), parseStartRemarks),
-    seen: Effect.map(until("health", "end"), (lines) => parseLook(lines.join("\n")))
+    seen: Effect.map(until("health", "end"), (lines) => parseInspect(lines.join("\n")))
   }
 })

@@ -4,7 +4,7 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ComposeFile } from "../projects/composeFile.ts"
-import { type ContainerState, lookCommand, parseLook } from "../remote/stackHealth.ts"
+import { type ContainerState, inspectCommand, parseInspect } from "../remote/inspect.ts"
 import { complaints, settleMillis, stackStatus } from "./health.ts"
 
 const shortestPause = 50
@@ -18,24 +18,24 @@ export interface StackHealth {
 }
 
 /** How long to wait for a stack, and how often to look at it. */
-export interface HealthPatience {
+export interface PollOptions {
   readonly timeout: Duration.Duration
   readonly interval: Duration.Duration
 }
 
-/** Looks at a stack until it is healthy or the patience is at its end; a look that fails is tried again until then. */
+/** Looks at a stack until it is healthy or the time is up; an inspection that fails is tried again until then. */
 export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
   server: ServerAccess,
   services: ComposeFile["services"],
   first: ReadonlyArray<ContainerState>,
-  { interval, timeout }: HealthPatience
+  { interval, timeout }: PollOptions
 ): Effect.fn.Return<StackHealth, SshError, Ssh> {
   const ssh = yield* Ssh
   const began = yield* Clock.currentTimeMillis
   const ids = first.map(({ id }) => id)
-  const look = Effect.map(
-    ssh.exec(server, lookCommand(ids, server.useSudo), { timeout: "30 seconds" }),
-    ({ stdout }) => parseLook(stdout)
+  const inspect = Effect.map(
+    ssh.exec(server, inspectCommand(ids, server.useSudo), { timeout: "30 seconds" }),
+    ({ stdout }) => parseInspect(stdout)
   )
 
   const judge = (
@@ -52,7 +52,7 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
       const missing = settleMillis - Math.min(settleMillis, ...seen.map(({ upMillis }) => upMillis))
       const pause = settling ? Duration.min(interval, Duration.millis(Math.max(shortestPause, missing))) : interval
       yield* Effect.sleep(Duration.min(pause, left))
-      return yield* Effect.matchEffect(look, {
+      return yield* Effect.matchEffect(inspect, {
         onSuccess: judge,
         onFailure: (error) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>

@@ -22,14 +22,14 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
+import { acquireDeployLock } from "./acquireDeployLock.ts"
 import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
-import { holdRemotePath } from "./holdRemotePath.ts"
 import { planDeploy } from "./plan.ts"
-import { obstacle, preflight } from "./preflight.ts"
+import { preflight, preflightFailure } from "./preflight.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
 import { describeRemarks } from "./startRemarks.ts"
 import {
@@ -89,19 +89,19 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
         const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
         const images = transferSize(transfer, plan.archive)
         const files = total(added) + (transfer.kind === "file" ? images : 0)
-        const reason = obstacle(facts, plan, server.name, { files, images })
+        const reason = preflightFailure(facts, plan, server.name, { files, images })
         if (reason !== undefined) return yield* new DockerUnusable({ reason })
-        return { archive, facts, patience: { interval, timeout }, plan, transfer }
+        return { archive, facts, plan, pollOptions: { interval, timeout }, transfer }
       })
     const ready = yield* judged(facts)
-    const turn = yield* holdRemotePath(server, remotePath)
+    const revision = yield* acquireDeployLock(server, remotePath)
     // What was seen is no longer so when somebody else has deployed since.
-    return turn === facts.turn ? ready : yield* Effect.flatMap(preflight(server, remotePath, plan), judged)
+    return revision === facts.revision ? ready : yield* Effect.flatMap(preflight(server, remotePath, plan), judged)
   })
 
 const deployTo = (server: ServerAccess, directory: string, remotePath: string) =>
   Effect.gen(function*() {
-    const { archive, facts, patience, plan, transfer } = yield* stage(
+    const { archive, facts, plan, pollOptions, transfer } = yield* stage(
       "preflight",
       prepare(server, directory, remotePath),
       ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
@@ -163,7 +163,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
     const remarks = yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)
     const health = yield* stage(
       "health",
-      Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, patience)),
+      Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),
       ({ status, complaints }) => (complaints === "" ? status : `${status}: ${complaints}`)
     )
     const healthy = health.status === "healthy"

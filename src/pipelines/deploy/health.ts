@@ -1,6 +1,6 @@
 import type { StackStatus } from "../../schema/Deploy.ts"
 import type { ComposeFile } from "../projects/composeFile.ts"
-import type { ContainerState } from "../remote/stackHealth.ts"
+import type { ContainerState } from "../remote/inspect.ts"
 
 /** How long a container without a health check has to stay up before it counts as healthy, in milliseconds. */
 export const settleMillis = 1_000

@@ -12,7 +12,7 @@ const longestAnswer = 8 * 1024 * 1024
 const mebibytes = (kib: number) => `${Math.floor(kib / 1024)} MiB`
 
 /** Why the Docker and compose of this server cannot run a stack, or nothing. */
-export const composeObstacle = (facts: ServerFacts, server: string): string | undefined => {
+export const composeFailure = (facts: ServerFacts, server: string): string | undefined => {
   if (facts.engine === "") return `Docker on "${server}" does not answer`
   if (facts.composeKind === "none") {
     return `"${server}" has neither docker compose nor docker-compose: install the compose plugin`
@@ -33,7 +33,7 @@ export interface Arriving {
 }
 
 /** Why this server cannot take this deploy, or nothing. */
-export const obstacle = (
+export const preflightFailure = (
   facts: ServerFacts,
   plan: DeployPlan,
   server: string,
@@ -42,7 +42,7 @@ export const obstacle = (
   const missing = plan.compose.services.find(({ builds, image }) =>
     !builds && (image === undefined || !facts.imageIds.has(image))
   )
-  const unfit = composeObstacle(facts, server)
+  const unfit = composeFailure(facts, server)
   if (unfit !== undefined) return unfit
   if (facts.readOnly !== undefined) return `the SSH user may not write to ${facts.readOnly} on "${server}"`
   if (plan.archive === undefined && missing !== undefined) {

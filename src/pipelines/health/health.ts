@@ -7,7 +7,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { composeObstacle } from "../deploy/preflight.ts"
+import { composeFailure } from "../deploy/preflight.ts"
 import { parsePreflight, preflightCommand } from "../remote/deployPreflight.ts"
 import { proxyAccessCommand, proxyAccessExit } from "../remote/proxyAccess.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
@@ -16,7 +16,7 @@ import { repositoryNameOf } from "../webhooks/repositoryName.ts"
 import { checkDefaultServer, checkDisk, checkSetting, leastFree, mebibytes, upsertSettings } from "./checkSettings.ts"
 
 const checksAtOnce = 8
-const patience = Duration.seconds(20)
+const checkTimeout = Duration.seconds(20)
 
 interface Failure {
   readonly _tag: string
@@ -49,12 +49,12 @@ const finding = <R>(
   check.pipe(
     Effect.catchAll((failure) => Effect.succeed({ name, ok: false, detail: failure.message, fix: fixOf(failure) })),
     Effect.timeoutTo({
-      duration: patience,
+      duration: checkTimeout,
       onSuccess: (found) => found,
       onTimeout: () => ({
         name,
         ok: false,
-        detail: `no answer within ${Duration.toSeconds(patience)} s`,
+        detail: `no answer within ${Duration.toSeconds(checkTimeout)} s`,
         fix: "Check that it is up and can be reached from this machine"
       })
     }),
@@ -78,7 +78,7 @@ const checkServer = ({ id, name: server }: Server) =>
       return { name, ok: false, detail: dockerHelp(exit.stderr.trim(), access), fix }
     }
     const facts = parsePreflight(exit.stdout)
-    const reason = composeObstacle(facts, server)
+    const reason = composeFailure(facts, server)
     const free = Math.min(facts.freeKiB, facts.dockerFreeKiB) * 1024
     const room = Number.isFinite(free) ? `, ${mebibytes(free)} of disk free` : ""
     const detail = `Docker ${facts.engine}, compose ${facts.composeVersion || "none"}${room}`

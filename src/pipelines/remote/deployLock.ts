@@ -6,7 +6,7 @@ export const lockedElsewhere = 75
 
 /**
  * Holds the deploy lock of a remote path for as long as its input stays open and brings something every three minutes.
- * It prints `held` when it has it, with the turn of the path.
+ * It prints `held` when it has it, with the revision of what is deployed there.
  * @param holder who takes it, in one line
  * @param gone a holder that is known to be gone, as an earlier attempt named it: it loses the lock
  */

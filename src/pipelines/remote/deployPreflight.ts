@@ -69,7 +69,7 @@ export interface ServerFacts {
   /** Names of the files that the last deploy brought for compose: `.env` and what the compose file names as `env_file`. */
   readonly deployed: ReadonlyArray<string>
   /** Another text after every deploy to the remote path. */
-  readonly turn: string
+  readonly revision: string
 }
 
 const number = (text: string | undefined) =>
@@ -112,6 +112,6 @@ export const parsePreflight = (output: string): ServerFacts => {
     }),
     loadedAs: new Map(Array.filterMap(values("loaded"), pairOf)),
     deployed: values("deployed"),
-    turn: value("revision")[0] ?? ""
+    revision: value("revision")[0] ?? ""
   }
 }

@@ -1,7 +1,7 @@
 import { Data, Option } from "effect"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { type ContainerState, parseInspect } from "./inspect.ts"
 import { script } from "./scripts/outcome.sh.ts"
-import { type ContainerState, parseLook } from "./stackHealth.ts"
 
 /** What became of the last activation of a remote path. */
 export type ActivationOutcome = Data.TaggedEnum<{
@@ -27,7 +27,7 @@ export const parseOutcome = (output: string): Option.Option<ActivationOutcome> =
   if (label !== "run" || run === "") return Option.none()
   switch (state) {
     case "started":
-      return Option.some(ActivationOutcome.Started({ run, containers: parseLook(rest.join("\n")) }))
+      return Option.some(ActivationOutcome.Started({ run, containers: parseInspect(rest.join("\n")) }))
     case "failed":
       return Option.some(ActivationOutcome.Failed({ run, step, isRestored: restored === "yes" }))
     default:

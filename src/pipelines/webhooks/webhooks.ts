@@ -28,7 +28,7 @@ type Failure = PlatformFailure | SettingsError
 type Services = Platform | GitHost | Settings | Locks
 
 /** What an effect has to say; a failure is said too, and stops nothing. */
-const told = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
+const describeOutcome = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
   Effect.catchAll(effect, ({ message }) => withoutSecrets(`error: ${message}`))
 
 /** The applications that a request is about. */
@@ -75,11 +75,11 @@ export const setUpWebhooks = Effect.fn("setUpWebhooks")(function*(
   const webhookUrl = yield* platform.webhookUrl
   const results = yield* forEachApp(yield* targets(request), (app) =>
     Effect.gen(function*() {
-      const onPlatform = yield* told(Effect.as(platform.setWebhookSecret(app.uuid, secret), "secret_set"))
+      const onPlatform = yield* describeOutcome(Effect.as(platform.setWebhookSecret(app.uuid, secret), "secret_set"))
       const onGitHost = yield* Option.match(repositoryNameOf(app), {
         onNone: () => Effect.succeed("skipped: no git repo configured"),
         onSome: (name) =>
-          told(
+          describeOutcome(
             Effect.flatMap(
               Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]),
               ([repository, url]) => ensureHook(repository, url, secret)
@@ -98,13 +98,13 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
   const platform = yield* Platform
   const results = yield* forEachApp(yield* targets(request), (app) =>
     Effect.gen(function*() {
-      const onPlatform = yield* told(
+      const onPlatform = yield* describeOutcome(
         Effect.as(platform.setWebhookSecret(app.uuid, Redacted.make("")), "secret_cleared")
       )
       const onGitHost = yield* Option.match(repositoryNameOf(app), {
         onNone: () => Effect.succeed("skipped"),
         onSome: (name) =>
-          told(
+          describeOutcome(
             Effect.all([repositoryOf(name), platform.webhookUrlOf(app.uuid)]).pipe(
               Effect.flatMap(([repository, url]) => removeHooks(repository, url)),
               Effect.map((removed) => (removed === 0 ? "none found" : `removed ${removed} hook(s)`))

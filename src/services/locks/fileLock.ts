@@ -25,7 +25,7 @@ const codeOf = (cause: unknown): string =>
 const call = <A>(run: () => Promise<A>): Effect.Effect<A, string> => Effect.tryPromise({ try: run, catch: codeOf })
 
 /** The lock directory that stands there now. */
-export const look = (directory: string): Effect.Effect<Lock, string> =>
+export const lockAt = (directory: string): Effect.Effect<Lock, string> =>
   Effect.map(
     call(() => stat(directory, { bigint: true })),
     ({ ino, mtimeNs }) => ({ directory, inode: ino, modified: mtimeNs })
@@ -35,7 +35,7 @@ const remove = (directory: string) => Effect.ignore(call(() => rmdir(directory))
 
 const stillThere = (lock: Lock) =>
   Effect.map(
-    Effect.option(look(lock.directory)),
+    Effect.option(lockAt(lock.directory)),
     Option.exists(({ inode, modified }) => inode === lock.inode && modified === lock.modified)
   )
 
@@ -66,7 +66,7 @@ export const breakStale = (lock: Lock, unchanged = 0) => {
   const breaking = `${lock.directory}-${lock.inode}-${lock.modified}`
   return Effect.matchEffect(call(() => mkdir(breaking)), {
     onFailure: () =>
-      Effect.ignore(Effect.flatMap(look(breaking), (other) =>
+      Effect.ignore(Effect.flatMap(lockAt(breaking), (other) =>
         Effect.whenEffect(
           removeIfSame(other),
           // Who was to remove it died as well.
@@ -79,10 +79,10 @@ export const breakStale = (lock: Lock, unchanged = 0) => {
 /** Tries to take the lock; nothing when somebody has it. */
 const attempt = (directory: string, unchangedFor: (lock: Lock) => number): Effect.Effect<Option.Option<Lock>, string> =>
   call(() => mkdir(directory)).pipe(
-    Effect.zipRight(Effect.asSome(look(directory))),
+    Effect.zipRight(Effect.asSome(lockAt(directory))),
     Effect.catchIf((code) => code === "EEXIST", () =>
       Effect.gen(function*() {
-        const holder = yield* Effect.option(look(directory))
+        const holder = yield* Effect.option(lockAt(directory))
         if (Option.isNone(holder)) return Option.none()
         const unchanged = unchangedFor(holder.value)
         if (unchanged > staleMillis || (yield* isStale(holder.value))) yield* breakStale(holder.value, unchanged)
@@ -112,7 +112,7 @@ const renew = (held: { lock: Lock }): Effect.Effect<never, string> =>
     if (!(yield* stillThere(held.lock))) return yield* Effect.fail("LOST")
     const now = new Date(yield* Clock.currentTimeMillis)
     yield* Effect.ignore(call(() => utimes(held.lock.directory, now, now)))
-    const renewed = yield* Effect.option(look(held.lock.directory))
+    const renewed = yield* Effect.option(lockAt(held.lock.directory))
     if (Option.isNone(renewed) || renewed.value.inode !== held.lock.inode) return yield* Effect.fail("LOST")
     held.lock = renewed.value
   }).pipe(Effect.uninterruptible, Effect.delay(renewal), Effect.forever)

@@ -22,9 +22,9 @@ import { makeRunWriter } from "./runWriter.ts"
 import { Steps } from "./Steps.ts"
 
 const keyMillis = Duration.toMillis("24 hours")
-const cancelPatience = Duration.seconds(2)
+const cancelTimeout = Duration.seconds(2)
 // What a step may take that cannot be cut off any more when the drain time is over.
-const lastPatience = Duration.seconds(3)
+const shutdownTimeout = Duration.seconds(3)
 
 const make = (drain: Duration.DurationInput) =>
   Effect.gen(function*() {
@@ -66,7 +66,7 @@ const make = (drain: Duration.DurationInput) =>
           yield* FiberSet.awaitEmpty(fibers).pipe(
             Effect.interruptible,
             Effect.disconnect,
-            Effect.timeoutOption(lastPatience)
+            Effect.timeoutOption(shutdownTimeout)
           )
         }
         yield* Effect.forEach([...live.values()], ({ log }) => log.close, { discard: true })
@@ -187,7 +187,7 @@ const make = (drain: Duration.DurationInput) =>
           const cancelled = new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })
           if (run !== undefined) {
             yield* Deferred.fail(run.stop, cancelled)
-            yield* Effect.timeoutOption(Deferred.await(run.ended), cancelPatience)
+            yield* Effect.timeoutOption(Deferred.await(run.ended), cancelTimeout)
           } else {
             const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
             const { message: error, status } = cancelled

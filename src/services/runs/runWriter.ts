@@ -4,7 +4,7 @@ import type { Run, RunEvent, RunStoreUnavailable } from "../../schema/Run.ts"
 import type { RunStore } from "./RunStore.ts"
 
 const pause = Duration.millis(500)
-const patience = Duration.seconds(2)
+const retryTime = Duration.seconds(2)
 
 /** Hears why a write has to wait. */
 type Stalled = (error: RunStoreUnavailable) => Effect.Effect<void>
@@ -62,7 +62,7 @@ export const makeRunWriter = (
 
     return {
       now: (id) =>
-        Effect.retry(save(id), Schedule.spaced("100 millis").pipe(Schedule.upTo(patience))).pipe(Effect.ignore),
+        Effect.retry(save(id), Schedule.spaced("100 millis").pipe(Schedule.upTo(retryTime))).pipe(Effect.ignore),
       later: (id) => Effect.sync(() => void waiting.add(id)),
       events: (id, events) => Effect.ignore(watched(store.appendEvents(id, events))),
       beginStep: (id, step, stalled) => untilWritten(store.beginStep(id, step), stalled),

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
 import { clearUnfinished } from "./clearUnfinished.ts"
-import { fileSource } from "./fileSource.ts"
+import { editableFile } from "./editableFile.ts"
 import { Settings } from "./Settings.ts"
 import { settingsFrom } from "./settingsFrom.ts"
 
@@ -11,4 +11,4 @@ import { settingsFrom } from "./settingsFrom.ts"
 export const SettingsLive = (
   file: string
 ): Layer.Layer<Settings, never, LocalFiles | Locks | Path.Path> =>
-  Layer.effect(Settings, clearUnfinished(file).pipe(Effect.zipRight(fileSource(file)), Effect.flatMap(settingsFrom)))
+  Layer.effect(Settings, clearUnfinished(file).pipe(Effect.zipRight(editableFile(file)), Effect.flatMap(settingsFrom)))

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import type { GuardSettings } from "../../schema/Settings.ts"
 import type { Find } from "./findSetting.ts"
 import { httpSettings, type SettingsDocument } from "./settingsDocument.ts"
-import type { SettingsSource, Snapshot } from "./settingsSource.ts"
+import type { SettingsStore, Snapshot } from "./SettingsStore.ts"
 
 const unguarded: GuardSettings = { token: Option.none(), hosts: [], origins: [] }
 // A token is wanted but cannot be known: nobody has this one.
@@ -17,7 +17,7 @@ const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocumen
  * The `http` settings as the file has them now. While it cannot be read those that were read last hold; where there
  * never were any, a token that cannot be resolved keeps everybody out.
  */
-export const makeGuard = (source: SettingsSource, find: Find): Effect.Effect<Effect.Effect<GuardSettings>> =>
+export const makeGuard = (store: SettingsStore, find: Find): Effect.Effect<Effect.Effect<GuardSettings>> =>
   Effect.gen(function*() {
     const last = yield* Ref.make(Option.none<GuardSettings>())
     const complaint = yield* Ref.make("")
@@ -41,7 +41,7 @@ export const makeGuard = (source: SettingsSource, find: Find): Effect.Effect<Eff
         Effect.catchAll((error) => Effect.zipRight(complain(error.message), orLast(closed)))
       )
 
-    return source.current.pipe(
+    return store.current.pipe(
       Effect.option,
       Effect.map(Option.flatMap(documentIn)),
       Effect.flatMap(Option.match({ onNone: () => orLast(() => unguarded), onSome: readFrom }))

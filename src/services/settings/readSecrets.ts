@@ -3,7 +3,7 @@ import { secretSettings, type SettingsUnavailable } from "../../schema/Settings.
 import type { Find } from "./findSetting.ts"
 import type { serverReader } from "./serverReader.ts"
 import { holdsReferences, type SettingsDocument } from "./settingsDocument.ts"
-import type { Snapshot } from "./settingsSource.ts"
+import type { Snapshot } from "./SettingsStore.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>
 

@@ -5,10 +5,10 @@ import { newServer, replacedServer, shownBy } from "./serverChanges.ts"
 import type { serverReader } from "./serverReader.ts"
 import { editServers, ServerEdit } from "./serverText.ts"
 import { settingsDocument } from "./settingsDocument.ts"
-import type { Edited, SettingsSource, Snapshot } from "./settingsSource.ts"
+import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 
 /** How servers are written to the settings file. */
-export const serverWriter = ({ change, current, file }: SettingsSource, servers: ReturnType<typeof serverReader>) =>
+export const serverWriter = ({ change, current, file }: SettingsStore, servers: ReturnType<typeof serverReader>) =>
   Effect.gen(function*() {
     const lastId = yield* Ref.make(0)
 

@@ -9,7 +9,7 @@ import {
 import type { Find } from "./findSetting.ts"
 import type { serverReader } from "./serverReader.ts"
 import { type SettingsDocument, settingsProblems } from "./settingsDocument.ts"
-import type { SettingsSource } from "./settingsSource.ts"
+import type { SettingsStore } from "./SettingsStore.ts"
 
 /** Something of the settings file that a person has to mend: one sentence with file, line and setting, and what to do. */
 export interface SettingsFinding {
@@ -52,7 +52,7 @@ const companions = [["platform.url", "platform.token"], ["gitHost.url", "gitHost
  * lacks a companion. Requests that need none of it are served all the same.
  */
 export const makeFindings = (
-  { current, file }: SettingsSource,
+  { current, file }: SettingsStore,
   find: Find,
   servers: ReturnType<typeof serverReader>
 ): Effect.Effect<ReadonlyArray<SettingsFinding>> => {

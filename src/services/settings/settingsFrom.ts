@@ -10,17 +10,17 @@ import { serverWriter } from "./serverWriter.ts"
 import { Settings, type SettingValues } from "./Settings.ts"
 import type { SettingsDocument } from "./settingsDocument.ts"
 import { makeFindings } from "./settingsFindings.ts"
-import type { SettingsSource } from "./settingsSource.ts"
+import type { SettingsStore } from "./SettingsStore.ts"
 
-/** The settings over a source of their text. */
-export const settingsFrom = (source: SettingsSource) =>
+/** The settings over a store of their text. */
+export const settingsFrom = (store: SettingsStore) =>
   Effect.gen(function*() {
-    const { file } = source
+    const { file } = store
     const resolver = yield* makeResolver(file)
     const findIn = findWith(resolver)
     const servers = serverReader(resolver)
-    const writer = yield* serverWriter(source, servers)
-    const document = Effect.flatMap(source.current, (snapshot) => snapshot.document)
+    const writer = yield* serverWriter(store, servers)
+    const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
 
     const valuesOf = (settings: SettingsDocument): SettingValues => ({
       find: (name) => findIn(settings, name),
@@ -40,9 +40,9 @@ export const settingsFrom = (source: SettingsSource) =>
       now,
       find: (name) => Effect.flatMap(now, ({ find }) => find(name)),
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
-      guard: yield* makeGuard(source, findIn),
-      secrets: yield* makeSecrets(source.current, findIn, servers),
-      findings: makeFindings(source, findIn, servers),
+      guard: yield* makeGuard(store, findIn),
+      secrets: yield* makeSecrets(store.current, findIn, servers),
+      findings: makeFindings(store, findIn, servers),
       servers: Effect.flatMap(
         document,
         ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))

@@ -17,7 +17,7 @@ export interface NamedTree {
   readonly tree: Tree
 }
 
-/** Why a text is no YAML, and where. */
+/** Why a text is not valid YAML, and where. */
 export interface YamlProblem {
   readonly line: number
   readonly reason: string

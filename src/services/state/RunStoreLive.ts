@@ -13,11 +13,11 @@ const reopenPause = Duration.seconds(2)
 /**
  * Runs in an embedded database beside the settings file. It is opened when it is first asked for, beside everything else:
  * the service answers meanwhile.
- * @param patience how long a call waits for the file to be opened, which another process may still have
+ * @param openTimeout how long a call waits for the file to be opened, which another process may still have
  */
 export const runStoreIn = (
   file: string,
-  patience: Duration.DurationInput
+  openTimeout: Duration.DurationInput
 ): Layer.Layer<RunStore, never, Settings> =>
   Layer.scoped(
     RunStore,
@@ -52,7 +52,7 @@ export const runStoreIn = (
       )
       const opening = Effect.gen(function*() {
         yield* Effect.uninterruptible(wanted)
-        const store = yield* Effect.timeoutOption(Deferred.await(opened), patience)
+        const store = yield* Effect.timeoutOption(Deferred.await(opened), openTimeout)
         if (Option.isSome(store)) return store.value
         return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
       })

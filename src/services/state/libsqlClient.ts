@@ -79,16 +79,16 @@ export const makeLibsqlClient = (file: string): Effect.Effect<SqlClient.SqlClien
       (database) => Effect.sync(() => release(database))
     )
     const connection = connectionTo(database)
-    const turn = yield* Effect.makeSemaphore(1)
+    const exclusive = yield* Effect.makeSemaphore(1)
     const transaction = Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
-        yield* restore(turn.take(1))
-        yield* Scope.addFinalizer(yield* Effect.scope, turn.release(1))
+        yield* restore(exclusive.take(1))
+        yield* Scope.addFinalizer(yield* Effect.scope, exclusive.release(1))
         return connection
       })
     )
     return yield* SqlClient.make({
-      acquirer: turn.withPermits(1)(Effect.succeed(connection)),
+      acquirer: exclusive.withPermits(1)(Effect.succeed(connection)),
       transactionAcquirer: transaction,
       compiler: Statement.makeCompilerSqlite(),
       spanAttributes: [["db.system.name", "sqlite"]]

@@ -30,14 +30,14 @@ export const makeSqlRunStore = (
 ): Effect.Effect<Omit<RunStore["Type"], "ready">, never, SqlClient.SqlClient> =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const told = <A>(effect: Effect.Effect<A, SqlError>) =>
+    const orUnavailable = <A>(effect: Effect.Effect<A, SqlError>) =>
       Effect.mapError(effect, (error) => new RunStoreUnavailable({ store: name, reason: reasonOf(error) }))
     const ended = ["succeeded", "failed", "cancelled", "interrupted"]
 
     return {
       name,
       insert: ({ attempt, idempotency, request, run }) =>
-        told(Effect.asVoid(sql`INSERT INTO runs ${
+        orUnavailable(Effect.asVoid(sql`INSERT INTO runs ${
           sql.insert({
             id: run.id,
             kind: run.kind,
@@ -54,16 +54,16 @@ export const makeSqlRunStore = (
           })
         }`)),
       save: (run) =>
-        told(Effect.asVoid(
+        orUnavailable(Effect.asVoid(
           sql`UPDATE runs SET state = ${run.state}, data = ${JSON.stringify(run)} WHERE id = ${run.id}`
         )),
       find: (id) =>
-        told(Effect.map(
+        orUnavailable(Effect.map(
           sql`SELECT data FROM runs WHERE id = ${id}`,
           (rows) => Option.map(Array.head(fitting(decodeRun)(rows)), ({ data }) => data)
         )),
       list: ({ appName, before, kind, limit = 50, projectPath, serverId, state }) =>
-        told(Effect.gen(function*() {
+        orUnavailable(Effect.gen(function*() {
           const equal = Object.entries({
             kind,
             state,
@@ -85,12 +85,12 @@ export const makeSqlRunStore = (
           }
         })),
       findByKey: (key, since) =>
-        told(Effect.map(
+        orUnavailable(Effect.map(
           sql`SELECT data, digest FROM runs WHERE idempotency_key = ${key} AND requested_at >= ${since}
             ORDER BY id DESC LIMIT 1`,
           (rows) => Option.map(Array.head(fitting(decodeKeyed)(rows)), ({ data, digest }) => ({ run: data, digest }))
         )),
-      unfinished: told(Effect.map(
+      unfinished: orUnavailable(Effect.map(
         sql`SELECT data, request, attempt FROM runs WHERE state IN ('queued', 'running') ORDER BY id`,
         (rows) =>
           fitting(decodeStored)(rows).map(({ attempt, data, request }) => ({
@@ -101,37 +101,37 @@ export const makeSqlRunStore = (
           }))
       )),
       beginAttempt: (id) =>
-        told(Effect.gen(function*() {
+        orUnavailable(Effect.gen(function*() {
           yield* sql`UPDATE runs SET attempt = attempt + 1 WHERE id = ${id}`
           const rows = yield* sql<{ readonly attempt: number }>`SELECT attempt FROM runs WHERE id = ${id}`
           return rows[0]?.attempt ?? 1
         })),
       steps: (id) =>
-        told(Effect.map(
+        orUnavailable(Effect.map(
           sql`SELECT step, result FROM run_steps WHERE run_id = ${id} ORDER BY rowid`,
           (rows) => fitting(decodeStep)(rows).map(({ result, step }) => ({ step, result: Option.fromNullable(result) }))
         )),
       beginStep: (id, step) =>
-        told(Effect.asVoid(
+        orUnavailable(Effect.asVoid(
           sql`INSERT INTO run_steps (run_id, step) VALUES (${id}, ${step}) ON CONFLICT DO NOTHING`
         )),
       keepStep: (id, step, result) =>
-        told(Effect.asVoid(
+        orUnavailable(Effect.asVoid(
           sql`UPDATE run_steps SET result = ${JSON.stringify(result ?? {})} WHERE run_id = ${id} AND step = ${step}`
         )),
       appendEvents: (id, events) =>
         events.length === 0
           ? Effect.void
-          : told(Effect.asVoid(
+          : orUnavailable(Effect.asVoid(
             sql`INSERT INTO run_events ${sql.insert(events.map((event) => ({ run_id: id, ...event })))}`
           )),
       events: (id, after) =>
-        told(Effect.map(
+        orUnavailable(Effect.map(
           sql`SELECT id, event, data FROM run_events WHERE run_id = ${id} AND id > ${after} ORDER BY id`,
           fitting(decodeEvent)
         )),
       purge: (before, most) =>
-        told(Effect.asVoid(
+        orUnavailable(Effect.asVoid(
           sql`DELETE FROM runs WHERE state IN ${sql.in(ended)} AND (requested_at < ${before} OR id <= (
             SELECT id FROM runs WHERE state IN ${sql.in(ended)} ORDER BY id DESC LIMIT 1 OFFSET ${most}
           ))`

@@ -6,7 +6,7 @@ import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`
 
-/** Sends a body in chunks, its length unannounced. */
+/** Sends a body in chunks, without a Content-Length. */
 const sendChunked = (port: number, body: string) =>
   Effect.async<string>((resume) => {
     const sending = httpRequest(

@@ -86,7 +86,7 @@ describe("readImageArchive", () => {
     ["nothing", Buffer.alloc(0), /cut short/],
     ["an archive that ends early", tar(ociArchive([shop])).subarray(0, -1024), /cut short/],
     ["no manifest", tar(without("manifest.json")), /manifest.json is missing/],
-    ["a manifest that is no JSON", tar(replaced("manifest.json", "[{]")), /manifest.json .* cannot be read/],
+    ["a manifest that is not valid JSON", tar(replaced("manifest.json", "[{]")), /manifest.json .* cannot be read/],
     [
       "a manifest of another form",
       tar(replaced("manifest.json", "{\"manifests\":[]}")),

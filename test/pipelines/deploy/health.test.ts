@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { complaints, containerStatus, settleMillis, stackStatus } from "../../../src/pipelines/deploy/health.ts"
-import type { ContainerState } from "../../../src/pipelines/remote/stackHealth.ts"
+import type { ContainerState } from "../../../src/pipelines/remote/inspect.ts"
 
 const state = (overrides: Partial<ContainerState> = {}): ContainerState => ({
   id: "1",

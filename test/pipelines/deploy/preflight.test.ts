@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
 import type { DeployPlan } from "../../../src/pipelines/deploy/plan.ts"
-import { obstacle } from "../../../src/pipelines/deploy/preflight.ts"
+import { preflightFailure } from "../../../src/pipelines/deploy/preflight.ts"
 import type { ServerFacts } from "../../../src/pipelines/remote/deployPreflight.ts"
 
 const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
@@ -9,7 +9,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   composeKind: "v2",
   composeVersion: "2.30.0",
   freeKiB: 10_000_000,
-  turn: "",
+  revision: "",
   dockerFreeKiB: 10_000_000,
   readOnly: undefined,
   imageIds: new Map(),
@@ -35,10 +35,10 @@ const plan = (overrides: Partial<DeployPlan> = {}): DeployPlan => ({
 
 const arriving = { files: 100_000_000, images: 200_000_000 }
 
-describe("obstacle", () => {
+describe("preflightFailure", () => {
   it("is nothing on a server that fits", () => {
-    expect(obstacle(facts(), plan(), "Main", arriving)).toBeUndefined()
-    expect(obstacle(facts({ engine: "20.10.24+dfsg1", composeKind: "v1" }), plan(), "Main", arriving))
+    expect(preflightFailure(facts(), plan(), "Main", arriving)).toBeUndefined()
+    expect(preflightFailure(facts({ engine: "20.10.24+dfsg1", composeKind: "v1" }), plan(), "Main", arriving))
       .toBeUndefined()
   })
 
@@ -54,14 +54,16 @@ describe("obstacle", () => {
       /2 MiB of free disk space where Docker keeps its images, and the deploy needs 206 MiB/
     ]
   ])("names %s", (_, overrides, words) => {
-    expect(obstacle(facts(overrides), plan(), "Main", arriving)).toMatch(words)
+    expect(preflightFailure(facts(overrides), plan(), "Main", arriving)).toMatch(words)
   })
 
   it("wants an archive for an image that is neither built nor on the server", () => {
-    expect(obstacle(facts(), plan({ archive: undefined }), "Main", arriving)).toMatch(/has no image shop:latest/)
+    expect(preflightFailure(facts(), plan({ archive: undefined }), "Main", arriving)).toMatch(
+      /has no image shop:latest/
+    )
     const present = facts({ imageIds: new Map([["shop:latest", "sha256:1"]]) })
-    expect(obstacle(present, plan({ archive: undefined }), "Main", arriving)).toBeUndefined()
+    expect(preflightFailure(present, plan({ archive: undefined }), "Main", arriving)).toBeUndefined()
     const built = { fileName: "compose.yml", services: [{ name: "web", builds: true, envFiles: [], runs: true }] }
-    expect(obstacle(facts(), plan({ archive: undefined, compose: built }), "Main", arriving)).toBeUndefined()
+    expect(preflightFailure(facts(), plan({ archive: undefined, compose: built }), "Main", arriving)).toBeUndefined()
   })
 })

@@ -53,7 +53,7 @@ describe("usedPorts", () => {
       []
     ],
     ["nothing of nothing", "", undefined, []],
-    ["a file that is no YAML", "{{ range }}\n url: http://10.0.0.1:2007 : :", undefined, [2007]]
+    ["a file that is not valid YAML", "{{ range }}\n url: http://10.0.0.1:2007 : :", undefined, [2007]]
   ])("%s", (_, text, subnet, ports) => {
     expect(usedPorts(text, subnet)).toEqual(ports)
   })

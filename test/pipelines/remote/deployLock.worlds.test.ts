@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Stream } from "effect"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { holdRemotePath } from "../../../src/pipelines/deploy/holdRemotePath.ts"
+import { acquireDeployLock } from "../../../src/pipelines/deploy/acquireDeployLock.ts"
 import { deployLockCommand } from "../../../src/pipelines/remote/deployLock.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
@@ -38,7 +38,7 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
       const holder = yield* takenOver(access, lost, `${id}/earlier\tme, since noon`)
       const beside = yield* lost.spawn(access, command("echo up; cat"))
       yield* Stream.runHead(beside.stdout)
-      yield* holdRemotePath(access, path)
+      yield* acquireDeployLock(access, path)
       expect(yield* Effect.exit(holder.exit)).not.toMatchObject({ value: 0 })
       // Of the sandbox's server, which is this very process, nothing is ended but the holder.
       if (start === sshdWorld.server) expect(yield* Effect.flip(beside.exit)).toMatchObject({ _tag: "ConnectionLost" })
@@ -53,14 +53,14 @@ describe.each(worlds)("the lock of a remote path on $name", ({ available, server
         const lost = yield* elsewhere
         yield* Effect.scoped(Effect.gen(function*() {
           yield* takenOver(access, lost, "another/one\tsomebody, since noon")
-          expect(yield* Effect.flip(holdRemotePath(access, path))).toMatchObject({
+          expect(yield* Effect.flip(acquireDeployLock(access, path))).toMatchObject({
             _tag: "DeployLocked",
             holder: "somebody, since noon"
           })
         }))
         const second = yield* Effect.scoped(Effect.gen(function*() {
-          yield* holdRemotePath(access, path)
-          const second = yield* Effect.forkDaemon(Effect.scoped(holdRemotePath(access, "~/containers/./app")))
+          yield* acquireDeployLock(access, path)
+          const second = yield* Effect.forkDaemon(Effect.scoped(acquireDeployLock(access, "~/containers/./app")))
           yield* Effect.sleep("1 second")
           expect(second.unsafePoll()).toBeNull()
           return second
@@ -82,7 +82,7 @@ describe.skipIf(!realSsh.available).each(sshdWorlds)("the lock of a remote path 
       const ssh = yield* Ssh
       const process = yield* takenOver(access, ssh, "another/one\tsomebody")
       expect(yield* Effect.flip(process.exit)).toMatchObject({ _tag: "ConnectionLost" })
-      yield* eventually(Effect.isSuccess(Effect.scoped(holdRemotePath(access, path))))
+      yield* eventually(Effect.isSuccess(Effect.scoped(acquireDeployLock(access, path))))
     }).pipe(Effect.provide(live)))
 
   it.scopedLive("stays with a holder that says something, and its connection with it", () =>
@@ -91,10 +91,10 @@ describe.skipIf(!realSsh.available).each(sshdWorlds)("the lock of a remote path 
       const access = (yield* sshd.makeUser()).access()
       const ssh = yield* Ssh
       const other = yield* Layer.build(Layer.fresh(InstanceLive))
-      yield* Effect.scoped(holdRemotePath(access, path))
+      yield* Effect.scoped(acquireDeployLock(access, path))
       yield* Effect.scoped(Effect.gen(function*() {
-        yield* holdRemotePath(access, path)
-        const refused = yield* Effect.flip(holdRemotePath(access, path).pipe(Effect.provide(other)))
+        yield* acquireDeployLock(access, path)
+        const refused = yield* Effect.flip(acquireDeployLock(access, path).pipe(Effect.provide(other)))
         expect(refused._tag).toBe("DeployLocked")
       }))
       expect((yield* ssh.exec(access, command("echo still"))).stdout).toBe("still\n")

@@ -103,7 +103,7 @@ describe.each(shells)("scan in $name", (shell) => {
       expect(yield* scanned(home)).toEqual([])
     }))
 
-  it.scoped("fails where ~/containers is no directory", () =>
+  it.scoped("fails where ~/containers is not a directory", () =>
     Effect.gen(function*() {
       const home = yield* temporaryDirectory
       yield* plant(home, { containers: "a file" })

@@ -118,7 +118,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("routes on a real server"), ()
         expect(yield* read(file)).toBe(text)
       }))
 
-    it.scoped("leave a file alone that is no UTF-8, is broken, or is not there", () =>
+    it.scoped("leave a file alone that is not valid UTF-8, is broken, or is not there", () =>
       Effect.gen(function*() {
         const user = yield* (yield* RealSshd).makeUser({ sudo: "nopasswd" })
         const latin = Buffer.from(plainFile.replace("too", "t\u00f6\u00f6"), "latin1")

@@ -130,12 +130,12 @@ describe("the calls of an upsert on a Coolify and a Gitea", () => {
 
 const entry = { name: "shop", port: 3000, domain: "shop.example.com" }
 /** What keeps a step from being done. The steps before it have left their marks then, and those after it none. */
-interface Obstacle {
+interface StepFailure {
   readonly step: string
   readonly pattern?: CallPattern
   readonly world?: VendorWorld
 }
-const obstacles: ReadonlyArray<Obstacle> = [
+const failures: ReadonlyArray<StepFailure> = [
   { step: "sync", pattern: { method: "POST", path: /private-deploy-key$/ } },
   { step: "env", pattern: { method: "POST", path: /\/envs$/ } },
   { step: "route", world: { proxy: "http:\n  routers: {}\n" } },
@@ -162,7 +162,7 @@ const marked = Effect.gen(function*() {
 })
 
 describe.each(["neutral", "coolify and gitea"] as const)("the steps of an upsert (%s)", (vendor) => {
-  it.live.each(obstacles)(
+  it.live.each(failures)(
     "come after each other: what fails at $step ends it there",
     ({ pattern, step, world }) =>
       Effect.gen(function*() {

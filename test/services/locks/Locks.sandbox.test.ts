@@ -4,7 +4,7 @@ import { describe, expect, it, layer } from "@effect/vitest"
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Ref } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { breakStale, look } from "../../../src/services/locks/fileLock.ts"
+import { breakStale, lockAt } from "../../../src/services/locks/fileLock.ts"
 import {
   applicationLock,
   buildLock,
@@ -164,7 +164,7 @@ describe("LocksLive between processes", () => {
         const longAgo = new Date(Math.floor(Date.now() / 1000) * 1000 - 60_000)
         yield* fs.makeDirectory(`${file}.lock`)
         yield* fs.utimes(`${file}.lock`, longAgo, longAgo)
-        return { longAgo, lock: yield* look(`${file}.lock`) }
+        return { longAgo, lock: yield* lockAt(`${file}.lock`) }
       })
 
     test.scoped("of a dead process is not taken from the one that took it first", () =>

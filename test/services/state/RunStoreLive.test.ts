@@ -35,13 +35,13 @@ const stored = (run: Run, key?: string) => ({
 const using = <A, E>(
   file: string,
   use: (store: RunStore["Type"]) => Effect.Effect<A, E>,
-  patience: Duration.DurationInput = "20 seconds"
+  openTimeout: Duration.DurationInput = "20 seconds"
 ) =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>
       Effect.flatMap(
-        Layer.buildWithScope(Layer.provide(runStoreIn(file, patience), settingsTest()), scope),
+        Layer.buildWithScope(Layer.provide(runStoreIn(file, openTimeout), settingsTest()), scope),
         (context) => use(Context.get(context, RunStore))
       ),
     (scope) => Scope.close(scope, Exit.void)

@@ -157,7 +157,7 @@ describe("Upstream", () => {
       ],
       ["[{\"uuid\":", "application/json", "200 with application/json that is not valid JSON: [{\"uuid\":"]
     ] as const
-  )("names an answer that is no JSON: %s", ([body, kind, expected]) => {
+  )("names an answer that is not JSON: %s", ([body, kind, expected]) => {
     const { layer, seen } = upstreamOf(answering(200, body, { "content-type": kind }))
     return Effect.gen(function*() {
       const error = yield* Effect.flip(sending(call))
@@ -190,7 +190,7 @@ describe("Upstream", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("shows no secret of an answer that is no JSON", () => {
+  it.effect("shows no secret of an answer that is not JSON", () => {
     const { layer } = upstreamOf(answering(200, "no such token: the-token, nor s3cret"))
     return Effect.gen(function*() {
       const error = yield* Effect.flip(sending({ ...call, secrets: [Redacted.make("s3cret")] }))

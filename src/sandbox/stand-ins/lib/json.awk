@@ -1,5 +1,5 @@
 # Flattens JSON into lines of "path<TAB>value": the path's parts are joined by "/", list items count from 0. A list or
-# object also gets a line with its number of members, "path/#". Ends with code 3 when the text is no JSON.
+# object also gets a line with its number of members, "path/#". Ends with code 3 when the text is not valid JSON.
 function fail() { failed = 1; exit 3 }
 function space() { while (at <= size && index(" \t\r\n", substr(text, at, 1)) > 0) at++ }
 function string(   out, c) {

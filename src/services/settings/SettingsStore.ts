@@ -12,7 +12,7 @@ export interface Snapshot {
 export type Edited<A> = readonly [answer: A, text: Option.Option<string>]
 
 /** Where the text of the settings comes from and goes to. */
-export interface SettingsSource {
+export interface SettingsStore {
   /** An absolute local path; relative paths in the settings are relative to its directory. */
   readonly file: string
   readonly current: Effect.Effect<Snapshot, SettingsUnavailable>

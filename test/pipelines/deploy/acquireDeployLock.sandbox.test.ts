@@ -3,7 +3,7 @@ import { Effect, Fiber, TestClock } from "effect"
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parse, stringify } from "yaml"
-import { holdRemotePath } from "../../../src/pipelines/deploy/holdRemotePath.ts"
+import { acquireDeployLock } from "../../../src/pipelines/deploy/acquireDeployLock.ts"
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { Instance, InstanceLive } from "../../../src/services/runs/Instance.ts"
@@ -102,7 +102,7 @@ describe("a server that says for ever who has the lock", () => {
           return { code: 75, stdout: `${answer(asked)}\n` }
         }
       })
-      const waiting = yield* Effect.fork(Effect.flip(Effect.provide(holdRemotePath(main, "~/app"), ssh)))
+      const waiting = yield* Effect.fork(Effect.flip(Effect.provide(acquireDeployLock(main, "~/app"), ssh)))
       return { attempts: () => attempts, waiting }
     })
 

@@ -3,14 +3,14 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scripts/inspect.sh.ts"
 
 /** Asks what these containers are doing. */
-export const lookCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
+export const inspectCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
   what: "looking at the containers",
   script,
   args: ids,
   sudo
 })
 
-/** A container as `look` saw it. */
+/** A container as `inspectCommand` saw it. */
 export interface ContainerState {
   readonly id: string
   readonly name: string
@@ -38,8 +38,8 @@ const clock = (line: string | undefined): number => {
 
 const decodeState = Schema.decodeUnknownOption(State)
 
-/** Reads the lines that `look` prints; other lines are passed over. */
-export const parseLook = (output: string): ReadonlyArray<ContainerState> => {
+/** Reads the lines that `inspectCommand` prints; other lines are passed over. */
+export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {
   const lines = output.split("\n")
   const now = clock(lines.find((line) => line.startsWith("now\t")))
   return Array.filterMap(lines, (line) => {

@@ -34,9 +34,9 @@ const keptOnSuccess = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
  * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
  * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits. What
  * this process left there with a connection that it lost does not count as a holder.
- * @returns the turn of the path: when it is not that of the preflight, somebody deployed in between
+ * @returns the revision of what is deployed there: when it is not that of the preflight, somebody deployed in between
  */
-export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
+export const acquireDeployLock = Effect.fn("deploy.acquireDeployLock")(function*(
   server: ServerAccess,
   remotePath: string
 ): Effect.fn.Return<string, DeployLocked | RemoteCommandFailed | SshError, Ssh | Instance | Scope.Scope> {
@@ -50,8 +50,8 @@ export const holdRemotePath = Effect.fn("deploy.holdRemotePath")(function*(
       const command = deployLockCommand(remotePath, holder, gone)
       const process = yield* spawnWatched(server, command, { silence, heartbeat: signsOfLife })
       const answer = yield* Stream.runHead(process.lines)
-      const [said, turn = ""] = Option.getOrElse(answer, () => "").split("\t")
-      if (said === "held") return turn
+      const [said, revision = ""] = Option.getOrElse(answer, () => "").split("\t")
+      if (said === "held") return revision
       const code = yield* process.exit
       if (code === lockedElsewhere) return yield* new Held({ by: Option.getOrElse(answer, () => "\tunknown") })
       return yield* commandFailed(server, command, code, yield* process.stderr)

@@ -6,7 +6,7 @@ import { LocalFiles } from "../local/LocalFiles.ts"
 import { settingsLock } from "../locks/LockKey.ts"
 import { FileLocked, Locks } from "../locks/Locks.ts"
 import { settingsDocument } from "./settingsDocument.ts"
-import type { Edited, SettingsSource, Snapshot } from "./settingsSource.ts"
+import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 
 type Bytes = Option.Option<Uint8Array>
 
@@ -25,7 +25,7 @@ const isWindows = process.platform === "win32"
 const stampOf = ({ ino, mtimeMs, size }: Stats) => [ino, mtimeMs, size].join(" ")
 
 // Every setting that is read looks at the file first: to wait for another thread would take longer than the look.
-const look = (file: string): Stats | undefined => {
+const statOf = (file: string): Stats | undefined => {
   try {
     return statSync(file)
   } catch {
@@ -52,7 +52,7 @@ const same = (a: Bytes, b: Bytes) =>
   })
 
 /** The settings in a file that people edit too, and that other processes may write. */
-export const fileSource = (file: string) =>
+export const editableFile = (file: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
@@ -94,7 +94,7 @@ export const fileSource = (file: string) =>
       })
 
     const current = Effect.gen(function*() {
-      const info = look(file)
+      const info = statOf(file)
       // What cannot be looked at is either not there or unreadable: reading tells which.
       if (info === undefined) return snapshotOf(file, yield* bytesNow)
       const stamp = stampOf(info)
@@ -130,6 +130,6 @@ export const fileSource = (file: string) =>
         )
       })
 
-    const source: SettingsSource = { file, current, change }
-    return source
+    const store: SettingsStore = { file, current, change }
+    return store
   })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
-import { parseLook } from "../../../src/pipelines/remote/stackHealth.ts"
+import { parseInspect } from "../../../src/pipelines/remote/inspect.ts"
 
 const started = "2026-01-02T03:04:05.250000000Z"
 const line = `container\tc1|/shop_web_1|web|no|{"Status":"running","ExitCode":0,"StartedAt":"${started}"}`
-const upAt = (now: string) => parseLook(`now\t${now}\n${line}\n`)[0]?.upMillis
+const upAt = (now: string) => parseInspect(`now\t${now}\n${line}\n`)[0]?.upMillis
 
-describe("parseLook", () => {
+describe("parseInspect", () => {
   it.each([
     ["with nanoseconds", "2026-01-02T03:04:06.750123456Z", 1500],
     ["of a date without them", "2026-01-02T03:04:06.%NZ", 750],
@@ -17,7 +17,7 @@ describe("parseLook", () => {
   })
 
   it("reads the rest of a container, and passes over other lines", () => {
-    expect(parseLook(`loaded\tx\n${line}\n`)).toEqual([{
+    expect(parseInspect(`loaded\tx\n${line}\n`)).toEqual([{
       id: "c1",
       name: "shop_web_1",
       service: "web",
@@ -27,6 +27,6 @@ describe("parseLook", () => {
       restartPolicy: "no",
       upMillis: 0
     }])
-    expect(parseLook("container\tc1|/x|web|no|{broken\n")).toEqual([])
+    expect(parseInspect("container\tc1|/x|web|no|{broken\n")).toEqual([])
   })
 })
