@@ -1,6 +1,7 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Config, Console, Effect, Layer, Schema } from "effect"
 import { Announce } from "./http/announce.ts"
+import { LeaveAddress } from "./http/leaveAddress.ts"
 import { listen } from "./http/listen.ts"
 import { requireToken } from "./http/loopback.ts"
 import { Http } from "./http/server.ts"
@@ -46,7 +47,8 @@ const serve = Effect.gen(function*() {
   const services = Layer.provide(servicesLive(yield* settingsFile), NodeContext.layer)
   yield* Effect.provide(requireToken(address.host), services)
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
-  yield* Layer.launch(listen(Layer.merge(Http, told), services, address))
+  const here = Layer.provide(LeaveAddress, NodeContext.layer)
+  yield* Layer.launch(listen(Layer.mergeAll(Http, told, here), services, address))
 })
 
 const program = Effect.suspend(() => {

@@ -14,6 +14,7 @@ import { ConnectionsLive } from "./ssh/Connections.ts"
 import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
+import { PrivateTokenLive } from "./state/PrivateToken.ts"
 import { runStoreIn } from "./state/RunStoreLive.ts"
 import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
@@ -43,7 +44,7 @@ const UpstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
   Layer.provide(BoundedClient)
 )
 
-const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, InstanceLive, HttpsProbeLive)
+const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, InstanceLive, HttpsProbeLive, PrivateTokenLive)
 
 /**
  * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that

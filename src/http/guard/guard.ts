@@ -2,6 +2,7 @@ import { FileSystem, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
 import { Settings } from "../../services/settings/Settings.ts"
+import { PrivateToken } from "../../services/state/PrivateToken.ts"
 import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
 import { readChunked, withText } from "./chunkedBody.ts"
@@ -19,7 +20,7 @@ const refused = (refusal: { readonly status: number; readonly message: string })
 export const guard = HttpMiddleware.make((app) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const policy = yield* (yield* Settings).guard
+    const policy = { ...(yield* (yield* Settings).guard), privateToken: yield* PrivateToken }
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     const verdict = judge({
       method: request.method,

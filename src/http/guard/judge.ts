@@ -8,6 +8,8 @@ export const maxBodyBytes = 1_000_000
 export interface GuardPolicy {
   /** Required from every caller when there is one. */
   readonly token: Option.Option<Redacted.Redacted>
+  /** The service's own, which its user's programs on this machine have; it does instead of the other. */
+  readonly privateToken: Option.Option<Redacted.Redacted>
   /** Accepted `Host` names beside the loopback ones. */
   readonly hosts: ReadonlyArray<string>
   /** Accepted browser origins beside the service's own. */
@@ -62,10 +64,11 @@ const hasToken = (head: RequestHead, token: Redacted.Redacted) => {
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
+  const isOwn = Option.exists(policy.privateToken, (token) => hasToken(head, token))
   const [host, ...moreHosts] = valuesOf(head, "host")
   if (host === undefined || moreHosts.length > 0) return refuse(403, "A request needs exactly one Host header")
   const allowedHosts = [...loopbackNames, ...policy.hosts.map((name) => name.toLowerCase())]
-  if (!allowedHosts.includes(hostName(host))) {
+  if (!isOwn && !allowedHosts.includes(hostName(host))) {
     return refuse(403, `The host name ${JSON.stringify(host)} is not accepted: add it to http.hosts in the settings`)
   }
 
@@ -82,12 +85,12 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   }
 
   const preflight = listed && head.method === "OPTIONS"
-  const isExempt = preflight || isOpenPage(head)
+  const isExempt = preflight || isOpenPage(head) || isOwn
   if (!isExempt && Option.isSome(policy.token) && !hasToken(head, policy.token.value)) {
     return refuse(401, "A bearer token is required: send Authorization: Bearer <http.token of the settings>")
   }
   // Berth does not start beyond this machine without a token, but the settings may lose it later.
-  if (Option.isNone(policy.token) && !head.fromHere) {
+  if (!isOwn && Option.isNone(policy.token) && !head.fromHere) {
     return refuse(401, "Only this machine is answered while the settings have no http.token")
   }
 

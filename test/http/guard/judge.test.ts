@@ -2,7 +2,7 @@ import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { type GuardPolicy, judge, maxBodyBytes, type RequestHead } from "../../../src/http/guard/judge.ts"
 
-const open: GuardPolicy = { token: Option.none(), hosts: [], origins: [] }
+const open: GuardPolicy = { token: Option.none(), privateToken: Option.none(), hosts: [], origins: [] }
 const listed: GuardPolicy = { ...open, hosts: ["Berth.LAN"], origins: ["http://ui.lan:5173"] }
 const locked: GuardPolicy = { ...listed, token: Option.some(Redacted.make("s3cret")) }
 
@@ -108,6 +108,18 @@ describe("judge", () => {
   it("takes a token with spaces in it for what it is", () => {
     const spaced = { ...open, token: Option.some(Redacted.make("open sesame")) }
     expect(verdict([host, ["Authorization", "Bearer open sesame"]], spaced)).toBe(200)
+  })
+
+  it("lets in who has the service's own token, by whatever name and from wherever, but no page of another site", () => {
+    const own = { ...locked, privateToken: Option.some(Redacted.make("own")) }
+    const bearer = ["Authorization", "Bearer own"] as const
+    expect(verdict([host, bearer], own)).toBe(200)
+    expect(verdict([["Host", "10.0.0.5:3100"], bearer], own, { fromHere: false })).toBe(200)
+    expect(verdict([host, bearer], { ...own, token: Option.none() }, { fromHere: false })).toBe(200)
+    expect(verdict([host, ["Authorization", "Bearer s3cret"]], own)).toBe(200)
+    expect(verdict([host, bearer, ["Origin", "https://evil.example"]], own)).toBe(403)
+    expect(verdict([["Host", "10.0.0.5:3100"]], own)).toBe(403)
+    expect(verdict([host, bearer], locked)).toBe(401)
   })
 
   it.each(["http://localhost:3100/api/health", "http://evil.example/", "*", "", "api/health"])(

@@ -1,0 +1,98 @@
+import { HttpClient, HttpClientRequest, Path } from "@effect/platform"
+import { Effect, Option, Redacted, Schedule, Schema } from "effect"
+import type { Scope } from "effect"
+import { LocalFiles } from "../local/LocalFiles.ts"
+import { Settings } from "../settings/Settings.ts"
+import { BoundedClient } from "../upstream/boundedClient.ts"
+import { PrivateToken } from "./PrivateToken.ts"
+
+/** What a service leaves beside its settings file, so that other programs of the same user find it. */
+const ServiceRecord = Schema.parseJson(Schema.Struct({
+  /** Where it is reached, without a path: `http://127.0.0.1:3100`. */
+  address: Schema.String,
+  /** Lets its reader in, whatever the settings say of tokens. */
+  token: Schema.Redacted(Schema.NonEmptyString),
+  pid: Schema.Int.pipe(Schema.positive())
+}))
+
+/** A service that runs, as other programs of the same user reach it. */
+export type LiveService = typeof ServiceRecord.Type
+
+const longestRecord = 10_000
+const answerPatience = "5 seconds"
+const otherPause = "2 seconds"
+
+const fileBeside = (settingsFile: string) =>
+  Effect.map(Path.Path, (path) => path.join(path.dirname(settingsFile), "berth.service"))
+
+const recordIn = (file: string) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const entry = yield* files.find(file)
+    if (!Option.exists(entry, ({ kind, size }) => kind === "file" && size <= longestRecord)) return Option.none()
+    const text = new TextDecoder().decode(yield* files.read(file))
+    return yield* Effect.option(Schema.decode(ServiceRecord)(text))
+  }).pipe(Effect.orElseSucceed(() => Option.none<LiveService>()))
+
+// A process of somebody else cannot be signalled: it is not the one that left the record.
+const isProcess = (pid: number) =>
+  Effect.sync(() => {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  })
+
+const answers = ({ address, token }: LiveService) =>
+  HttpClient.execute(HttpClientRequest.bearerToken(HttpClientRequest.get(`${address}/api/health`), token)).pipe(
+    Effect.map(({ status }) => status === 200),
+    Effect.scoped,
+    Effect.timeout(answerPatience),
+    Effect.orElseSucceed(() => false),
+    Effect.provide(BoundedClient)
+  )
+
+const isLive = (service: LiveService) =>
+  Effect.flatMap(isProcess(service.pid), (is) => is ? answers(service) : Effect.succeed(false))
+
+/**
+ * The service that runs with a settings file, if one does. What a service left that was killed is not taken for one: its
+ * process must be there, and answer.
+ */
+export const findService = Effect.fn("findService")(function*(
+  settingsFile: string
+): Effect.fn.Return<Option.Option<LiveService>, never, LocalFiles | Path.Path> {
+  const left = yield* recordIn(yield* fileBeside(settingsFile))
+  return Option.isSome(left) && (yield* isLive(left.value)) ? left : Option.none()
+})
+
+/**
+ * Leaves word where this service is reached, in a file that its user alone can read, until the scope closes. Where
+ * another service with the same settings has left its own, it waits until that one has ended.
+ * @param address where this service is reached from this machine, without a path
+ */
+export const leaveWord = Effect.fn("leaveWord")(function*(
+  address: string
+): Effect.fn.Return<void, never, LocalFiles | Path.Path | Settings | Scope.Scope> {
+  const files = yield* LocalFiles
+  const token = yield* PrivateToken
+  const settings = yield* Settings
+  if (Option.isNone(token)) return
+  const file = yield* fileBeside(settings.file)
+  const record: LiveService = { address, token: token.value, pid: process.pid }
+  const isOwn = Effect.map(
+    recordIn(file),
+    Option.exists((left) => Redacted.value(left.token) === Redacted.value(record.token))
+  )
+  const text = yield* Effect.orDie(Schema.encode(ServiceRecord)(record))
+  const write = files.write(file, `${text}\n`, { mode: 0o600 }).pipe(
+    Effect.catchAll(({ message }) => Effect.logWarning(`Other programs do not find this service by itself: ${message}`))
+  )
+  const noOther = Effect.repeat(findService(settings.file), {
+    until: Option.isNone,
+    schedule: Schedule.spaced(otherPause)
+  })
+  yield* Effect.addFinalizer(() => Effect.ignore(Effect.whenEffect(files.remove(file), isOwn)))
+  yield* Effect.forkScoped(Effect.zipRight(noOther, Effect.uninterruptible(write)))
+})

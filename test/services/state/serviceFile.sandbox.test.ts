@@ -1,0 +1,105 @@
+import { HttpServer } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, Option, Redacted, Schedule, Scope } from "effect"
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { baseUrl } from "../../../src/http/announce.ts"
+import { addressHere, LeaveAddress } from "../../../src/http/leaveAddress.ts"
+import { listen } from "../../../src/http/listen.ts"
+import { Http } from "../../../src/http/server.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { servicesLive } from "../../../src/services/ServicesLive.ts"
+import { findService, type LiveService } from "../../../src/services/state/serviceFile.ts"
+import { settingsFileWith } from "../../fixtures/service.ts"
+import { requestTo } from "../../sandbox/request.ts"
+
+const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer))
+const find = (settingsFile: string) => Effect.provide(findService(settingsFile), local)
+const fileOf = (settingsFile: string) => join(dirname(settingsFile), "berth.service")
+
+/** A service with its own address left beside the settings, until it is told to end. */
+const start = (settingsFile: string) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const services = Layer.provide(servicesLive(settingsFile), NodeContext.layer)
+    const http = Layer.merge(Http, Layer.provide(LeaveAddress, NodeContext.layer))
+    const context = yield* Layer.buildWithScope(
+      Layer.fresh(listen(http, services, { host: "127.0.0.1", port: 0 })),
+      scope
+    )
+    return { url: baseUrl(Context.get(context, HttpServer.HttpServer).address), end: Scope.close(scope, Exit.void) }
+  })
+
+const found = (settingsFile: string, fits: (service: LiveService) => boolean = () => true) =>
+  Effect.flatMap(find(settingsFile), Option.filter(fits)).pipe(
+    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 500 }),
+    Effect.orDie
+  )
+const status = ({ address, token }: LiveService, value = Redacted.value(token)) =>
+  Effect.map(requestTo(address, { authorization: `Bearer ${value}` })("GET", "/api/servers"), ({ status }) => status)
+
+describe("what a service leaves beside its settings", () => {
+  it.scopedLive("leads its user's programs to it, with a token that lets them in, until it ends", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("http:\n  token: open-sesame\n")
+      expect(yield* find(file)).toEqual(Option.none())
+      const service = yield* start(file)
+      const left = yield* found(file)
+      expect(left).toMatchObject({ address: service.url, pid: process.pid })
+      if (process.platform !== "win32") expect(statSync(fileOf(file)).mode & 0o777).toBe(0o600)
+      expect([yield* status(left), yield* status(left, "other"), yield* status(left, "open-sesame")])
+        .toEqual([200, 401, 200])
+      yield* service.end
+      expect(existsSync(fileOf(file))).toBe(false)
+    }))
+
+  it.scopedLive("stays the first one's while that runs, and is the other's then", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("")
+      const first = yield* start(file)
+      yield* found(file)
+      const second = yield* start(file)
+      yield* Effect.sleep("200 millis")
+      expect((yield* found(file)).address).toBe(first.url)
+      yield* first.end
+      yield* found(file, ({ address }) => address === second.url)
+      yield* second.end
+      expect(existsSync(fileOf(file))).toBe(false)
+    }), 20_000)
+
+  it.scopedLive("is not believed when its process is gone, nobody answers, or it is not such a record", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("")
+      const service = yield* start(file)
+      const { address } = yield* found(file)
+      const left = JSON.parse(readFileSync(fileOf(file), "utf8"))
+      const { pid: dead } = spawnSync(process.execPath, ["--version"])
+      for (
+        const stale of [
+          { ...left, pid: dead },
+          { ...left, address: "http://127.0.0.1:1" },
+          { ...left, pid: -1 },
+          { ...left, token: "" },
+          { address }
+        ]
+      ) {
+        writeFileSync(fileOf(file), JSON.stringify(stale))
+        expect([stale, yield* find(file)]).toEqual([stale, Option.none()])
+      }
+      for (const text of ["", "{", "x".repeat(20_000)]) {
+        writeFileSync(fileOf(file), text)
+        expect(yield* find(file)).toEqual(Option.none())
+      }
+      yield* service.end
+      // What is not its own it leaves alone.
+      expect(existsSync(fileOf(file))).toBe(true)
+    }))
+
+  it("says where it is reached from its own machine", () => {
+    const at = (hostname: string) => addressHere({ _tag: "TcpAddress", hostname, port: 3100 })
+    expect([at("0.0.0.0"), at("::"), at("::1"), at("10.0.0.5")])
+      .toEqual(["http://127.0.0.1:3100", "http://[::1]:3100", "http://[::1]:3100", "http://10.0.0.5:3100"])
+  })
+})
