@@ -2,8 +2,9 @@ import { Schema } from "effect"
 import { flag, number, projectPath, textOrNull } from "./described.ts"
 import { strictBody } from "./strict.ts"
 
-/** The script that builds a project's image archive. */
+/** The script that builds a project's image archive, and the one that does so where there is no PowerShell. */
 export const buildScriptName = "build-image-tar.ps1"
+export const shellScriptName = "build-image-tar.sh"
 
 /** Which project to build. */
 export const BuildRequest = Schema.Struct({ projectPath }).annotations({

@@ -32,7 +32,14 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
         status: 200,
         body: {
           success: true,
-          created: ["container.json", "compose.yml", ".env", "build-image-tar.ps1", ".dockerignore"],
+          created: [
+            "container.json",
+            "compose.yml",
+            ".env",
+            "build-image-tar.ps1",
+            "build-image-tar.sh",
+            ".dockerignore"
+          ],
           kept: [],
           project: { name: "notes", containerStatus: "partial", serverId: null }
         }

@@ -41,8 +41,8 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
         OpenApi.annotations({
           summary: "Prepare a project for deployment",
           description:
-            "Writes container.json, compose.yml, .env, build-image-tar.ps1 and .dockerignore where they are " +
-            "missing; nothing that exists is changed."
+            "Writes container.json, compose.yml, .env, build-image-tar.ps1, build-image-tar.sh and .dockerignore where " +
+            "they are missing; nothing that exists is changed."
         })
       )
   )
@@ -54,7 +54,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(
         OpenApi.annotations({
           summary: "Build a project's image archive",
-          description: "Runs the project's build-image-tar.ps1. A script that fails is answered with success false."
+          description:
+            "Runs the project's build-image-tar.ps1, or its build-image-tar.sh where there is no PowerShell. A " +
+            "script that fails is answered with success false."
         })
       )
   )

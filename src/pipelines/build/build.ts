@@ -1,11 +1,11 @@
-import { Path } from "@effect/platform"
+import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
-import { type BuildRequest, BuildResult, buildScriptName } from "../../schema/Build.ts"
-import { ProjectPathInvalid } from "../../schema/Project.ts"
+import { type BuildRequest, BuildResult, buildScriptName, shellScriptName } from "../../schema/Build.ts"
+import { type ProjectFileInvalid, ProjectPathInvalid } from "../../schema/Project.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { LocalProcesses, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
+import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { buildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { Runs } from "../../services/runs/Runs.ts"
@@ -14,6 +14,7 @@ import { tellOutput } from "../../services/runs/tellOutput.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, newestTarOf, projectFiles } from "../projects/projectFiles.ts"
+import { runBuildScript } from "./runBuildScript.ts"
 
 /** How many bytes of a build's output are kept, the last ones. */
 export const buildOutputLimit = 1024 * 1024
@@ -25,33 +26,25 @@ const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEn
     )
   )
 
-// Other shells do not know them, and take them for scripts.
-const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]
-const isPowerShell = (program: string) => /^(pwsh|powershell)(\.exe|\.cmd)?$/i.test(program.split(/[\\/]/).at(-1) ?? "")
-const flagsOf = (program: string) => isPowerShell(program) ? powerShellFlags : []
+const scriptNames = [buildScriptName, shellScriptName]
 
 const runScript = (directory: string) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const processes = yield* LocalProcesses
-    const path = yield* Path.Path
-    const [program, ...options] = yield* settings.get("build.shell")
     const timeout = yield* settings.get("build.timeout")
-    const before = yield* projectFiles(directory, [buildScriptName])
-    const told = yield* tellOutput("stdout")
-    const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(processes.run({
-      program,
-      args: [...options, ...flagsOf(program), path.join(directory, buildScriptName)],
-      cwd: directory,
-      timeout,
-      maxOutput: buildOutputLimit
-    }, told.tell)).pipe(
-      Effect.mapError(({ help, program }) =>
-        new ProgramNotFound({ program, help: `${help}. The setting build.shell names it` })
+    const before = yield* projectFiles(directory, scriptNames)
+    const lines = yield* tellOutput("stdout")
+    const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(
+      runBuildScript(
+        directory,
+        before.map(({ name }) => name),
+        (program, args) =>
+          processes.run({ program, args, cwd: directory, timeout, maxOutput: buildOutputLimit }, lines.tell)
       )
     )
-    yield* told.end
-    const tar = written(before, yield* projectFiles(directory, [buildScriptName]))
+    yield* lines.end
+    const tar = written(before, yield* projectFiles(directory, scriptNames))
     return {
       success: exitCode === 0 && !timedOut,
       tarFile: Option.getOrNull(tar),
@@ -64,19 +57,20 @@ const runScript = (directory: string) =>
   })
 
 /**
- * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`. A script that ran and failed, or
- * was stopped because it took too long, is a result; one that is missing is a 400.
+ * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`, or its `build-image-tar.sh` where
+ * there is no PowerShell. A script that ran and failed, or was stopped because it took too long, is a result; a project
+ * without one is a 400.
  */
 export const build = Effect.fn("build")(function*(
   { projectPath }: BuildRequest
 ): Effect.fn.Return<
   BuildResult,
-  ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked | RunFailure,
+  ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked | RunFailure,
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs
 > {
   const directory = yield* projectDirectory(projectPath)
-  if (Option.isNone(firstNamed(yield* projectFiles(directory, [buildScriptName]), [buildScriptName]))) {
-    const reason = `has no ${buildScriptName}: init writes one`
+  if (Option.isNone(firstNamed(yield* projectFiles(directory, scriptNames), scriptNames))) {
+    const reason = `has no ${buildScriptName}, nor a ${shellScriptName}: init writes both`
     return yield* new ProjectPathInvalid({ path: projectPath, reason })
   }
   return yield* (yield* Runs).run(

@@ -72,3 +72,28 @@ if ($LASTEXITCODE -ne 0) {
 Write-Output "Saved $image as $archive"
 exit 0
 `
+
+/** `build-image-tar.sh`: does the same where there is no PowerShell, in any POSIX shell. */
+export const shellScript = ({ imageFile, name }: Deployment): string =>
+  `#!/bin/sh
+# Builds the image of this project and saves it as ${name}.tar, which a deploy brings to the server.
+# A server of another architecture needs a platform: BUILD_PLATFORM=linux/arm64
+set -eu
+directory=$(dirname -- "$0")
+CDPATH='' cd -- "$directory"
+
+image='${name}:latest'
+archive='${name}.tar'
+
+# Where .dockerignore does not keep it out, the archive of the last build would become part of this one's image.
+rm -f -- "$archive"
+
+docker build \${BUILD_PLATFORM:+--platform "$BUILD_PLATFORM"} --tag "$image" --file '${imageFile}' .
+
+docker save --output "$archive" "$image" || {
+  code=$?
+  rm -f -- "$archive"
+  exit "$code"
+}
+echo "Saved $image as $archive"
+`

@@ -1,4 +1,4 @@
-import { buildScriptName } from "../../schema/Build.ts"
+import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
 import { changelogFileName } from "../../schema/Changelog.ts"
 import { containerConfigName, platformFileName } from "../../schema/Project.ts"
 
@@ -11,7 +11,8 @@ const ignored = [
   containerConfigName,
   platformFileName,
   changelogFileName,
-  buildScriptName
+  buildScriptName,
+  shellScriptName
 ]
 
 const isIgnored = (path: string): boolean =>

@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
-import { buildScriptName } from "../../schema/Build.ts"
+import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
 import type { InitRequest, InitResult } from "../../schema/Init.ts"
 import {
   composeFileNames,
@@ -22,15 +22,16 @@ import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, projectFiles } from "../projects/projectFiles.ts"
 import { projectText } from "../projects/projectText.ts"
-import { buildScript, composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
+import { buildScripts } from "./buildScripts.ts"
+import { composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
 import { dockerIgnore } from "./dockerIgnore.ts"
 import { exposedPort } from "./exposedPort.ts"
 
 const usualContainerPort = 3000
 
 /**
- * The next port that nothing uses, be it another project that is not deployed yet; or the first one of all where nobody can tell in time. Ports that are known to be hidden are
- * another matter: one of them might be handed out a second time.
+ * The next port that nothing uses, be it another project that is not deployed yet; or the first one of all where nobody
+ * can tell in time. Ports that are known to be hidden are another matter: one of them might be handed out a second time.
  */
 const hostPortOf = portEvidence.pipe(
   Effect.map((next) => next.nextPort),
@@ -42,7 +43,14 @@ const hostPortOf = portEvidence.pipe(
 )
 
 /** The names of what is written, and of what stands for it just as well. */
-const providedNames = [containerConfigName, ...composeFileNames, ".env", buildScriptName, ".dockerignore"]
+const providedNames = [
+  containerConfigName,
+  ...composeFileNames,
+  ".env",
+  buildScriptName,
+  shellScriptName,
+  ".dockerignore"
+]
 
 interface Wanted {
   /** The file that is written; the names after it stand for it just as well. */
@@ -62,7 +70,7 @@ const provide = (directory: string, present: ReadonlyArray<LocalEntry>) => ({ co
 
 /**
  * Writes the files that a project's deployment needs and the project does not have: `container.json`, `compose.yml`,
- * `.env`, `build-image-tar.ps1` and `.dockerignore`. Nothing that exists is touched.
+ * `.env`, the build scripts and `.dockerignore`. Nothing that exists is touched.
  */
 export const init = Effect.fn("init")(function*(
   { projectPath }: InitRequest
@@ -87,13 +95,14 @@ export const init = Effect.fn("init")(function*(
     containerPort: Option.getOrElse(exposedPort(imageText), () => usualContainerPort),
     hostPort: needsPort ? yield* hostPortOf : firstPort
   }
+  const scripts = yield* buildScripts(directory, deployment)
   const hostPort = keptWithoutPort ? `\${${hostPortKey}:-${deployment.hostPort}}` : `\${${hostPortKey}}`
 
   const files: ReadonlyArray<Wanted> = [
     { names: [containerConfigName], content: containerJson(remotePathOf({}, base)), mode: 0o644 },
     { names: composeFileNames, content: composeYaml(deployment, hostPort), mode: 0o644 },
     { names: [".env"], content: envFile(deployment), mode: 0o600 },
-    { names: [buildScriptName], content: buildScript(deployment), mode: 0o755 },
+    ...scripts.map(({ content, name }): Wanted => ({ names: [name], content, mode: 0o755 })),
     { names: [".dockerignore"], content: dockerIgnore(imageText), mode: 0o644 }
   ]
   const outcomes = yield* Effect.forEach(files, provide(directory, present))

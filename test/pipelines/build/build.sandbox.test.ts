@@ -1,8 +1,8 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer } from "effect"
+import { Duration, Effect, Fiber, Layer, Ref } from "effect"
 import { existsSync } from "node:fs"
-import { chmod, readFile } from "node:fs/promises"
+import { chmod, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { build, buildOutputLimit } from "../../../src/pipelines/build/build.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
@@ -11,6 +11,7 @@ import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { runsLayer } from "../../../src/services/runs/RunsLive.ts"
 import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
+import { localProcessesTest, type Started } from "../../layers/LocalProcessesTest.ts"
 import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -170,6 +171,59 @@ describe.skipIf(process.platform === "win32")("build", () => {
       )
     }).pipe(Effect.provide(live)))
 
+  it.scopedLive("runs the script for a shell where there is no PowerShell, or no script for it", () =>
+    Effect.gen(function*() {
+      const { directory, settingsLayer } = yield* project("echo for PowerShell")
+      yield* plant(directory, { "build-image-tar.sh": "echo for sh; echo x >app.tar; pwd" })
+      const building = build({ projectPath: directory })
+      const output = (layer: typeof settingsLayer) => Effect.map(Effect.provide(building, layer), (made) => made.output)
+      expect(yield* output(settingsTest({ "build.shell": [join(directory, "..", "pwsh")] }))).toBe(
+        `for sh\n${directory}\n`
+      )
+      yield* Effect.promise(() => chmod(join(directory, "..", "pwsh"), 0o755))
+      expect(yield* output(settingsTest({ "build.shell": [join(directory, "..", "pwsh")] }))).toBe("for PowerShell\n")
+      expect(yield* output(settingsTest({ "build.shell": ["sh"] }))).toBe("for PowerShell\n")
+      yield* Effect.promise(() => rm(join(directory, "build-image-tar.ps1")))
+      expect(yield* building.pipe(Effect.provide(settingsLayer))).toMatchObject({ success: true, tarFile: "app.tar" })
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive("does not hide that build.shell names a shell that is not there", () =>
+    Effect.gen(function*() {
+      const { directory, settingsLayer } = yield* project("", { "build.shell": ["berth-no-such-shell"] })
+      yield* plant(directory, { "build-image-tar.sh": "echo for sh" })
+      const error = yield* Effect.flip(build({ projectPath: directory }).pipe(Effect.provide(settingsLayer)))
+      expect(error.message).toMatch(/^Cannot run berth-no-such-shell: /)
+    }).pipe(Effect.provide(live)))
+
+  it.scopedLive("says what can be run without PowerShell", () =>
+    Effect.gen(function*() {
+      const { directory, settingsLayer } = yield* project("", { "build.shell": ["/nowhere/pwsh"] })
+      const error = yield* Effect.flip(build({ projectPath: directory }).pipe(Effect.provide(settingsLayer)))
+      expect(error.message).toBe(
+        "Cannot run /nowhere/pwsh: the program does not exist (or the directory to run it in is gone). " +
+          "The setting build.shell names it; without PowerShell, a build-image-tar.sh beside the script is run"
+      )
+    }).pipe(Effect.provide(live)))
+
+  it.live.each<[string, string]>([
+    ["#!/usr/bin/env bash\n", "bash"],
+    ["#!/bin/bash -eu\n", "bash"],
+    ["#!/bin/sh\n# not bash\n", "sh"],
+    ["", "sh"]
+  ])("runs a script that begins with %j in %s", ([start, shell]) =>
+    Effect.gen(function*() {
+      const { directory } = yield* project("")
+      yield* plant(directory, { "build-image-tar.sh": start })
+      const started = yield* Ref.make<ReadonlyArray<Started>>([])
+      const programs = localProcessesTest({ bash: "", sh: "" }, started)
+      yield* build({ projectPath: directory }).pipe(
+        Effect.provide([programs, settingsTest({ "build.shell": ["pwsh"] })])
+      )
+      expect(yield* Ref.get(started)).toEqual([
+        { program: shell, args: [join(directory, "build-image-tar.sh")], cwd: directory }
+      ])
+    }).pipe(Effect.scoped, Effect.provide(live)))
+
   it.scopedLive("wants a directory with a script", () =>
     Effect.gen(function*() {
       const root = yield* temporaryDirectory
@@ -177,7 +231,7 @@ describe.skipIf(process.platform === "win32")("build", () => {
         expect((yield* Effect.flip(build({ projectPath: path }))).status).toBe(400)
       }
       const error = yield* Effect.flip(build({ projectPath: root }))
-      expect(error.message).toContain("build-image-tar.ps1")
+      expect(error.message).toContain("has no build-image-tar.ps1, nor a build-image-tar.sh: init writes both")
       expect((yield* (yield* Runs).list({})).runs).toEqual([])
     }).pipe(Effect.provide([live, settingsTest()])))
 })

@@ -14,9 +14,13 @@ const isThere = (builder: (typeof builders)[number]) =>
   realDocker.available &&
   (builder === "classic" || spawnSync("docker", ["buildx", "version"], { stdio: "ignore" }).status === 0)
 
+/** A title that says what is missing where the builder is not there. */
+const titleFor = (builder: (typeof builders)[number], title: string) =>
+  realDocker.available && !isThere(builder) ? `${title} (needs docker buildx)` : realDocker.title(title)
+
 describe.each(builders)("a build with the %s builder", (builder) => {
   it.scopedLive.skipIf(!isThere(builder))(
-    "packs nothing that is ignored, and what is asked for",
+    titleFor(builder, "packs nothing that is ignored, and what is asked for"),
     () =>
       Effect.gen(function*() {
         const directory = yield* temporaryDirectory
@@ -30,6 +34,7 @@ describe.each(builders)("a build with the %s builder", (builder) => {
           "data/seed.json": "{}",
           "data/visits.txt": "42",
           "build-image-tar.ps1": "exit 0",
+          "build-image-tar.sh": "exit 0",
           "src/fixture.tar": "part of the program",
           "src/data/a.txt": "too"
         })

@@ -4,6 +4,10 @@ import { dockerIgnore } from "../../../src/pipelines/init/dockerIgnore.ts"
 const keptIn = (imageFile: string) => dockerIgnore(imageFile).split("\n").filter((line) => line.startsWith("!"))
 
 describe("dockerIgnore", () => {
+  it("keeps both build scripts out of the image", () => {
+    expect(dockerIgnore("").split("\n")).toEqual(expect.arrayContaining(["build-image-tar.ps1", "build-image-tar.sh"]))
+  })
+
   it.each<[string, ReadonlyArray<string>]>([
     ["", []],
     ["FROM a\nCOPY . /app\nCOPY src /src\n", []],

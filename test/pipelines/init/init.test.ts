@@ -1,7 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, TestClock } from "effect"
-import { readdir, readFile, stat } from "node:fs/promises"
+import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { init } from "../../../src/pipelines/init/init.ts"
 import { PlatformUnavailable } from "../../../src/schema/PlatformApp.ts"
@@ -26,7 +26,7 @@ const project = (name: string, files: { readonly [path: string]: Planted }) =>
     return directory
   })
 const textAt = (directory: string, name: string) => Effect.promise(() => readFile(join(directory, name), "utf8"))
-const all = ["container.json", "compose.yml", ".env", "build-image-tar.ps1", ".dockerignore"]
+const all = ["container.json", "compose.yml", ".env", "build-image-tar.ps1", "build-image-tar.sh", ".dockerignore"]
 
 describe("init", () => {
   it.scoped("writes what a project with a Dockerfile needs", () =>
@@ -46,6 +46,7 @@ describe("init", () => {
       const { mode } = yield* Effect.promise(() => stat(join(directory, ".env")))
       if (process.platform !== "win32") expect(mode & 0o777).toBe(0o600)
       expect(yield* textAt(directory, "build-image-tar.ps1")).toContain("'my-app:latest'")
+      expect(yield* textAt(directory, "build-image-tar.sh")).toContain("'my-app:latest'")
       expect(yield* textAt(directory, ".dockerignore")).toContain("\n*.tar\n.env\ndata\n")
     }).pipe(Effect.provide(local)))
 
@@ -115,6 +116,24 @@ describe("init", () => {
       })
       for (const [name, text] of Object.entries(mine)) expect(yield* textAt(directory, name)).toBe(text)
       expect((yield* Effect.promise(() => readdir(directory))).length).toBe(5)
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("adds the script for a shell to the one that it wrote, and none to another", () =>
+    Effect.gen(function*() {
+      const directory = yield* project("app", {})
+      yield* init({ projectPath: directory })
+      const script = yield* textAt(directory, "build-image-tar.ps1")
+      yield* Effect.promise(() => rm(join(directory, "build-image-tar.sh")))
+      yield* plant(directory, { "build-image-tar.ps1": script.replaceAll("\n", "\r\n") })
+      expect((yield* init({ projectPath: directory })).created).toEqual(["build-image-tar.sh"])
+      expect((yield* init({ projectPath: directory })).created).toEqual([])
+
+      for (const content of ["docker build .\n", new Uint8Array([0xff, 0xfe])]) {
+        const own = yield* project("app", { "build-image-tar.sh": content })
+        const { created, kept } = yield* init({ projectPath: own })
+        expect(created).toEqual(["container.json", "compose.yml", ".env", ".dockerignore"])
+        expect(kept).toEqual(["build-image-tar.sh"])
+      }
     }).pipe(Effect.provide(local)))
 
   it.scoped("names a port in the compose file where an .env that is kept does not", () =>

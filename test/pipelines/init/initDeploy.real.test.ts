@@ -74,7 +74,7 @@ describe.skipIf(!available)(realSsh.title("init, build and deploy on a real serv
       )
 
       expect((yield* request("POST", "/api/projects/init", { projectPath })).body).toMatchObject({
-        created: ["container.json", "compose.yml", "build-image-tar.ps1", ".dockerignore"],
+        created: ["container.json", "compose.yml", "build-image-tar.ps1", "build-image-tar.sh", ".dockerignore"],
         kept: [".env"]
       })
       const configFile = join(projectPath, "container.json")

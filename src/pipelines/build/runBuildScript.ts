@@ -1,0 +1,61 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
+import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { projectText } from "../projects/projectText.ts"
+
+// Other shells do not know them, and take them for scripts.
+const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]
+const isPowerShell = (program: string) => /^(pwsh|powershell)(\.exe|\.cmd)?$/i.test(program.split(/[\\/]/).at(-1) ?? "")
+
+/** Runs a program in the project's directory. */
+type RunProgram = (program: string, args: ReadonlyArray<string>) => Effect.Effect<LocalExit, ProgramNotFound>
+
+const inPowerShell = (script: string, run: RunProgram) =>
+  Effect.gen(function*() {
+    const [program, ...options] = yield* (yield* Settings).get("build.shell")
+    const args = [...options, ...(isPowerShell(program) ? powerShellFlags : []), script]
+    return yield* Effect.mapError(run(program, args), ({ help }) =>
+      new ProgramNotFound({
+        program,
+        help: `${help}. The setting build.shell names it` +
+          (isPowerShell(program) ? `; without PowerShell, a ${shellScriptName} beside the script is run` : "")
+      }))
+  })
+
+/** In the shell that its first line asks for: `bash`, else `sh`. */
+const inShell = (directory: string, script: string, run: RunProgram) =>
+  Effect.gen(function*() {
+    const text = Option.getOrElse(yield* projectText(directory, shellScriptName), () => "")
+    return yield* run(/^#!.*\bbash\b/.test(text) ? "bash" : "sh", [script])
+  })
+
+/**
+ * Runs the build script of a project: `build-image-tar.ps1` in the shell of the setting `build.shell`, or
+ * `build-image-tar.sh` where that is the only one, or where there is no PowerShell.
+ * @param names those of the two that the project has
+ */
+export const runBuildScript = Effect.fn("build.runBuildScript")(function*(
+  directory: string,
+  names: ReadonlyArray<string>,
+  run: RunProgram
+): Effect.fn.Return<
+  LocalExit,
+  ProgramNotFound | SettingsError | ProjectFileInvalid | LocalFileFailed,
+  Settings | LocalFiles | Path.Path
+> {
+  const path = yield* Path.Path
+  const forPowerShell = inPowerShell(path.join(directory, buildScriptName), run)
+  const forShell = inShell(directory, path.join(directory, shellScriptName), run)
+  if (!names.includes(buildScriptName)) return yield* forShell
+  if (!names.includes(shellScriptName)) return yield* forPowerShell
+  return yield* Effect.catchIf(
+    forPowerShell,
+    (error) => error instanceof ProgramNotFound && isPowerShell(error.program),
+    () => forShell
+  )
+})
