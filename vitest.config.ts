@@ -6,6 +6,7 @@ const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service th
 const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
+const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 const workers = availableParallelism() + 1
 
@@ -25,7 +26,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: [sandbox, real, worlds, faults],
+          exclude: [sandbox, real, worlds, faults, page],
           // Far more than any takes: it is for what hangs, and a machine that does other work too is slow.
           testTimeout: 30_000
         }
@@ -50,6 +51,17 @@ export default defineConfig({
           provide: { world: "sshd" },
           testTimeout: 60_000,
           hookTimeout: 120_000
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "page",
+          include: [page],
+          // One browser at a time: they measure what it shows, and share what is built.
+          poolOptions: { forks: { singleFork: true } },
+          testTimeout: 60_000,
+          hookTimeout: 60_000
         }
       },
       {

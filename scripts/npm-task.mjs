@@ -48,6 +48,7 @@ const build = () => {
   const before = sources()
   node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
   node(["scripts/bundle.mjs"])
+  node(["scripts/page.mjs"])
   writeFileSync(stamp, before)
 }
 
@@ -89,14 +90,18 @@ const tasks = {
   test: () => {
     // A file that is named runs whatever project it belongs to.
     if (rest.some((word) => !word.startsWith("-") && /[./]/.test(word))) return vitest([])
-    const reminder =
-      "Not run: the tests on a real sshd, sudo and Docker (npm run test:real), and what takes longer (npm run test:faults)."
+    const reminder = "Not run: the tests on a real sshd, sudo and Docker (npm run test:real), those of the web page " +
+      "(npm run test:page), and what takes longer (npm run test:faults)."
     vitest(["unit", "sandbox"], () => console.log(reminder))
   },
   "test:real": () => vitest(["real"]),
   "test:faults": () => {
     build()
     vitest(["faults"])
+  },
+  "test:page": () => {
+    build()
+    vitest(["page"])
   }
 }
 

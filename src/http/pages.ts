@@ -2,7 +2,9 @@ import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "
 import { Effect, Option } from "effect"
 import { version } from "../schema/version.ts"
 import { Settings } from "../services/settings/Settings.ts"
+import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
+import { asset, isNavigation, page } from "./webPage.ts"
 
 const welcomeText = `Berth ${version}
 
@@ -16,6 +18,7 @@ const welcomePage = `<!doctype html>
 <meta charset="utf-8">
 <title>Berth</title>
 <h1>Berth ${version}</h1>
+<p>The web page is not built: run <code>npm run build</code>, and load this again.</p>
 <ul>
 <li><a href="/reference">The interactive reference of the API</a>
 <li><a href="/openapi.json">Its OpenAPI description</a>
@@ -24,19 +27,27 @@ const welcomePage = `<!doctype html>
 </html>
 `
 
-const welcome = Effect.map(
-  HttpServerRequest.HttpServerRequest,
-  ({ headers }) =>
-    headers["accept"]?.includes("text/html")
-      ? HttpServerResponse.html(welcomePage)
-      : HttpServerResponse.text(welcomeText)
-)
+/** What stands at the address: the page for a browser, and for a program where to go. */
+const welcome = Effect.gen(function*() {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  if (!headers["accept"]?.includes("text/html")) return HttpServerResponse.text(welcomeText)
+  return Option.getOrElse(yield* page, () => HttpServerResponse.html(welcomePage))
+})
+
+/** Everything that is no endpoint: a file of the page, the page itself for a browser, and else a failure. */
+const elsewhere = Effect.gen(function*() {
+  const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
+  const found = isNavigation({ method, url, accept: headers["accept"] ?? "" })
+    ? yield* page
+    : yield* asset(url.replace(/\?[^]*/, ""))
+  return yield* Option.match(found, { onNone: () => noSuchEndpoint({ method, url }), onSome: Effect.succeed })
+})
 
 // A caller who breaks off while a page is made must not take it from those who come later: an effect that is interrupted
 // while it is made for good stays interrupted.
 const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.cached(effect), Effect.uninterruptible)
 
-/** What a browser is shown without a token: where to begin, the description of the API and its reference. */
+/** What a browser is shown without a token: the web page, the description of the API and its reference. */
 export const Pages = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -50,6 +61,7 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const locked = yield* pages(withToken(api))
     const shown = Effect.map(settings.guard, ({ token }) => Option.isSome(token) ? locked : open)
     yield* router.get("/", welcome)
+    yield* router.get("/*", elsewhere)
     yield* router.get("/openapi.json", Effect.flatMap(shown, ({ description }) => description))
     yield* router.get("/reference", Effect.flatMap(shown, ({ reference }) => reference))
   })

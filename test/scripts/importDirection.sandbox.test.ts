@@ -36,6 +36,9 @@ describe("the direction of imports", () => {
         "src/services/two/a.ts": using("../one/a.ts"),
         "src/pipelines/three/a.ts": using("../../services/two/a.ts"),
         "src/http/a.ts": using("../pipelines/three/a.ts"),
+        "src/http/api/A.ts": using("../../schema/A.ts"),
+        "src/web/main.tsx": using("../http/api/A.ts", "../schema/A.ts", "./one/a.tsx"),
+        "src/web/one/a.tsx": nothing,
         "src/main.ts": using("./http/a.ts")
       })
       expect(found).toEqual({ succeeded: true, broken: [] })
@@ -54,6 +57,8 @@ describe("the direction of imports", () => {
         "src/pipelines/b.ts": using("../http/a.ts", "node:fs", "ssh2"),
         "src/http/a.ts": nothing,
         "src/http/b.ts": using("../main.ts"),
+        "src/http/c.ts": using("../web/a.ts"),
+        "src/web/a.ts": using("../main.ts", "node:fs"),
         "src/main.ts": nothing,
         "node_modules/ssh2/package.json": "{ \"name\": \"ssh2\", \"main\": \"index.js\" }",
         "node_modules/ssh2/index.js": "exports.Client = 1\n",
@@ -64,13 +69,17 @@ describe("the direction of imports", () => {
         broken: [
           "file-cycles src/schema/A.ts",
           "floor-http src/http/b.ts",
+          "floor-http src/http/c.ts",
           "floor-pipelines src/pipelines/b.ts",
           "floor-schema src/schema/A.ts",
           "floor-services src/services/one/b.ts",
+          "floor-web src/web/a.ts",
           "folder-cycles src/services/one",
           "folder-cycles src/services/two",
           "pipelines-without-drivers src/pipelines/b.ts",
-          "pipelines-without-node src/pipelines/b.ts"
+          "pipelines-without-node src/pipelines/b.ts",
+          "web-in-browser-only src/http/c.ts",
+          "web-without-node src/web/a.ts"
         ]
       })
     }))

@@ -1,4 +1,5 @@
 import { Option, type Redacted } from "effect"
+import { isAsset, isNavigation } from "../webPage.ts"
 import { sameSecret } from "./sameSecret.ts"
 
 /** The most bytes that a request body may have. */
@@ -41,8 +42,6 @@ export const tooLong = {
 } as const satisfies Verdict
 /** Pages that say how to use the service and nothing of what it knows: a browser cannot send a token for them. */
 const openPages = ["/", "/reference", "/openapi.json"]
-const isOpenPage = ({ method, target }: RequestHead) =>
-  (method === "GET" || method === "HEAD") && openPages.includes(target.replace(/\?[^]*/, ""))
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
 
@@ -50,6 +49,18 @@ const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
   head.rawHeaders.flatMap((header, index) =>
     index % 2 === 0 && header.toLowerCase() === name ? [head.rawHeaders[index + 1] ?? ""] : []
   )
+
+const asksForPage = (head: RequestHead) =>
+  isNavigation({ method: head.method, url: head.target, accept: valuesOf(head, "accept").join(",") })
+
+const isOpenPage = (head: RequestHead) =>
+  (head.method === "GET" || head.method === "HEAD") &&
+  (openPages.includes(head.target.replace(/\?[^]*/, "")) || isAsset(head.target) || asksForPage(head))
+
+/** Whether somebody follows a link to a page, which shows nothing to the site that the link stands on. */
+const followsLink = (head: RequestHead) =>
+  asksForPage(head) && valuesOf(head, "sec-fetch-mode").join() === "navigate" &&
+  valuesOf(head, "sec-fetch-dest").join() === "document"
 
 /** `example.com:3100` without its port, in lower case. */
 const hostName = (host: string) => host.toLowerCase().replace(/:\d{1,5}$/, "")
@@ -80,7 +91,7 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
     return refuse(403, `The origin ${JSON.stringify(origin)} is not accepted: add it to http.origins in the settings`)
   }
   const sites = valuesOf(head, "sec-fetch-site")
-  if (!listed && sites.some((site) => site !== "same-origin" && site !== "none")) {
+  if (!listed && !followsLink(head) && sites.some((site) => site !== "same-origin" && site !== "none")) {
     return refuse(403, "Requests from other web sites are not accepted")
   }
 

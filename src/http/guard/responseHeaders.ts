@@ -44,11 +44,18 @@ export const withSecurityHeaders = (
   response: HttpServerResponse.HttpServerResponse,
   origin: Option.Option<string>
 ): HttpServerResponse.HttpServerResponse => {
-  const { body } = response
+  const { body, headers } = response
   const isPage = body._tag === "Uint8Array" && body.contentType.startsWith("text/html")
   return HttpServerResponse.setHeaders(response, {
     ...always,
-    ...(isPage ? { "content-security-policy": policyOf(body.body), "x-frame-options": "DENY" } : {}),
+    // The web page and its files say themselves for how long they may be kept, and the page what it may do.
+    "cache-control": headers["cache-control"] ?? always["cache-control"],
+    ...(isPage
+      ? {
+        "content-security-policy": headers["content-security-policy"] ?? policyOf(body.body),
+        "x-frame-options": "DENY"
+      }
+      : {}),
     ...(Option.isSome(origin)
       ? {
         "access-control-allow-origin": origin.value,

@@ -1,0 +1,94 @@
+import { FileSystem, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Context, Effect, Option } from "effect"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+// Built code lies in a folder beside the page's; sources that run as they are find it in `dist`.
+const builtPage = (): string => {
+  const near = beside("../page")
+  return existsSync(near) ? near : beside("../../dist/page")
+}
+
+/** The directory of the built web page: `index.html`, and `assets/` with the files that it loads. */
+export class PageDirectory extends Context.Reference<PageDirectory>()("berth/PageDirectory", {
+  defaultValue: builtPage
+}) {}
+
+/** The page runs its own scripts alone, makes no markup from text, and talks to nobody but this service. */
+export const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+  "img-src 'self' data:; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+const types = new Map([
+  ["js", "text/javascript; charset=utf-8"],
+  ["css", "text/css; charset=utf-8"],
+  ["html", "text/html; charset=utf-8"],
+  ["svg", "image/svg+xml"],
+  ["woff2", "font/woff2"]
+])
+
+const compressions = [["br", ".br"], ["gzip", ".gz"]] as const
+
+/** Whether a caller takes this content coding: it names it, and not with a weight of nothing. */
+const takes = (accepted: string, coding: string) =>
+  accepted.split(",").some((each) => {
+    const [name = "", ...weights] = each.split(";").map((part) => part.trim())
+    return name.toLowerCase() === coding && !weights.some((weight) => /^q=0(\.0*)?$/i.test(weight))
+  })
+
+/**
+ * Answers with a file of the built page, in the smallest form that was made at its build and that the caller takes.
+ * Nothing when there is no such file. `path` is relative to the page's directory and never a caller's own.
+ */
+const file = (path: string, headers: Readonly<Record<string, string>>) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const directory = yield* PageDirectory
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const accepted = request.headers["accept-encoding"] ?? ""
+    const contentType = types.get(/[^.]+$/.exec(path)?.[0] ?? "") ?? "application/octet-stream"
+    const answer = (ending: string, encoding: Readonly<Record<string, string>>) =>
+      Effect.map(Effect.option(files.readFile(`${directory}/${path}${ending}`)), (read) =>
+        Option.map(read, (bytes) =>
+          HttpServerResponse.uint8Array(bytes, {
+            contentType,
+            headers: { ...headers, ...encoding, vary: "Accept-Encoding" }
+          })))
+    for (const [coding, ending] of compressions) {
+      if (!takes(accepted, coding)) {
+        continue
+      }
+      const found = yield* answer(ending, { "content-encoding": coding })
+      if (Option.isSome(found)) {
+        return found
+      }
+    }
+    return yield* answer("", {})
+  })
+
+const assetName = /^\/assets\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:js|css|svg|woff2))$/
+
+/** A file that the page loads: its name changes with its content, so it may be kept for ever. */
+export const asset = (path: string) => {
+  const name = assetName.exec(path)?.[1]
+  return name === undefined
+    ? Effect.succeedNone
+    : file(`assets/${name}`, { "cache-control": "public, max-age=31536000, immutable" })
+}
+
+/** The page itself, which names the assets of the build that it belongs to. */
+export const page = file("index.html", { "cache-control": "no-cache", "content-security-policy": pagePolicy })
+
+const pathOf = (url: string) => url.replace(/\?[^]*/, "")
+
+/** Addresses that programs call; a page is never the answer there. */
+const forPrograms = /^\/(?:api|mcp|assets)(?:\/|$)/
+
+/** Whether a browser asks for a page at this address of the service. */
+export const isNavigation = (
+  { accept, method, url }: { readonly method: string; readonly url: string; readonly accept: string }
+): boolean => (method === "GET" || method === "HEAD") && accept.includes("text/html") && !forPrograms.test(pathOf(url))
+
+/** Whether an address is that of a file which the page loads. */
+export const isAsset = (url: string): boolean => assetName.test(pathOf(url))
