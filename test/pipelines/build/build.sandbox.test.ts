@@ -11,6 +11,7 @@ import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { runsLayer } from "../../../src/services/runs/RunsLive.ts"
 import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 import { localProcessesTest, type Started } from "../../layers/LocalProcessesTest.ts"
 import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
@@ -54,6 +55,8 @@ const pidIn = (file: string) =>
     (pid) => pid > 0
   )
 
+const megabytes = inPart(500, 50)
+
 describe.skipIf(process.platform === "win32")("build", () => {
   it.scopedLive("runs the script in its directory and tells the archive it wrote", () =>
     Effect.gen(function*() {
@@ -90,10 +93,10 @@ describe.skipIf(process.platform === "win32")("build", () => {
       expect(result).toMatchObject({ success: false, tarFile: null, exitCode: 3, output: "no space left\n" })
     }).pipe(Effect.provide(live)))
 
-  it.scopedLive("keeps the end of 500 MB of output, in little memory", () =>
+  it.scopedLive(`keeps the end of ${megabytes} MB of output, in little memory`, () =>
     Effect.gen(function*() {
       const { directory, settingsLayer } = yield* project(
-        "head -c 500000000 /dev/zero | tr '\\000' x; echo; echo the end"
+        `head -c ${megabytes}000000 /dev/zero | tr '\\000' x; echo; echo the end`
       )
       const before = process.memoryUsage.rss()
       const result = yield* build({ projectPath: directory }).pipe(Effect.provide(settingsLayer))

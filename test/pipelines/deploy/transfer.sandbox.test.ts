@@ -5,14 +5,18 @@ import { cp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { base, scene } from "../../fixtures/deployScene.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
 const kilobytes = (message: string) => /Sent ([\d.]+ [kM]B) of ([\d.]+ [kM]B)/.exec(message)?.slice(1)
 
-describe.each(shells)("a deploy in $name", (shell) => {
-  for (const [form, pack] of [["classic"], ["oci"], ["oci", gzipSync]] as const) {
+type Form = readonly [layout: "classic" | "oci", pack?: typeof gzipSync]
+const forms: ReadonlyArray<Form> = [["oci", gzipSync], ["classic"], ["oci"]]
+
+describe.each(inPart(shells, shells.slice(-1)))("a deploy in $name", (shell) => {
+  for (const [form, pack] of inPart(forms, forms.slice(0, 2))) {
     it.scopedLive(
       `sends a ${pack === undefined ? "plain" : "compressed"} ${form} archive whole, then what changed, then nothing`,
       () =>

@@ -10,6 +10,7 @@ import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
 import type { ServerAccess } from "../../../src/schema/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { sandboxWorld, sandboxWorlds, worlds } from "../../fixtures/servers.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
@@ -55,14 +56,16 @@ const growth = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return { result, grownBy: ((yield* Ref.get(most)) - before) / mebibyte }
   })
 
+const size = inPart(300, 100)
+
 describe.each(worlds)("pull from $name", ({ available, server: start }) => {
-  it.scopedLive.skipIf(!available)("brings 300 MB byte for byte in little memory", () =>
+  it.scopedLive.skipIf(!available)(`brings ${size} MB byte for byte in little memory`, () =>
     Effect.gen(function*() {
       const { access, home, plant } = yield* start()
       const root = yield* temporaryDirectory
       yield* plant({ "containers/app/data/small": "x" })
       const large = join(home, "containers", "app", "data", "large.bin")
-      yield* writeLarge(large, 300)
+      yield* writeLarge(large, size)
       const { grownBy, result } = yield* growth(
         pull({
           serverId: "server",
@@ -75,7 +78,7 @@ describe.each(worlds)("pull from $name", ({ available, server: start }) => {
         }).pipe(Effect.provide(live(access)))
       )
       expect(result).toEqual({
-        pulled: [{ name: "data", localPath: join(root, "data"), files: 2, bytes: 300 * mebibyte + 1 }],
+        pulled: [{ name: "data", localPath: join(root, "data"), files: 2, bytes: size * mebibyte + 1 }],
         errors: []
       })
       expect(yield* sha256(join(root, "data", "large.bin"))).toBe(yield* sha256(large))

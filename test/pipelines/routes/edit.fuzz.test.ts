@@ -3,6 +3,7 @@ import { Either, FastCheck as fc } from "effect"
 import { parse } from "yaml"
 import { addRoute, removeRoute } from "../../../src/pipelines/routes/edit.ts"
 import type { Route } from "../../../src/schema/Route.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 
 const name = fc.stringMatching(/^[a-z0-9][a-zA-Z0-9_-]{0,6}$/)
 const domain = fc.stringMatching(/^[a-z0-9]{1,6}\.example\.com$/)
@@ -67,7 +68,7 @@ const held = (text: string) => {
 const squeezed = (text: string) =>
   text.split(/\r?\n/).filter((line) => !/^[ \t]*$/.test(line)).map((line) => line.replace(/^( {2}[a-z]+:) \{\}/, "$1"))
 
-const runs = { numRuns: 150 }
+const runs = { numRuns: inPart(150, 40) }
 
 describe("random files", () => {
   it("hold one route more after an addition, and nothing else changed", () => {
@@ -140,7 +141,7 @@ describe("random files", () => {
           expect(held(empty)).toEqual(held(text))
         }
       ),
-      { numRuns: 60 }
+      { numRuns: inPart(60, 20) }
     )
   })
 })

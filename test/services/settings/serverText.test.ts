@@ -3,6 +3,7 @@ import { FastCheck as fc, Option } from "effect"
 import { parse } from "yaml"
 import { editServers, ServerEdit } from "../../../src/services/settings/serverText.ts"
 import type { Fields } from "../../../src/services/settings/yamlText.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 
 const fields: Fields = { id: "9", name: "New", host: "10.0.0.9", port: 22, username: "deployer", useSudo: false }
 const added = [
@@ -364,7 +365,7 @@ const newValues = fc.record({
 const serversOf = (yaml: string): ReadonlyArray<Record<string, unknown>> => parse(yaml).servers ?? []
 const filled = (values: object) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
 const without = (yaml: string) => ({ ...parse(yaml), servers: undefined })
-const runs = { numRuns: 200 }
+const runs = { numRuns: inPart(200, 50) }
 
 describe("whatever the layout", () => {
   it("adding keeps every byte and inserts one server", () => {

@@ -5,9 +5,10 @@ import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd } from "../../fixtures/openssh.ts"
 import type { SshUser } from "../../fixtures/openssh.ts"
+import { thorough } from "../../fixtures/thorough.ts"
 import { command, liveSsh } from "./live.ts"
 
-const wanted = process.env["BERTH_SLOW_TESTS"] === "1"
+const wanted = thorough
 const title = wanted
   ? realSsh.title("a server that stops answering")
   : "a server that stops answering (BERTH_SLOW_TESTS=1)"

@@ -4,6 +4,7 @@ import { expect } from "vitest"
 import { decide } from "../../../../src/pipelines/upsert/plan/decide.ts"
 import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
+import { inPart } from "../../../fixtures/thorough.ts"
 import { GitHostCalls } from "../../../layers/GitHostTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../../layers/PlatformTest.ts"
@@ -114,6 +115,6 @@ describe("a plan of any application", () => {
   it("makes no call, tells the calls of the upsert, and is empty after it", { timeout: 60_000 }, () =>
     fc.assert(
       fc.asyncProperty(world, (given) => Effect.runPromise(Effect.provide(holds, memoryWorld(given)))),
-      { numRuns: 40 }
+      { numRuns: inPart(40, 15) }
     ))
 })
