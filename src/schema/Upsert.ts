@@ -80,6 +80,17 @@ export class TargetUnusable extends Schema.TaggedError<TargetUnusable>()("Target
   }
 }
 
+/** A step would do something else than was planned for it. */
+export class StepMoved extends Schema.TaggedError<StepMoved>()("StepMoved", {
+  planned: Schema.String,
+  now: Schema.String
+}) {
+  override get message() {
+    return `The plan was to ${cut(this.planned)}; since then something has changed, and this step would now ` +
+      `${cut(this.now)}. Make a new plan, and send its planHash`
+  }
+}
+
 /** The platform keeps the application's port to itself: overwriting it could take the port from under a running one. */
 export class PortHidden extends Schema.TaggedError<PortHidden>()("PortHidden", { reason: Schema.String }) {
   override get message() {

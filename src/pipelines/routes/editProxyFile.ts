@@ -1,4 +1,4 @@
-import { Effect, Either, Schedule } from "effect"
+import { Effect, Either, Option, Ref, Schedule } from "effect"
 import { ProxyFileBusy, type ProxyFileError, ProxyFileUnfit, RouteInvalid, RouteTaken } from "../../schema/Route.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
@@ -7,7 +7,7 @@ import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { readProxyText, writeProxyText } from "./proxyFile.ts"
+import { ProxyFileChanged, readProxyText, writeProxyText } from "./proxyFile.ts"
 import { type ProxyHome, proxyHome } from "./proxyHome.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
@@ -33,12 +33,15 @@ const refused = ({ file, server }: ProxyHome) =>
     Invalid: ({ reason }) => new RouteInvalid({ reason })
   })
 
+/** What can go wrong with a preview of an edit. */
+export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
+
 /** What an edit would make of the proxy file, and what it holds now. Nothing is written. */
 export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>
 ): Effect.fn.Return<
   { readonly before: string; readonly edit: RouteEdit },
-  Exclude<EditFailure, FileLocked | RemoteFileFailed>,
+  PreviewFailure,
   Settings | Ssh
 > {
   const home = yield* proxyHome
@@ -49,29 +52,40 @@ export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
 // Another Berth, or a person, may write between reading and writing: what they wrote is read, and edited, again.
 const again = Schedule.intersect(Schedule.jittered(Schedule.exponential("50 millis")), Schedule.recurs(6))
 
+/** What is known of an edit before it is made. */
+export interface ForeseenEdit<E> {
+  /** What the file held when the edit was decided: it is only read again where it holds something else by now. */
+  readonly before: Option.Option<string>
+  /** Whether an edit may be made. */
+  readonly agreed: (edit: RouteEdit) => Effect.Effect<void, E>
+}
+
 /**
  * Edits the proxy file: reads it, decides by a pure function, and writes what that made of it. One edit of a file at a
  * time, in this process and among all Berths.
  */
-export const editProxyFile = Effect.fn("ProxyFile.edit")(function*(
-  decide: (text: string) => Either.Either<RouteEdit, Refusal>
-): Effect.fn.Return<RouteEdit, EditFailure, EditServices> {
+export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
+  decide: (text: string) => Either.Either<RouteEdit, Refusal>,
+  foreseen: ForeseenEdit<E> = { before: Option.none(), agreed: () => Effect.void }
+): Effect.fn.Return<RouteEdit, EditFailure | E, EditServices> {
   const locks = yield* Locks
   const home = yield* proxyHome
+  const known = yield* Ref.make(foreseen.before)
   const attempt = Effect.gen(function*() {
-    const before = yield* readProxyText(home)
+    const text = yield* Ref.getAndSet(known, Option.none())
+    const before = Option.isSome(text) ? text.value : yield* readProxyText(home)
     const edit = yield* Either.mapLeft(decide(before), refused(home))
+    yield* foreseen.agreed(edit)
     if (RouteEdit.$is("Edited")(edit)) yield* writeProxyText(home, { before, after: edit.text })
     return edit
   })
   return yield* attempt.pipe(
-    Effect.retry({ while: (error) => error._tag === "ProxyFileChanged", schedule: again }),
-    Effect.catchTag("ProxyFileChanged", () =>
-      new ProxyFileBusy({
-        file: home.file,
-        server: home.server.name,
-        reason: "somebody else keeps changing it"
-      })),
+    Effect.retry({ while: (error) => error instanceof ProxyFileChanged, schedule: again }),
+    Effect.mapError((error) =>
+      error instanceof ProxyFileChanged
+        ? new ProxyFileBusy({ file: home.file, server: home.server.name, reason: "somebody else keeps changing it" })
+        : error
+    ),
     locks.withLock(proxyLock(home.server, home.file))
   )
 })

@@ -1,9 +1,12 @@
-import { Data, Option } from "effect"
+import { Data, Effect, Either, Option } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import { Disclosed } from "../../schema/Disclosed.ts"
-import type { AppEnv } from "../../schema/PlatformApp.ts"
+import type { AppEnv, PlatformFailure } from "../../schema/PlatformApp.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Platform } from "../../services/platform/Platform.ts"
 import { servingFields } from "../applications/fields.ts"
 import { hostPortKey, hostPortOf } from "../applications/hostPort.ts"
+import { noWork } from "./agreed.ts"
 
 /** What has to happen to an application's port. `old` is null where the variable has no value. */
 export type HostPortAction = Data.TaggedEnum<{
@@ -39,3 +42,33 @@ export const hostPortChange = (action: HostPortAction, port: number): Option.Opt
     Stop: () => Option.none()
   })
 }
+
+/** The variables of an application as far as they could be read, and what follows from them for its port. */
+export interface PortDecision {
+  readonly envs: Either.Either<ReadonlyArray<AppEnv>, PlatformFailure | SettingsError>
+  readonly action: HostPortAction
+}
+
+/**
+ * Reads an application's variables and decides upsert step 6; variables that cannot be read at all count as absent.
+ * @param uuid nothing for an application that does not exist yet: it has no variables
+ */
+export const decideHostPort = Effect.fn("decideHostPort")(function*(
+  uuid: Option.Option<string>,
+  port: number
+): Effect.fn.Return<PortDecision, never, Platform> {
+  const platform = yield* Platform
+  const envs = Option.isNone(uuid)
+    ? Either.right<ReadonlyArray<AppEnv>>([])
+    : yield* Effect.either(platform.envs(uuid.value))
+  return { envs, action: hostPortAction(Either.getOrElse(envs, () => []), port) }
+})
+
+/** A decision in words by which it is compared with another one. */
+export const hostPortWords = ({ action }: PortDecision, port: number): string =>
+  HostPortAction.$match(action, {
+    Keep: () => noWork,
+    Create: () => `set ${hostPortKey} to ${port}`,
+    Change: ({ old }) => `change ${hostPortKey} from ${old ?? "no value"} to ${port}`,
+    Stop: () => `stop at ${hostPortKey}`
+  })

@@ -3,14 +3,15 @@ import { Effect, Option } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import type { PlatformFailure } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import type { DomainWithoutPort, TargetUnusable } from "../../schema/Upsert.ts"
+import type { DomainWithoutPort, StepMoved, TargetUnusable } from "../../schema/Upsert.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { recordedChanges } from "../applications/changelog.ts"
 import { ensureRoute } from "../routes/edit.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
 import { RouteEdit } from "../routes/RouteEdit.ts"
-import { clearsDomains, proxyRoute, type WantedDomain } from "./proxyRoute.ts"
+import type { Agreed } from "./agreed.ts"
+import { type DomainHistory, type RouteDecision, routeWords, wantedRoute } from "./decideRoute.ts"
+import { clearsDomains } from "./proxyRoute.ts"
 import { routeChange, wayOf } from "./routeHistory.ts"
 
 /** What became of the domain: in words, and as a change when the proxy file was changed. */
@@ -23,20 +24,22 @@ const warned = (detail: string, warnings: ReadonlyArray<string>) =>
   warnings.length === 0 ? detail : `${detail}; warning: ${warnings.join("; ")}`
 
 /** What the domain of an application is brought to, and what else the upsert knows of it. */
-export interface DomainRoute extends WantedDomain {
+export interface DomainRoute extends DomainHistory {
   readonly uuid: string
-  /** What this upsert made of the port. */
-  readonly portChange: Option.Option<Change>
-  /** Where the changelog is. */
-  readonly projectPath: string
+  /** What was decided before; where nothing was, the changelog and the proxy file are read now. */
+  readonly planned: Option.Option<RouteDecision>
+  readonly agreed: Agreed
 }
 
 const routeInProxy = (wanted: DomainRoute) =>
   Effect.gen(function*() {
-    const { domain, plan, portChange, projectPath } = wanted
-    const changes = [...yield* recordedChanges(projectPath, plan.name), ...Option.toArray(portChange)]
-    const { owner, route } = yield* proxyRoute(wanted, changes)
-    const edit = yield* editProxyFile((text) => ensureRoute(text, route, owner))
+    const { agreed, domain, planned } = wanted
+    const proxyRoute = Option.isSome(planned) ? planned.value : yield* wantedRoute(wanted)
+    const { owner, route } = proxyRoute
+    const edit = yield* editProxyFile((text) => ensureRoute(text, route, owner), {
+      before: Option.map(planned, ({ before }) => before),
+      agreed: (now) => agreed(routeWords(now, proxyRoute))
+    })
     return RouteEdit.$match(edit, {
       Unchanged: ({ warnings }): Routed => ({
         detail: warned(`${domain} is in the proxy file already`, warnings),
@@ -57,7 +60,7 @@ export const routeDomain = Effect.fn("routeDomain")(function*(
   route: DomainRoute
 ): Effect.fn.Return<
   Routed,
-  PlatformFailure | SettingsError | DomainWithoutPort | TargetUnusable | EditFailure,
+  PlatformFailure | SettingsError | DomainWithoutPort | StepMoved | TargetUnusable | EditFailure,
   LocalFiles | Path.Path | Platform | EditServices
 > {
   const platform = yield* Platform

@@ -2,11 +2,12 @@ import { Effect, Option } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import type { AppEnv, PlatformFailure } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { PortHidden } from "../../schema/Upsert.ts"
+import { PortHidden, type StepMoved } from "../../schema/Upsert.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
-import { HostPortAction, hostPortAction, hostPortChange } from "./hostPortAction.ts"
+import type { Agreed } from "./agreed.ts"
+import { decideHostPort, HostPortAction, hostPortChange, hostPortWords, type PortDecision } from "./hostPortAction.ts"
 
 /** What became of the port: in words, and as a change when it is one. */
 export interface HostPortSet {
@@ -30,16 +31,22 @@ const replace = (uuid: string, env: AppEnv, port: number) =>
     )
   })
 
-/** Upsert step 6: gives the application its port. Variables that cannot be read at all count as absent. */
+/**
+ * Upsert step 6: gives the application its port.
+ * @param planned what was decided before; where nothing was, the variables are read now
+ */
 export const setHostPort = Effect.fn("setHostPort")(function*(
   plan: AppPlan,
-  uuid: string
-): Effect.fn.Return<HostPortSet, PlatformFailure | SettingsError | PortHidden, Platform> {
+  uuid: string,
+  planned: Option.Option<PortDecision>,
+  agreed: Agreed
+): Effect.fn.Return<HostPortSet, PlatformFailure | SettingsError | PortHidden | StepMoved, Platform> {
   if (Option.isNone(plan.port)) return unchanged("no port")
   const port = plan.port.value
   const platform = yield* Platform
-  const envs = yield* Effect.either(platform.envs(uuid))
-  const action = hostPortAction(envs._tag === "Right" ? envs.right : [], port)
+  const decision = Option.isSome(planned) ? planned.value : yield* decideHostPort(Option.some(uuid), port)
+  const { action, envs } = decision
+  yield* agreed(hostPortWords(decision, port))
   const changed = (detail: string): HostPortSet => ({ detail, change: hostPortChange(action, port) })
   return yield* HostPortAction.$match(action, {
     Keep: () => Effect.succeed(unchanged(`${hostPortKey} is ${port} already`)),

@@ -55,17 +55,19 @@ const createdBefore = (plan: AppPlan) =>
  * Upsert step 5: creates the application, or brings it to what the plan says even where nothing differs. Answers its uuid.
  * @param found the uuid of the application, when it was there before
  * @param isRepeated whether an earlier attempt may have created it since
+ * @param planned what was decided before; where nothing was, it is decided now
  */
 export const sync = Effect.fn("sync")(function*(
   plan: AppPlan,
   target: Target,
   found: Option.Option<string>,
-  isRepeated: boolean
+  isRepeated: boolean,
+  planned: Option.Option<SyncAction>
 ): Effect.fn.Return<string, PlatformFailure | SettingsError, Platform | Settings> {
   const platform = yield* Platform
   const created = isRepeated && Option.isNone(found) ? yield* createdBefore(plan) : Option.none<string>()
   if (Option.isSome(created)) return created.value
-  return yield* SyncAction.$match(yield* decideSync(plan, target, found), {
+  return yield* SyncAction.$match(Option.isSome(planned) ? planned.value : yield* decideSync(plan, target, found), {
     Create: (action) => create(action),
     Update: ({ fields, uuid }) => Effect.as(platform.updateApplication(uuid, fields), uuid)
   })

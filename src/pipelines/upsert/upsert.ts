@@ -44,7 +44,7 @@ export const upsertRun = Effect.fn("upsertRun")(function*(request: UpsertRequest
     afterRestart: "resume"
   }
   const { planHash: _, ...wanted } = { ...request, ...named }
-  return { spec, program: Effect.zipRight(heldToPlan({ ...request, ...named }), upsertApp(wanted)) }
+  return { spec, program: Effect.flatMap(heldToPlan({ ...request, ...named }), (held) => upsertApp(wanted, held)) }
 })
 
 /** Runs an upsert as a run of the service. Upserts of one application follow each other: the second sees what the first made. */

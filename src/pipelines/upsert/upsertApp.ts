@@ -15,9 +15,11 @@ import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { appendChangelog } from "../applications/changelog.ts"
+import { agreedWith } from "./agreed.ts"
 import { describeChanges, describePlan, describeTarget, updatesOf } from "./describe.ts"
 import { findLive } from "./findLive.ts"
 import { findTarget } from "./findTarget.ts"
+import { type Decisions, type Held, notHeld } from "./Held.ts"
 import { KeptChange, KeptCheck, KeptDeployment, KeptPlan, KeptTarget } from "./kept.ts"
 import { readPlan } from "./readPlan.ts"
 import { type DomainRoute, type Routed, routeDomain } from "./routeDomain.ts"
@@ -38,6 +40,9 @@ const stage = <A, I, E extends { readonly message: string }, R>(
     ({ message }) => new UpsertFailed({ step: name, reason: message, state })
   )
 
+const orElse = <A, E, R>(known: Option.Option<A>, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Option.match(known, { onNone: () => effect, onSome: Effect.succeed })
+
 const madeBy = ({ port }: AppPlan, uuid: string, isNew: boolean) => {
   const taken = Option.match(port, { onNone: () => "", onSome: (number) => `, and its port ${number} is taken` })
   return `The application ${
@@ -56,9 +61,11 @@ const route = (wanted: Omit<DomainRoute, "domain">, made: string) =>
  * Creates or updates the application of an entry of a project's `platform.json`, with its port, its proxy route, a
  * deployment and its webhook. The steps and the order of their calls are fixed; each depends only on what the ones
  * before it answered.
+ * @param held the decisions that the steps execute; a step that none is given for reads and decides when it is reached
  */
 export const upsertApp = Effect.fn("upsertApp")(function*(
-  request: AppRequest
+  request: AppRequest,
+  { decisions, planned }: Held = notHeld
 ): Effect.fn.Return<
   UpsertResult,
   UpsertFailed,
@@ -71,13 +78,15 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   const secrets = yield* secretsInUse
   const shown = (value: unknown) => Predicate.isString(value) ? scrubbed(value, secrets) : value
 
-  const plan = yield* stage("config", KeptPlan, () => readPlan(request), describePlan)
-  const target = yield* stage("server", KeptTarget, () => findTarget(plan), describeTarget)
+  const agreed = agreedWith(planned)
+  const decided = <K extends keyof Decisions>(name: K) => Option.map(decisions, (all) => all[name])
+  const plan = yield* stage("config", KeptPlan, () => orElse(decided("plan"), readPlan(request)), describePlan)
+  const target = yield* stage("server", KeptTarget, () => orElse(decided("target"), findTarget(plan)), describeTarget)
   const { namesakes, updates, uuid: found } = yield* stage(
     "check",
     KeptCheck,
     () =>
-      Effect.map(findLive(plan), ({ app, namesakes }) => ({
+      Effect.map(orElse(decided("live"), findLive(plan)), ({ app, namesakes }) => ({
         uuid: Option.map(app, ({ uuid }) => uuid),
         namesakes,
         updates: updatesOf(plan, app).map((change) => ({ ...change, old: shown(change.old), new: shown(change.new) }))
@@ -89,10 +98,15 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   const uuid = yield* stage(
     "sync",
     Schema.String,
-    (isRepeated) => sync(plan, target, found, isRepeated),
+    (isRepeated) => sync(plan, target, found, isRepeated, Option.flatten(decided("sync"))),
     (id) => `${isNew ? "created" : "updated"} ${id}`
   )
-  const port = yield* stage("env", KeptChange, () => setHostPort(plan, uuid), ({ detail }) => detail)
+  const port = yield* stage(
+    "env",
+    KeptChange,
+    () => setHostPort(plan, uuid, Option.flatten(decided("port")), agreed("env")),
+    ({ detail }) => detail
+  )
   const made = madeBy(plan, uuid, isNew)
   const routed = yield* route({
     plan,
@@ -100,7 +114,9 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     uuid,
     portChange: port.change,
     namesakes,
-    projectPath: request.projectPath
+    projectPath: request.projectPath,
+    planned: Option.flatten(decided("route")),
+    agreed: agreed("route")
   }, made)
 
   const changes = [...updates, ...Option.toArray(port.change), ...Option.toArray(routed.change)]
@@ -126,7 +142,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
       onNone: () => "the platform was asked to deploy",
       onSome: (why): StepOutcome => ({ status: "skipped", detail: `the platform queued no deployment: ${why}` })
     }), made)
-  yield* setUpWebhook(plan, uuid)
+  yield* setUpWebhook(plan, uuid, agreed("webhook"))
 
   const domain = Option.getOrElse(plan.domain, () => "")
   return { success: true, uuid, domain, changelogEntry, steps: yield* steps.all }

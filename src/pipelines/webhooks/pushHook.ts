@@ -25,16 +25,23 @@ export const hookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookActi
     onSome: (hook) => HookAction.Update({ hook })
   })
 
-/** Makes a repository's pushes reach `url`, signed with the secret: updates the hook that leads there, or creates one. */
-export const ensureHook = Effect.fn("ensureHook")(function*(
+/**
+ * Makes a repository's pushes reach `url`, signed with the secret: updates the hook that leads there, or creates one.
+ * The list of hooks is read under the repository's lock, since all its applications share it.
+ * @param agreed whether that may be done which follows from the list
+ */
+export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
   repository: Repository,
   url: string,
-  secret: Redacted.Redacted
-): Effect.fn.Return<string, Failure, GitHost | Locks> {
+  secret: Redacted.Redacted,
+  agreed: (action: HookAction) => Effect.Effect<void, E> = () => Effect.void
+): Effect.fn.Return<string, Failure | E, GitHost | Locks> {
   const gitHost = yield* GitHost
   const locks = yield* Locks
   return yield* Effect.gen(function*() {
-    return yield* HookAction.$match(hookAction(yield* gitHost.hooks(repository), url), {
+    const action = hookAction(yield* gitHost.hooks(repository), url)
+    yield* agreed(action)
+    return yield* HookAction.$match(action, {
       Create: () => Effect.map(gitHost.createHook(repository, url, secret), ({ id }) => `created (hook ${id})`),
       Update: ({ hook }) => Effect.map(gitHost.updateHook(repository, hook, secret), ({ id }) => `updated (hook ${id})`)
     })

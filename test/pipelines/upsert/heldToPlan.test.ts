@@ -160,11 +160,15 @@ describe("an upsert with a planHash", () => {
 
   it.effect("is compared once in a run, whatever attempt that is at", () =>
     Effect.gen(function*() {
+      const kept: Readonly<Record<string, unknown>> = { plan: "holds", planned: { env: "set HOST_PORT to 3000" } }
       const steps: Steps["Type"] = {
         ...yield* makeSteps(),
-        recall: (_, schema) => Effect.map(Schema.decodeUnknown(schema)("holds"), Option.some).pipe(Effect.orDie),
+        recall: (step, schema) => Effect.option(Schema.decodeUnknown(schema)(kept[step])),
         perform: () => Effect.dieMessage("compared again")
       }
-      yield* Effect.provideService(heldToPlan({ ...request, planHash: "of-what-was-there-before" }), Steps, steps)
+      const old = { ...request, planHash: "of-what-was-there-before" }
+      const held = yield* Effect.provideService(heldToPlan(old), Steps, steps)
+      expect(held).toEqual({ decisions: Option.none(), planned: kept["planned"] })
+      expect(yield* Effect.flatten(PlatformCalls)).toEqual([])
     }).pipe(inWorld))
 })

@@ -8,9 +8,13 @@ import type { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../../services/upstream/answerBudget.ts"
+import type { Planned } from "../agreed.ts"
+import { routeWords } from "../decideRoute.ts"
 import { describeChanges, describePlan, describeTarget, updatesOf } from "../describe.ts"
 import { findLive } from "../findLive.ts"
 import { findTarget } from "../findTarget.ts"
+import type { Decisions } from "../Held.ts"
+import { hostPortWords } from "../hostPortAction.ts"
 import { readPlan } from "../readPlan.ts"
 import type { Facts } from "./facts.ts"
 import { type Part, part } from "./Part.ts"
@@ -29,6 +33,10 @@ export interface Decided {
   readonly facts: Facts
   /** What would be called to change something, in that order. */
   readonly writes: ReadonlyArray<string>
+  /** The same for the steps to execute. */
+  readonly decisions: Decisions
+  /** What the steps are held to that go on after a restart. */
+  readonly planned: Planned
 }
 
 /** A step without which nothing can be planned. */
@@ -47,20 +55,33 @@ const asReached = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   )
 }
 
+const wordsOf = (step: string, words: Option.Option<string>): Planned =>
+  Option.match(words, { onNone: () => ({}), onSome: (text) => ({ [step]: text }) })
+
 /** Reads everything that an upsert would read and decides each of its steps. Nothing is changed anywhere. */
 export const decide = Effect.fn("decide")(function*(
   request: AppRequest
 ): Effect.fn.Return<Decided, PlanFailed, PlanServices> {
   const plan = yield* needed("config", readPlan(request))
   const target = yield* needed("server", findTarget(plan))
-  const { app, namesakes } = yield* needed("check", findLive(plan))
+  const live = yield* needed("check", findLive(plan))
+  const { app, namesakes } = live
   const uuid = Option.map(app, (found) => found.uuid)
+  // The variables of an application that does not exist yet can only be read once it does.
+  const ofThere = <A>(decision: Option.Option<A>) => Option.zipRight(uuid, decision)
 
-  const sync = yield* planSync(plan, target, app)
+  const { action, part: sync } = yield* planSync(plan, target, app)
   const port = yield* planHostPort(plan, uuid)
   const { projectPath } = request
-  const route = yield* planRoute({ plan, target, app, namesakes, projectPath, portChange: port.change })
-  const webhook = yield* planWebhook(plan, app)
+  const { decision: routed, part: route } = yield* planRoute({
+    plan,
+    target,
+    app,
+    namesakes,
+    projectPath,
+    portChange: port.change
+  })
+  const { part: webhook, words: hookWords } = yield* planWebhook(plan, app)
   const changelog = yield* planChangelog(projectPath, [
     ...updatesOf(plan, app),
     ...Option.toArray(port.change),
@@ -106,6 +127,13 @@ export const decide = Effect.fn("decide")(function*(
       },
       decided: { value: [writes, parts.map(({ step, will }) => [step, will])] }
     },
-    writes
+    writes,
+    decisions: { plan, target, live, sync: action, port: ofThere(port.decision), route: routed },
+    planned: {
+      ...wordsOf("env", Option.zipWith(ofThere(port.decision), plan.port, hostPortWords)),
+      ...wordsOf("route", Option.map(routed, (decision) => routeWords(decision.edit, decision))),
+      ...(route.stops ? { route: "stop here" } : {}),
+      ...wordsOf("webhook", hookWords)
+    }
   }
 }, withAnswerBudget)

@@ -6,7 +6,7 @@ import { keyedDigest } from "../../../services/secrets/keyedDigest.ts"
 import { scrubbed } from "../../../services/secrets/scrubbed.ts"
 import { scrubbedJson } from "../../../services/secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../../services/secrets/secretsInUse.ts"
-import { decide, type PlanServices } from "./decide.ts"
+import { decide, type Decided, type PlanServices } from "./decide.ts"
 import { movedSince, planHash } from "./planHash.ts"
 
 /** What an upsert would do now, with a hash that holds a later upsert to it. Changes nothing anywhere. */
@@ -32,14 +32,17 @@ export const plan = Effect.fn("plan")(function*(
   }
 })
 
-/** Reads and decides everything again: fails where something is not as it was when a plan was made. */
+/**
+ * Reads and decides everything again: fails where something is not as it was when a plan was made, and answers what was
+ * decided.
+ */
 export const checkPlan = Effect.fn("checkPlan")(function*(
   request: AppRequest,
   hash: string
-): Effect.fn.Return<void, PlanFailed | PlanMoved | SettingsError, PlanServices> {
-  const { facts, plan } = yield* decide(request)
+): Effect.fn.Return<Pick<Decided, "decisions" | "planned">, PlanFailed | PlanMoved | SettingsError, PlanServices> {
+  const { decisions, facts, plan, planned } = yield* decide(request)
   const moved = movedSince(hash, facts, yield* keyedDigest)
-  if (moved.length === 0) return
+  if (moved.length === 0) return { decisions, planned }
   const secrets = yield* secretsInUse
   return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => scrubbed(words, secrets)) })
 })

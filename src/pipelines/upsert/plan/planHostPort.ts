@@ -4,10 +4,10 @@ import { Disclosed } from "../../../schema/Disclosed.ts"
 import type { AppEnv } from "../../../schema/PlatformApp.ts"
 import { quoted } from "../../../schema/quoted.ts"
 import { PortHidden } from "../../../schema/Upsert.ts"
-import { Platform } from "../../../services/platform/Platform.ts"
+import type { Platform } from "../../../services/platform/Platform.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { hostPortKey, hostPortOf } from "../../applications/hostPort.ts"
-import { HostPortAction, hostPortAction, hostPortChange } from "../hostPortAction.ts"
+import { decideHostPort, HostPortAction, hostPortChange, type PortDecision } from "../hostPortAction.ts"
 import type { Fact } from "./facts.ts"
 import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
 
@@ -15,6 +15,8 @@ import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
 export interface PlannedPort {
   readonly part: Part
   readonly change: Option.Option<Change>
+  /** What was decided; nothing where no port is declared. */
+  readonly decision: Option.Option<PortDecision>
 }
 
 const factOf = (envs: ReadonlyArray<AppEnv>): Fact =>
@@ -34,14 +36,12 @@ export const planHostPort = Effect.fn("planHostPort")(function*(
   uuid: Option.Option<string>
 ): Effect.fn.Return<PlannedPort, never, Platform> {
   if (Option.isNone(plan.port)) {
-    return { part: part({ step: "env", will: "nothing", detail: "no port" }), change: Option.none() }
+    const nothing = part({ step: "env", will: "nothing", detail: "no port" })
+    return { part: nothing, change: Option.none(), decision: Option.none() }
   }
   const port = plan.port.value
-  const platform = yield* Platform
-  const envs = Option.isNone(uuid)
-    ? Either.right<ReadonlyArray<AppEnv>>([])
-    : yield* Effect.either(platform.envs(uuid.value))
-  const action = hostPortAction(Either.getOrElse(envs, () => []), port)
+  const decision = yield* decideHostPort(uuid, port)
+  const { action, envs } = decision
   const change = hostPortChange(action, port)
   const changes = Option.toArray(change).map((one) => ({ target: "variable" as const, ...one }))
   const facts = { hostPort: Either.match(envs, { onLeft: () => unreadable, onRight: factOf }) }
@@ -53,6 +53,7 @@ export const planHostPort = Effect.fn("planHostPort")(function*(
     part({ step: "env", will: willOf(changes), detail, changes, writes, unknown, facts })
   return {
     change,
+    decision: Option.some(decision),
     part: HostPortAction.$match(action, {
       Keep: () => planned(`${hostPortKey} is ${port} already`, []),
       Create: () => planned(`sets ${hostPortKey} to ${port}`, ["createEnv"]),

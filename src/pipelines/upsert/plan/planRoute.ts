@@ -1,29 +1,28 @@
 import type { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import type { Change } from "../../../schema/Changelog.ts"
 import type { PlatformRecord } from "../../../schema/PlatformApp.ts"
 import type { PlanChange } from "../../../schema/PlatformPlan.ts"
 import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
-import { recordedChanges } from "../../applications/changelog.ts"
 import { servingFields } from "../../applications/fields.ts"
-import { ensureRoute } from "../../routes/edit.ts"
-import { previewProxyEdit } from "../../routes/editProxyFile.ts"
 import { domainsOf, targetsOf } from "../../routes/lookUp.ts"
 import { readProxy } from "../../routes/proxyText.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
-import { clearsDomains, proxyRoute, type WantedDomain } from "../proxyRoute.ts"
+import { decideRoute, type DomainHistory, type RouteDecision, wantedRoute } from "../decideRoute.ts"
+import { clearsDomains } from "../proxyRoute.ts"
 import { routeChange, wayOf } from "../routeHistory.ts"
 import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
 
 /** The domain of an application, and what else the plan knows of it. */
-export interface PlannedDomain extends WantedDomain {
+export interface PlannedDomain extends DomainHistory {
   readonly app: Option.Option<PlatformRecord>
-  /** What the upsert would make of the port. */
-  readonly portChange: Option.Option<Change>
-  /** Where the changelog is. */
-  readonly projectPath: string
+}
+
+/** The plan of the step `route`, and what it makes of the proxy file; nothing where it leaves that alone or stops. */
+export interface PlannedRoute {
+  readonly part: Part
+  readonly decision: Option.Option<RouteDecision>
 }
 
 const addressChange = (old: string | null | undefined, next: string): ReadonlyArray<PlanChange> =>
@@ -44,25 +43,26 @@ const wayNow = (text: string, name: string): string | null =>
 
 const planProxy = (wanted: PlannedDomain, address: ReadonlyArray<PlanChange>) =>
   Effect.gen(function*() {
-    const { domain, plan, portChange, projectPath, target } = wanted
-    const changes = [...yield* recordedChanges(projectPath, plan.name), ...Option.toArray(portChange)]
+    const { domain, plan, target } = wanted
     const clears = clearsDomains(plan, target) ? ["clearDomains"] : []
-    const stopped = (reason: string, given: Partial<Part> = {}) =>
-      stop("route", reason, { changes: address, writes: clears, ...given })
-    const wished = proxyRoute(wanted, changes)
+    const stopped = (reason: string, given: Partial<Part> = {}): PlannedRoute => ({
+      part: stop("route", reason, { changes: address, writes: clears, ...given }),
+      decision: Option.none()
+    })
+    const wished = yield* Effect.either(wantedRoute(wanted))
     if (Either.isLeft(wished)) return stopped(wished.left.message)
-    const { owner, route } = wished.right
-    const preview = yield* Effect.either(previewProxyEdit((text) => ensureRoute(text, route, owner)))
-    if (Either.isLeft(preview)) {
-      const { _tag, message } = preview.left
+    const { route } = wished.right
+    const decided = yield* Effect.either(decideRoute(wished.right))
+    if (Either.isLeft(decided)) {
+      const { _tag, message } = decided.left
       return _tag === "RouteTaken" || _tag === "ProxyFileUnfit" || _tag === "RouteInvalid"
         ? stopped(message, { facts: { route: { value: message, now: "unfit for this route" } } })
         : stopped(message, { unknown: [`the proxy file: ${message}`], facts: { route: unreadable } })
     }
-    const { before, edit } = preview.right
+    const { before, edit } = decided.right
     const old = wayNow(before, route.routeName)
     const facts = { route: { value: [RouteEdit.$is("Edited")(edit) ? edit.change : edit.reason, old, edit.warnings] } }
-    return RouteEdit.$match(edit, {
+    const planned = RouteEdit.$match(edit, {
       Unchanged: ({ warnings }) =>
         part({
           step: "route",
@@ -84,25 +84,28 @@ const planProxy = (wanted: PlannedDomain, address: ReadonlyArray<PlanChange>) =>
           facts
         })
     })
+    return { part: planned, decision: Option.some(decided.right) }
   })
+
+const withoutProxy = (planned: Part): PlannedRoute => ({ part: planned, decision: Option.none() })
 
 /** Plans the step `route`: the platform serves what runs on its own host, the proxy file everything else. */
 export const planRoute = Effect.fn("planRoute")(function*(
   wanted: Omit<PlannedDomain, "domain">
-): Effect.fn.Return<Part, never, LocalFiles | Path.Path | Settings | Ssh> {
+): Effect.fn.Return<PlannedRoute, never, LocalFiles | Path.Path | Settings | Ssh> {
   const { app, plan, target } = wanted
-  if (Option.isNone(plan.domain)) return part({ step: "route", will: "skip", detail: "no domain" })
+  if (Option.isNone(plan.domain)) return withoutProxy(part({ step: "route", will: "skip", detail: "no domain" }))
   const fqdn = Option.match(app, { onNone: () => null, onSome: (record) => record.fqdn })
   if (target.local) {
     const url = `https://${plan.domain.value}`
     const changes = addressChange(fqdn, url)
-    return part({
+    return withoutProxy(part({
       step: "route",
       will: willOf(changes),
       detail: changes.length === 0 ? `the platform serves ${url} already` : `lets the platform serve ${url}`,
       changes,
       writes: ["setDomain"]
-    })
+    }))
   }
   const address = clearsDomains(plan, target) ? addressChange(fqdn, "") : []
   return yield* planProxy({ ...wanted, domain: plan.domain.value }, address)

@@ -55,12 +55,18 @@ const recordFacts = (app: Option.Option<PlatformRecord>): Facts => {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, now: shown(value) }]))
 }
 
-/** The plan of the step `sync`. */
+/** The plan of the step `sync`, and what it does; nothing where it would stop there. */
+export interface PlannedSync {
+  readonly part: Part
+  readonly action: Option.Option<SyncAction>
+}
+
+/** Plans the step `sync`. */
 export const planSync = Effect.fn("planSync")(function*(
   plan: AppPlan,
   target: Target,
   app: Option.Option<PlatformRecord>
-): Effect.fn.Return<Part, never, Platform | Settings> {
+): Effect.fn.Return<PlannedSync, never, Platform | Settings> {
   const platform = yield* Platform
   const action = yield* Effect.either(decideSync(plan, target, Option.map(app, ({ uuid }) => uuid)))
   const webhookUrl = yield* Effect.option(platform.webhookUrl)
@@ -71,8 +77,8 @@ export const planSync = Effect.fn("planSync")(function*(
   })
   const settings = { value: [plan.gitUrl.split("/")[0], Option.getOrNull(webhookUrl), ofNewApps] }
   const facts = { ...recordFacts(app), settings }
-  if (Either.isLeft(action)) return stop("sync", action.left.message, { facts })
-  return SyncAction.$match(action.right, {
+  if (Either.isLeft(action)) return { part: stop("sync", action.left.message, { facts }), action: Option.none() }
+  const planned = SyncAction.$match(action.right, {
     Create: ({ fields, followUp }) =>
       part({
         step: "sync",
@@ -96,4 +102,5 @@ export const planSync = Effect.fn("planSync")(function*(
       })
     }
   })
+  return { part: planned, action: Option.some(action.right) }
 })

@@ -7,12 +7,18 @@ import { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { HookAction, hookAction } from "../../webhooks/pushHook.ts"
-import { noWebhookSecret, webhookSecret } from "../setUpWebhook.ts"
+import { hookWords, noWebhookSecret, webhookSecret } from "../setUpWebhook.ts"
 import type { Fact } from "./facts.ts"
 import { type Part, part, unreadable, willOf } from "./Part.ts"
 
 const secretField = "manual_webhook_secret_githost"
 const masked = "***"
+
+/** The plan of the step `webhook`, and what happens to the hook in words; nothing where it is left alone. */
+export interface PlannedWebhook {
+  readonly part: Part
+  readonly words: Option.Option<string>
+}
 
 interface Side {
   readonly changes: ReadonlyArray<PlanChange>
@@ -66,7 +72,8 @@ const onGitHost = ({ repository }: AppPlan, app: Option.Option<PlatformRecord>) 
     const change = (field: string, label: string, old: unknown, next: unknown): ReadonlyArray<PlanChange> => [
       { target: "hook", field, label, old, new: next }
     ]
-    return HookAction.$match(hookAction(hooks, url), {
+    const action = hookAction(hooks, url)
+    const side = HookAction.$match(action, {
       Create: (): Side => ({
         changes: change("url", "Webhook", null, url),
         unknown: [],
@@ -80,20 +87,22 @@ const onGitHost = ({ repository }: AppPlan, app: Option.Option<PlatformRecord>) 
         fact
       })
     })
+    return { ...side, words: hookWords(action) }
   })
 
 /** Plans the step `webhook`, in which nothing stops an upsert. */
 export const planWebhook = Effect.fn("planWebhook")(function*(
   plan: AppPlan,
   app: Option.Option<PlatformRecord>
-): Effect.fn.Return<Part, never, GitHost | Platform | Settings> {
+): Effect.fn.Return<PlannedWebhook, never, GitHost | Platform | Settings> {
   const configured = yield* Effect.either(webhookSecret)
+  const alone = (planned: Part): PlannedWebhook => ({ part: planned, words: Option.none() })
   const warned = (message: string) => `the webhook could not be set up: ${message}`
   if (Either.isLeft(configured)) {
     const { message } = configured.left
-    return part({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)] })
+    return alone(part({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)] }))
   }
-  if (Option.isNone(configured.right)) return part({ step: "webhook", will: "skip", detail: noWebhookSecret })
+  if (Option.isNone(configured.right)) return alone(part({ step: "webhook", will: "skip", detail: noWebhookSecret }))
   const secret = configured.right.value
   const facts = { secret: { value: Redacted.value(secret) } }
   const platformSide = yield* onPlatform(app, secret)
@@ -101,7 +110,7 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
   if (Either.isLeft(gitHostSide)) {
     const { message } = gitHostSide.left
     const repository = `${plan.repository.owner}/${plan.repository.name}`
-    return part({
+    return alone(part({
       step: "webhook",
       will: willOf(platformSide.changes),
       detail: warned(message),
@@ -110,10 +119,10 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
       unknown: [...platformSide.unknown, `the webhooks of ${repository}: ${message}`],
       warnings: [warned(message)],
       facts: { ...facts, platformSecret: platformSide.fact, hooks: unreadable }
-    })
+    }))
   }
   const changes = [...platformSide.changes, ...gitHostSide.right.changes]
-  return part({
+  const planned = part({
     step: "webhook",
     will: willOf(changes),
     detail: changes.length === 0
@@ -124,4 +133,5 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
     unknown: [...platformSide.unknown, ...gitHostSide.right.unknown],
     facts: { ...facts, platformSecret: platformSide.fact, hooks: gitHostSide.right.fact }
   })
+  return { part: planned, words: Option.some(gitHostSide.right.words) }
 })
