@@ -37,11 +37,16 @@ const answer = (state: CoolifyState, mayRead: boolean, request: DoubleRequest): 
   const [api, version, collection = "", uuid = "", part, id = "", ...more] = segments
   if (api !== "api" || version !== "v1" || more.length > 0) return Effect.fail(Refused.missing("Resource"))
   const shape = `${method} ${[collection, uuid && "{uuid}", part, id && "{id}"].filter(Boolean).join("/")}`
+  if (method === "GET" && collection === "security" && uuid === "keys" && part !== undefined && id === "") {
+    return Effect.map(state.privateKey(part), (key) => ok({ ...key, ...(mayRead ? { private_key: "PRIVATE" } : {}) }))
+  }
   switch (shape) {
     case "GET version":
       return Effect.succeed(ok("4.3.11"))
     case "GET servers":
       return Effect.succeed(ok(state.servers))
+    case "GET projects/{uuid}":
+      return Effect.map(state.project(uuid), ok)
     case "GET applications":
       return Effect.map(state.apps, (all) => ok(all.map((app) => shownApp(app, { full: false, mayRead }))))
     case "GET applications/{uuid}":

@@ -100,6 +100,9 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
           ["deploy", uuid],
           Effect.map(state.deploy(uuid, true), (body) => ({ body, notQueued: Option.fromNullable(options.notQueued) }))
         ),
+      projectName: (uuid) => call(["projectName", uuid], Effect.succeed(Disclosed.Hidden({ reason: "not in memory" }))),
+      privateKeyName: (uuid) =>
+        call(["privateKeyName", uuid], Effect.succeed(Disclosed.Hidden({ reason: "not in memory" }))),
       servers: call(["servers"], Effect.succeed(state.servers.map((server) => ({ ...server })))),
       serversBody: call(["serversBody"], Effect.succeed(state.servers)),
       setWebhookSecret: (uuid, secret) =>

@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Option, Struct } from "effect"
+import { Clock, Duration, Effect, Option } from "effect"
 import type { Finding, Health } from "../../schema/Health.ts"
 import type { Server, ServerAccess } from "../../schema/Server.ts"
 import { version } from "../../schema/version.ts"
@@ -13,7 +13,8 @@ import { proxyAccessCommand, proxyAccessExit } from "../remote/proxyAccess.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 import { repositoryNameOf } from "../webhooks/repositoryName.ts"
-import { checkDefaultServer, checkDisk, checkSetting, leastFree, mebibytes, upsertSettings } from "./checkSettings.ts"
+import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
+import { checkDisk, checkRuns, leastFree, mebibytes } from "./checkState.ts"
 
 const checksAtOnce = 8
 const checkTimeout = Duration.seconds(20)
@@ -34,6 +35,8 @@ const fixOf = ({ _tag }: Failure): string => {
     case "PlatformRefused":
     case "GitHostRefused":
       return "Check the token and the address in the settings"
+    case "RunStoreUnavailable":
+      return "Mend what the detail says: the service records runs again by itself as soon as it can"
     case "SettingsInvalid":
       return "Correct the settings file where the detail says"
     default:
@@ -139,7 +142,11 @@ const checkDependencies = Effect.gen(function*() {
     finding("git host", checkGitHost),
     finding("proxy file", checkProxy),
     finding("platform.defaultServerUuid", checkDefaultServer),
-    ...Struct.keys(upsertSettings).map((name) => finding(name, checkSetting(name))),
+    finding("platform.projectUuid", checkNamed("platform.projectUuid")),
+    finding("platform.privateKeyUuid", checkNamed("platform.privateKeyUuid")),
+    finding("gitHost.webhookSecret", checkSetting("gitHost.webhookSecret")),
+    finding("proxy.targetIp", checkSetting("proxy.targetIp")),
+    finding("history of runs", checkRuns),
     finding("free disk", checkDisk),
     ...(servers._tag === "Right" ? servers.right : []).map((server) =>
       finding(`server ${server.name}`, checkServer(server))

@@ -24,9 +24,22 @@ interface Contents extends Stored<CoolifyApp, CoolifyEnv> {
   readonly deployments: ReadonlyArray<CoolifyDeployment>
 }
 
+/** What applications are created with. */
+interface Place {
+  readonly uuid: string
+  readonly name: string
+}
+
+const placeIn = (what: string, uuids: ReadonlyArray<string>) => (uuid: string): Effect.Effect<Place, Refused> =>
+  uuids.includes(uuid)
+    ? Effect.succeed({ uuid, name: `the one called ${uuid}` })
+    : Effect.fail(Refused.missing(what))
+
 /** A Coolify in memory. */
 export interface CoolifyState {
   readonly servers: ReadonlyArray<PlatformMachine>
+  readonly project: (uuid: string) => Effect.Effect<Place, Refused>
+  readonly privateKey: (uuid: string) => Effect.Effect<Place, Refused>
   readonly apps: Effect.Effect<ReadonlyArray<CoolifyApp>>
   readonly app: (uuid: string) => Effect.Effect<CoolifyApp, Refused>
   readonly create: (fields: CoolifyNew) => Effect.Effect<CoolifyApp, Refused>
@@ -78,6 +91,8 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
 
     return {
       servers: places.servers,
+      project: placeIn("Project", places.projects),
+      privateKey: placeIn("Private Key", places.privateKeys),
       apps: store.applications,
       app: store.application,
       envs: store.envs,

@@ -52,6 +52,10 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
   readonly deleteEnv: (uuid: string, env: AppEnv) => PlatformCall<unknown>
   /** Asks for a deployment, even of what is deployed already. */
   readonly deploy: (uuid: string) => PlatformCall<DeployAnswer>
+  /** The name of the project with this uuid; absent where there is none, hidden where the platform does not tell. */
+  readonly projectName: (uuid: string) => PlatformCall<Disclosed<string>>
+  /** The same of a deploy key. */
+  readonly privateKeyName: (uuid: string) => PlatformCall<Disclosed<string>>
   readonly servers: PlatformCall<ReadonlyArray<PlatformServer>>
   /** The list of servers as the platform answers it. */
   readonly serversBody: PlatformCall<unknown>

@@ -85,6 +85,8 @@ const make = Effect.gen(function*() {
     updateEnv: (uuid, env, value) => call((platform) => platform.updateEnv(uuid, env, value)),
     deleteEnv: (uuid, env) => call((platform) => platform.deleteEnv(uuid, env)),
     deploy: (uuid) => call((platform) => platform.deploy(uuid)),
+    projectName: (uuid) => call((platform) => platform.projectName(uuid)),
+    privateKeyName: (uuid) => call((platform) => platform.privateKeyName(uuid)),
     servers: call((platform) => platform.servers),
     serversBody: call((platform) => platform.serversBody),
     setWebhookSecret: (uuid, secret) => call((platform) => platform.setWebhookSecret(uuid, secret)),

@@ -13,7 +13,7 @@ import {
 } from "./coolifyWords.ts"
 import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
 import { listLimit, type PlatformProfile } from "./profile.ts"
-import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
+import { asApp, asApps, asEnvs, asServers, keyOf, recordOf, valueText } from "./records.ts"
 import { wordsOf } from "./words.ts"
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
@@ -130,6 +130,14 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
   const envs = (uuid: string) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((all) => all.map(disclosed)))
   const webhookUrl = Effect.map(webhookBase, (base) => `${base}/webhooks/source/gitea/events/manual`)
   const serversBody = send({ method: "GET", path: ["servers"] })
+  const nameAt = (path: ReadonlyArray<string>): PlatformCall<Disclosed<string>> =>
+    send({ method: "GET", path }).pipe(
+      Effect.map((body) => Disclosed.Known({ value: Predicate.isReadonlyRecord(body) ? recordOf(body).name : "" })),
+      Effect.catchIf(
+        (error) => error._tag === "PlatformRefused" && error.upstream === 404,
+        () => Effect.succeed(Disclosed.Absent())
+      )
+    )
 
   return Platform.of({
     applications,
@@ -183,6 +191,8 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
         send({ method: "POST", path: ["deploy"], query: { uuid, force: "true" } }),
         (body) => ({ body, notQueued: notQueued(body) })
       ),
+    projectName: (uuid) => nameAt(["projects", uuid]),
+    privateKeyName: (uuid) => nameAt(["security", "keys", uuid]),
     servers: Effect.flatMap(serversBody, asServers),
     serversBody,
     setWebhookSecret: (uuid, secret) =>

@@ -57,6 +57,9 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
         send({ method: "GET", path: ["deploy"], query: { uuid, force: "true" }, changes: true }),
         (body) => ({ body, notQueued: Option.none() })
       ),
+    // These words have no call for them.
+    projectName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not tell its projects" })),
+    privateKeyName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not tell its keys" })),
     servers: Effect.flatMap(serversBody, asServers),
     serversBody,
     setWebhookSecret: (uuid, secret) =>

@@ -51,6 +51,8 @@ export class RunStore extends Context.Tag("berth/RunStore")<RunStore, {
   readonly appendEvents: (id: string, events: ReadonlyArray<RunEvent>) => Stored<void>
   /** The kept events of a run after the one with this id. */
   readonly events: (id: string, after: number) => Stored<ReadonlyArray<RunEvent>>
+  /** Writes to the store, changing nothing of it, and answers how many bytes it takes. */
+  readonly check: Stored<number>
   /** Forgets runs that ended before `before`, in milliseconds, and the oldest of more than `most`. */
   readonly purge: (before: number, most: number) => Stored<void>
 }>() {}

@@ -84,4 +84,6 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   ) => Effect.Effect<void, never, R>
   /** Why runs cannot be recorded now; nothing when they can. */
   readonly trouble: Effect.Effect<Option.Option<RunStoreUnavailable>>
+  /** What runs are recorded in and how many bytes it takes; fails when they cannot be recorded now. */
+  readonly checkStore: Effect.Effect<{ readonly store: string; readonly bytes: number }, RunStoreUnavailable>
 }>() {}

@@ -220,7 +220,12 @@ const make = (drain: Duration.DurationInput) =>
         }).pipe(
           Effect.catchTag("RunStoreUnavailable", ({ message }) => Effect.logWarning(message))
         ),
-      trouble: writer.trouble
+      trouble: writer.trouble,
+      checkStore: Effect.gen(function*() {
+        const bytes = yield* store.check
+        const trouble = yield* writer.trouble
+        return Option.isSome(trouble) ? yield* trouble.value : { store: store.name, bytes }
+      })
     })
   })
 

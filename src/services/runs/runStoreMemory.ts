@@ -28,6 +28,7 @@ const make = Effect.sync(() => {
   }
   return RunStore.of({
     name: "memory",
+    check: Effect.succeed(0),
     ready: Effect.void,
     insert: (stored) => Effect.sync(() => void runs.set(stored.run.id, stored)),
     save: (run) => Effect.sync(() => change(run.id, (stored) => ({ ...stored, run }))),

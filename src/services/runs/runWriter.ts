@@ -31,7 +31,8 @@ export const makeRunWriter = (
   current: (id: string) => Effect.Effect<Option.Option<Run>>
 ): Effect.Effect<RunWriter, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const waiting = new Set<string>()
+    // By their ids; with a run that has ended, which nobody else has any more, as it was to be saved.
+    const waiting = new Map<string, Option.Option<Run>>()
     const trouble = yield* Ref.make(Option.none<RunStoreUnavailable>())
 
     const watched = <A>(write: Effect.Effect<A, RunStoreUnavailable>) =>
@@ -49,21 +50,23 @@ export const makeRunWriter = (
       Effect.orDie(Effect.retry(Effect.tapError(watched(write), stalled), Schedule.spaced(pause)))
 
     const save = (id: string) =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
+        const unsaved = Option.flatten(Option.fromNullable(waiting.get(id)))
         waiting.delete(id)
-        return Effect.flatMap(
-          current(id),
-          Option.match({ onNone: () => Effect.void, onSome: (run) => watched(store.save(run)) })
-        )
-      }).pipe(Effect.tapError(() => Effect.sync(() => waiting.add(id))))
+        const run = Option.orElse(yield* current(id), () => unsaved)
+        if (Option.isNone(run)) return
+        yield* Effect.tapError(watched(store.save(run.value)), () => Effect.sync(() => waiting.set(id, run)))
+      })
 
-    const flush = Effect.suspend(() => Effect.forEach([...waiting], (id) => Effect.ignore(save(id)), { discard: true }))
+    const flush = Effect.suspend(() =>
+      Effect.forEach([...waiting.keys()], (id) => Effect.ignore(save(id)), { discard: true })
+    )
     yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.sleep(pause), flush)))
 
     return {
       now: (id) =>
         Effect.retry(save(id), Schedule.spaced("100 millis").pipe(Schedule.upTo(retryTime))).pipe(Effect.ignore),
-      later: (id) => Effect.sync(() => void waiting.add(id)),
+      later: (id) => Effect.sync(() => void waiting.set(id, waiting.get(id) ?? Option.none())),
       events: (id, events) => Effect.ignore(watched(store.appendEvents(id, events))),
       beginStep: (id, step, stalled) => untilWritten(store.beginStep(id, step), stalled),
       keepStep: (id, step, result, stalled) => untilWritten(store.keepStep(id, step, result), stalled),

@@ -73,6 +73,7 @@ export const runStoreIn = (
         keepStep: (id, step, result) => using((store) => store.keepStep(id, step, result)),
         appendEvents: (id, events) => using((store) => store.appendEvents(id, events)),
         events: (id, after) => using((store) => store.events(id, after)),
+        check: using((store) => store.check),
         purge: (before, most) => using((store) => store.purge(before, most))
       })
     })

@@ -27,7 +27,7 @@ const fitting = <A>(decode: (row: unknown) => Option.Option<A>) => (rows: Readon
 /** Runs in the tables of a database. */
 export const makeSqlRunStore = (
   name: string
-): Effect.Effect<Omit<RunStore["Type"], "ready">, never, SqlClient.SqlClient> =>
+): Effect.Effect<Omit<RunStore["Type"], "check" | "ready">, never, SqlClient.SqlClient> =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const orUnavailable = <A>(effect: Effect.Effect<A, SqlError>) =>

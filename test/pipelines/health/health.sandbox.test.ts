@@ -23,6 +23,27 @@ describe("deep health", { timeout: 60_000 }, () => {
       expect(body).toMatchObject({ status: "ok" })
     }))
 
+  it.scopedLive("looks up on Coolify what the settings name there", () =>
+    Effect.gen(function*() {
+      const world = yield* makeCoolifyWorld
+      const settings = yield* must(() => readFile(world.settingsFile, "utf8"))
+      const { request } = yield* startService(world.settingsFile)
+      const named = (name: string, detail: string) => expect.objectContaining({ name, ok: true, detail })
+      expect(dependenciesOf((yield* request("GET", "/api/health?deep=true")).body)).toEqual(expect.arrayContaining([
+        named("platform.projectUuid", "it is the platform's project \"the one called project-sandbox\""),
+        named("platform.privateKeyUuid", "it is the platform's deploy key \"the one called key-sandbox\"")
+      ]))
+      const wrong = settings.replace("project-sandbox", "project-gone").replace("key-sandbox", "key-gone")
+      yield* must(() => writeFile(world.settingsFile, wrong))
+      const { body } = yield* request("GET", "/api/health?deep=true")
+      const failed = (name: string, detail: string) =>
+        expect.objectContaining({ name, ok: false, detail, fix: expect.stringContaining(`Set ${name} in `) })
+      expect(dependenciesOf(body)).toEqual(expect.arrayContaining([
+        failed("platform.projectUuid", "the platform has no project \"project-gone\""),
+        failed("platform.privateKeyUuid", "the platform has no deploy key \"key-gone\"")
+      ]))
+    }))
+
   it.scopedLive("says of the settings that upserts need what is missing or wrong, and how to mend it", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
@@ -65,7 +86,16 @@ describe("deep health", { timeout: 60_000 }, () => {
         ...["platform.projectUuid", "platform.privateKeyUuid", "gitHost.webhookSecret", "proxy.targetIp"].map((name) =>
           expect.objectContaining({ name, ok: true })
         ),
-        expect.objectContaining({ name: "free disk", ok: true, detail: expect.stringMatching(/\d MiB free/) }),
+        expect.objectContaining({
+          name: "history of runs",
+          ok: true,
+          detail: expect.stringMatching(/berth\.db can be written, and takes \d+ MiB$/)
+        }),
+        expect.objectContaining({
+          name: "free disk",
+          ok: true,
+          detail: expect.stringMatching(/\d MiB free .*projects, .*\d MiB free /)
+        }),
         expect.objectContaining({
           name: "server Sandbox",
           ok: true,

@@ -15,7 +15,7 @@ import {
   Stream,
   TestClock
 } from "effect"
-import type { Run, RunKind } from "../../../src/schema/Run.ts"
+import { type Run, type RunKind, RunStoreUnavailable } from "../../../src/schema/Run.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { RunRequest } from "../../../src/services/runs/RunRequest.ts"
 import { Runs, type RunSpec } from "../../../src/services/runs/Runs.ts"
@@ -61,6 +61,32 @@ const processOver = (store: Layer.Layer<RunStore>, drain: `${number} seconds` = 
     return { runs: Context.get(context, Runs), shutdown: Scope.close(scope, Exit.void) }
   })
 const sharedStore = Effect.map(Layer.build(RunStoreMemory), (context) => Layer.succeedContext(context))
+
+describe("the store of runs", () => {
+  it.scoped("counts as unusable while what happened cannot be written", () =>
+    Effect.gen(function*() {
+      const full = yield* Ref.make(false)
+      const memory = yield* Layer.build(RunStoreMemory)
+      const store = Context.get(memory, RunStore)
+      const unavailable = new RunStoreUnavailable({ store: "memory", reason: "the disk is full" })
+      const flaky = RunStore.of({
+        ...store,
+        check: Effect.succeed(8_192),
+        save: (run) => Effect.if(full, { onTrue: () => unavailable, onFalse: () => store.save(run) })
+      })
+      const { runs } = yield* processOver(Layer.succeed(RunStore, flaky))
+      expect(yield* runs.checkStore).toEqual({ store: "memory", bytes: 8_192 })
+      yield* Ref.set(full, true)
+      const run = yield* Effect.fork(runs.run(spec("build"), Effect.succeed(1)))
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* Fiber.join(run)).toBe(1)
+      expect(yield* Effect.flip(runs.checkStore)).toBe(unavailable)
+      yield* Ref.set(full, false)
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* runs.checkStore).toEqual({ store: "memory", bytes: 8_192 })
+      expect((yield* runs.list({})).runs).toMatchObject([{ kind: "build", state: "succeeded" }])
+    }))
+})
 
 describe("Runs", () => {
   layer(live)((test) => {

@@ -148,6 +148,21 @@ describe("runs in a file", () => {
       expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(1)
     }))
 
+  it.scopedLive("are checked by a write, which tells how many bytes they take", () =>
+    Effect.gen(function*() {
+      const directory = yield* temporaryDirectory
+      yield* using(join(directory, "berth.db"), (store) =>
+        Effect.gen(function*() {
+          yield* store.insert(stored(run(1)))
+          const contents = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "base64"))
+          const before = contents()
+          const bytes = yield* store.check
+          expect(bytes).toBeGreaterThan(4_096)
+          expect(contents()).not.toEqual(before)
+          expect((yield* store.list({})).runs).toHaveLength(1)
+        }))
+    }))
+
   it.scopedLive("are begun anew where the file is emptied", () =>
     Effect.gen(function*() {
       const file = join(yield* temporaryDirectory, "berth.db")
