@@ -7,6 +7,7 @@ import { guard } from "./guard/guard.ts"
 import { ApplicationsHandlers } from "./handlers/applications.ts"
 import { DeployHandlers } from "./handlers/deploy.ts"
 import { HealthHandlers } from "./handlers/health.ts"
+import { OverviewHandlers } from "./handlers/overview.ts"
 import { ProjectsHandlers } from "./handlers/projects.ts"
 import { RoutesHandlers } from "./handlers/routes.ts"
 import { RunsHandlers } from "./handlers/runs.ts"
@@ -20,6 +21,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide(KnownQueryLive),
   Layer.provide([
     HealthHandlers,
+    OverviewHandlers,
     ProjectsHandlers,
     ServersHandlers,
     DeployHandlers,

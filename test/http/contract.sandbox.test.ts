@@ -49,7 +49,8 @@ const endpoints = [
   "GET /api/runs/{id}",
   "GET /api/runs/{id}/events",
   "POST /api/runs/{id}/cancel",
-  "GET /api/health"
+  "GET /api/health",
+  "GET /api/overview"
 ]
 
 const description = OpenApi.fromApi(BerthApi)

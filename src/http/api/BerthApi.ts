@@ -6,6 +6,7 @@ import { DeployApi } from "./DeployApi.ts"
 import { documented } from "./documented.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { KnownQuery } from "./KnownQuery.ts"
+import { OverviewApi } from "./OverviewApi.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
 import { RoutesApi } from "./RoutesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
@@ -15,6 +16,7 @@ import { WebhooksApi } from "./WebhooksApi.ts"
 /** Every endpoint of the service: what it takes, what it answers, and one sentence of help. */
 export class BerthApi extends HttpApi.make("berth")
   .add(HealthApi)
+  .add(OverviewApi)
   .add(ProjectsApi)
   .add(ServersApi)
   .add(DeployApi)

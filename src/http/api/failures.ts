@@ -53,6 +53,7 @@ const busy: Reason = [409, "Another process works on the same."]
 /** What each endpoint can fail with, beside what every endpoint can. */
 const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   health: [],
+  overview: [settings],
   listProjects: [settings, [500, "The projects root cannot be read."]],
   compareProject: [...body, ...project, ...server],
   initProject: [...body, ...project, settings],

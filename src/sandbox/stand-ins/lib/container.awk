@@ -42,6 +42,7 @@ END {
     put(".Config.Labels[com.docker.compose.oneoff]", "False")
     put(".Config.Labels[com.docker.compose.project]", c["project"])
     put(".Config.Labels[com.docker.compose.service]", c["service"])
+    put(".Config.Labels[com.docker.compose.project.working_dir]", c["directory"])
     put(".Labels", "com.docker.compose.project=" c["project"] ",com.docker.compose.service=" c["service"])
     put("json:.", sprintf("{\"ID\":\"%s\",\"Name\":\"%s\",\"Names\":\"%s\",\"Image\":\"%s\",\"Service\":\"%s\",\"Project\":\"%s\",\"State\":\"%s\",\"Status\":\"%s\",\"Health\":\"%s\",\"ExitCode\":%d,\"Ports\":\"%s\"}", substr(c["id"], 1, 12), c["name"], c["name"], escaped(c["asked"]), c["service"], c["project"], status, words, health, c["code"], status == "running" ? c["ports"] : ""))
     exit

@@ -1,0 +1,21 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Overview } from "../../schema/Overview.ts"
+
+/** Everything at one look. */
+export class OverviewApi extends HttpApiGroup.make("overview", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("overview", "/api/overview")
+      .addSuccess(Overview)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Overview",
+          description:
+            "Each project with its stacks, their releases and its run; each application with its status and how many " +
+            "fields have drifted; each server with whether it answers. Answered within 5 seconds, whatever hangs: what " +
+            "could not be observed has an `error`."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Overview")
+  .annotate(OpenApi.Description, "Everything at one look.")
+{}

@@ -1,0 +1,91 @@
+import { Clock, Effect, Either, Predicate } from "effect"
+import type { ObservedApplication } from "../../schema/Overview.ts"
+import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
+import { drift } from "../drift/drift.ts"
+import { within } from "./within.ts"
+
+/** How many applications are compared at once. */
+const appsAtOnce = 16
+
+/** An application that a project declares. */
+export interface DeclaredName {
+  readonly name: string
+  readonly projectPath: string
+}
+
+const statusOf = ({ raw }: PlatformRecord): string | null => {
+  const status = raw["status"]
+  return Predicate.isString(status) && status !== "" ? status : null
+}
+
+const observe = (
+  { name, projectPath, record }: {
+    readonly name: string
+    readonly projectPath: string | null
+    readonly record: PlatformRecord | undefined
+  },
+  deadline: number
+) =>
+  Effect.gen(function*() {
+    const application: ObservedApplication = {
+      name,
+      uuid: record?.uuid ?? null,
+      projectPath,
+      status: record === undefined ? null : statusOf(record),
+      drift: null,
+      observedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
+    }
+    if (record === undefined || projectPath === null) return application
+    const compared = drift({ projectPath, appName: name }).pipe(
+      Effect.map(({ diffs }): ObservedApplication => ({ ...application, drift: diffs.length })),
+      Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
+    )
+    return yield* within(
+      { at: deadline, millis: Number.POSITIVE_INFINITY },
+      compared,
+      (reason) => ({ ...application, error: `Not compared: ${reason}` })
+    )
+  })
+
+/** Whether there is a platform to speak of. */
+const hasPlatform = Effect.flatMap(
+  Settings,
+  (settings) => Effect.map(settings.find("platform.url"), (url) => url._tag === "Some")
+)
+
+/** The status of each application, and how far each declared one has drifted. */
+export const observeApplications = (declared: ReadonlyArray<DeclaredName>, deadline: number) =>
+  Effect.gen(function*() {
+    if (declared.length === 0 && !(yield* hasPlatform)) return { applications: [], errors: [] }
+    const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const listed = yield* within<Either.Either<ReadonlyArray<PlatformRecord>, string>, never, Platform | Settings>(
+      { at: deadline, millis: Number.POSITIVE_INFINITY },
+      Effect.either(
+        Effect.flatMap(Platform, ({ applications }) => applications).pipe(
+          Effect.catchAll(({ message }) => Effect.flatMap(withoutSecrets(message), Effect.fail))
+        )
+      ),
+      Either.left
+    )
+    if (Either.isLeft(listed)) {
+      const error = `The applications of the platform are not known: ${listed.left}`
+      const unknown = { uuid: null, status: null, drift: null, observedAt, error }
+      return { applications: declared.map((app): ObservedApplication => ({ ...app, ...unknown })), errors: [error] }
+    }
+    const records = listed.right
+    const first = new Map(records.toReversed().map((record) => [record.name, record]))
+    const owned = new Set(declared.map(({ name }) => name))
+    const others = records.filter((record) => !owned.has(record.name) || first.get(record.name) !== record)
+    const all = [
+      ...declared.map((app) => ({ ...app, record: first.get(app.name) })),
+      ...others.map((record) => ({ name: record.name, projectPath: null, record }))
+    ]
+    return {
+      applications: yield* Effect.forEach(all, (one) => observe(one, deadline), { concurrency: appsAtOnce }),
+      errors: []
+    }
+  }).pipe(withAnswerBudget, Effect.withSpan("overview.observeApplications"))

@@ -1,0 +1,86 @@
+import { Clock, Effect, Either, Ref } from "effect"
+import type { ObservedServer } from "../../schema/Overview.ts"
+import type { Server } from "../../schema/Server.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { commandFailed } from "../remote/execute.ts"
+import { overviewCommand, overviewExit, parseOverview, type StackSight } from "../remote/overview.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+import { type Deadline, within } from "./within.ts"
+
+/** How many servers are asked at once. */
+export const serversAtOnce = 16
+
+/** How long a server may keep others waiting, in milliseconds. */
+const patience = 2_000
+const mostOutput = 4 * 1024 * 1024
+const longestError = 1_000
+
+/** A server, and what it says of the stack at a remote path; nothing when it does not say. */
+export interface ServerSight {
+  readonly server: ObservedServer
+  readonly stackAt: ((remotePath: string) => StackSight) | undefined
+}
+
+/** The servers that did not answer last time: others are asked before them. */
+export type Silent = Ref.Ref<ReadonlySet<string>>
+
+const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const start = yield* Clock.currentTimeMillis
+    const observedAt = new Date(start).toISOString()
+    const outcome = yield* Effect.either(Effect.gen(function*() {
+      const access = yield* (yield* Settings).server(id)
+      const command = overviewCommand(paths, access.useSudo)
+      const exit = yield* (yield* Ssh).exec(access, command, { maxOutput: mostOutput })
+      return { access, command, exit }
+    }))
+    const latencyMs = Math.round((yield* Clock.currentTimeMillis) - start)
+    const seen = (answers: boolean, error: string): Effect.Effect<ServerSight, never, Settings> =>
+      Effect.map(withoutSecrets(error.slice(0, longestError)), (error) => ({
+        server: { id, name, answers, latencyMs: answers ? latencyMs : null, observedAt, error },
+        stackAt: undefined
+      }))
+    if (Either.isLeft(outcome)) return yield* seen(false, outcome.left.message)
+    const { access, command, exit } = outcome.right
+    if (exit.code === overviewExit.noDocker) return yield* seen(true, dockerHelp(exit.stderr.trim(), access))
+    if (exit.code !== 0) return yield* seen(true, commandFailed(access, command, exit.code, exit.stderr).message)
+    if (exit.truncated === true) return yield* seen(true, "It has too many containers to tell in one look")
+    const sight: ServerSight = {
+      server: { id, name, answers: true, latencyMs, observedAt },
+      stackAt: parseOverview(exit.stdout, paths)
+    }
+    return sight
+  })
+
+/**
+ * Asks each server once what its stacks do, at most 16 at once. Those that hung last time come last, so that they take
+ * no time from the others. `pathsOf` are the remote paths that a server is asked for by name.
+ */
+export const observeServers = (
+  servers: ReadonlyArray<Server>,
+  pathsOf: (id: string) => ReadonlyArray<string>,
+  deadline: number,
+  silent: Silent
+) =>
+  Effect.gen(function*() {
+    const before = yield* Ref.get(silent)
+    const isSilent = ({ id }: Server) => before.has(id)
+    const inTurn = [...servers.filter((server) => !isSilent(server)), ...servers.filter(isSilent)]
+    const sights = yield* Effect.forEach(inTurn, (server) => {
+      const hurries = servers.length > serversAtOnce && !isSilent(server)
+      const limit: Deadline = { at: deadline, millis: hurries ? patience : Number.POSITIVE_INFINITY }
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const observedAt = new Date(now).toISOString()
+        const { id, name } = server
+        return within(limit, ask(server, pathsOf(id)), (error): ServerSight => ({
+          server: { id, name, answers: false, latencyMs: null, observedAt, error },
+          stackAt: undefined
+        }))
+      })
+    }, { concurrency: serversAtOnce })
+    yield* Ref.set(silent, new Set(sights.filter(({ server }) => !server.answers).map(({ server }) => server.id)))
+    const byId = new Map(sights.map((sight) => [sight.server.id, sight]))
+    return servers.flatMap(({ id }) => byId.get(id) ?? [])
+  }).pipe(Effect.withSpan("overview.observeServers"))

@@ -1,0 +1,65 @@
+import { Clock, Duration, Effect, Exit, Fiber, Option, Ref, SynchronizedRef } from "effect"
+import type { Scope } from "effect"
+import type { Overview } from "../../schema/Overview.ts"
+import { observe } from "./overview.ts"
+
+/** For how long an overview is shown again. */
+export const keptFor = Duration.seconds(3)
+
+/** An overview that is being made, or was. */
+interface Made<E> {
+  readonly fiber: Fiber.RuntimeFiber<Overview, E>
+  readonly endedAt: Ref.Ref<Option.Option<number>>
+}
+
+/**
+ * Makes an overview that callers share: those who ask while it is made wait for it, and those who ask within three
+ * seconds get it again, with its age. A caller who leaves takes it from nobody.
+ */
+export const makeSharedOverview = Effect.gen(function*() {
+  const silent = yield* Ref.make<ReadonlySet<string>>(new Set())
+  return yield* shared(observe(silent))
+})
+
+/** Shares what `observed` makes; one that failed is made anew. */
+export const shared = <E, R>(
+  observed: Effect.Effect<Overview, E, R>
+): Effect.Effect<Effect.Effect<Overview, E>, never, R | Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const context = yield* Effect.context<R>()
+    const last = yield* SynchronizedRef.make(Option.none<Made<E>>())
+
+    const begin = Effect.gen(function*() {
+      const endedAt = yield* Ref.make(Option.none<number>())
+      const noteEnd = Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.set(endedAt, Option.some(now)))
+      const fiber = yield* observed.pipe(
+        Effect.provide(context),
+        Effect.onExit((exit) =>
+          Exit.isSuccess(exit) ? noteEnd : Ref.set(endedAt, Option.some(Number.NEGATIVE_INFINITY))
+        ),
+        Effect.interruptible,
+        Effect.forkIn(scope)
+      )
+      return { fiber, endedAt }
+    })
+    const isFresh = ({ endedAt }: Made<E>) =>
+      Effect.zipWith(
+        Ref.get(endedAt),
+        Clock.currentTimeMillis,
+        (ended, now) => Option.isNone(ended) || now - ended.value < Duration.toMillis(keptFor)
+      )
+    const current = SynchronizedRef.modifyEffect(last, (held) =>
+      Effect.gen(function*() {
+        if (Option.isSome(held) && (yield* isFresh(held.value))) return [held.value, held] as const
+        const made = yield* begin
+        return [made, Option.some(made)] as const
+      }))
+
+    return Effect.gen(function*() {
+      const { fiber } = yield* current
+      const overview = yield* Fiber.join(fiber)
+      const age = (yield* Clock.currentTimeMillis) - Date.parse(overview.observedAt)
+      return { ...overview, ageMs: Math.max(0, age) }
+    })
+  })

@@ -1,0 +1,31 @@
+import { Clock, Effect } from "effect"
+
+/** Until when an overview observes, in milliseconds since 1970, and for how long one thing may take of that. */
+export interface Deadline {
+  readonly at: number
+  readonly millis: number
+}
+
+const seconds = (millis: number) => `${Math.max(0, Math.round(millis / 100) / 10)} s`
+
+/**
+ * Observes something, and answers `late` with the reason where that takes too long: whatever hangs is left to end by
+ * itself.
+ */
+export const within = <A, E, R>(
+  { at, millis }: Deadline,
+  observed: Effect.Effect<A, E, R>,
+  late: (reason: string) => A
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const limit = Math.min(millis, at - now)
+    return limit <= 0
+      ? Effect.sync(() => late("not asked: too many others did not answer in time"))
+      : Effect.disconnect(observed).pipe(
+        Effect.timeoutTo({
+          duration: limit,
+          onSuccess: (answer) => answer,
+          onTimeout: () => late(`no answer within ${seconds(limit)}`)
+        })
+      )
+  })

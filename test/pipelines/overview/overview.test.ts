@@ -1,0 +1,233 @@
+import { Path } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Ref, Schema, TestClock } from "effect"
+import { observe } from "../../../src/pipelines/overview/overview.ts"
+import { ServerUnreachable } from "../../../src/schema/Ssh.ts"
+import { Runs } from "../../../src/services/runs/Runs.ts"
+import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
+import { everySetting } from "../../layers/memoryWorld.ts"
+import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
+import { runsTest } from "../../layers/RunsTest.ts"
+import { type SettingsFixture, settingsTest, storedServer } from "../../layers/SettingsTest.ts"
+import { type AskedCommand, SshAsked, type SshReply, SshTest } from "../../layers/SshTest.ts"
+
+const root = "/srv/projects"
+const project = (name: string, serverId: string | null, more: Readonly<Record<string, LocalFixture>> = {}) =>
+  Object.fromEntries(
+    Object.entries({
+      "Dockerfile": "FROM scratch",
+      "compose.yml": "services: {}",
+      "container.json": JSON.stringify({ serverId }),
+      ...more
+    }).map(([file, content]) => [`${root}/${name}/${file}`, content])
+  )
+const servers = (count: number) =>
+  Array.from({ length: count }, (_, index) => storedServer({ id: String(index + 1), name: `Server ${index + 1}` }))
+
+interface Given {
+  readonly files?: Readonly<Record<string, LocalFixture>>
+  readonly platform?: PlatformTestOptions
+  readonly settings?: SettingsFixture
+  readonly servers?: number
+  readonly answer?: (asked: AskedCommand) => SshReply | Effect.Effect<SshReply, ServerUnreachable>
+}
+
+const world = ({ answer, files, platform, servers: count = 1, settings = {} }: Given) =>
+  Layer.mergeAll(
+    localFilesTest({ ...files, [root]: { directory: true } }),
+    Path.layer,
+    platformTest(platform),
+    SshTest({ "looking at the stacks": answer ?? { stdout: "home\t/home/deployer\n" } })
+  ).pipe(
+    Layer.provideMerge(runsTest),
+    Layer.provideMerge(settingsTest({ "projects.root": root, ...settings }, servers(count)))
+  )
+
+const look = Effect.flatMap(Ref.make<ReadonlySet<string>>(new Set()), observe)
+const up = (path: string, release = "r1") =>
+  `home\t/home/deployer\ncontainer\tUp 3 hours\t${path}\nrelease\t${release}\t${path}\n`
+
+describe("overview", () => {
+  it.effect("tells a project's stack on its server and on others that have it, with one command a server", () =>
+    Effect.gen(function*() {
+      const overview = yield* look
+      expect(overview.errors).toEqual([])
+      expect(overview.projects).toMatchObject([
+        {
+          name: "shop",
+          path: `${root}/shop`,
+          run: null,
+          servers: [
+            { serverId: "2", serverName: "Server 2", state: "absent", containers: { up: 0, total: 0 }, release: null },
+            { serverId: "3", serverName: "Server 3", state: "running", containers: { up: 1, total: 1 }, release: "r1" }
+          ]
+        }
+      ])
+      expect(overview.projects[0]?.servers.every((stack) => !("error" in stack))).toBe(true)
+      expect(overview.servers.map(({ answers, id }) => [id, answers])).toEqual([["1", true], ["2", true], ["3", true]])
+      const asked = yield* yield* SshAsked
+      expect(asked.map(({ input, server }) => [server.id, input.toString()])).toEqual([
+        ["1", ""],
+        ["2", "~/containers/shop\n"],
+        ["3", ""]
+      ])
+    }).pipe(Effect.provide(world({
+      files: project("shop", "2"),
+      servers: 3,
+      answer: ({ server }) => ({
+        stdout: server.id === "3" ? up("/home/deployer/containers/shop") : "home\t/home/deployer\n"
+      })
+    }))))
+
+  it.effect("says of each thing that it could not observe why", () =>
+    Effect.gen(function*() {
+      const overview = yield* look
+      const [lone, odd, shop] = overview.projects
+      expect(lone?.servers).toMatchObject([
+        { serverId: "9", serverName: null, state: null, error: "container.json names a server that is not stored" }
+      ])
+      expect(odd).toMatchObject({ error: expect.stringContaining("platform.json:1") })
+      expect(odd?.servers).toMatchObject([
+        { state: null, error: "container.json: remotePath must not contain a line break or NUL" }
+      ])
+      expect(shop?.servers).toMatchObject([{
+        state: null,
+        containers: null,
+        error: expect.stringContaining("group docker")
+      }])
+      expect(overview.servers).toMatchObject([
+        { id: "1", answers: true, error: expect.stringContaining("permission denied") },
+        { id: "2", answers: false, latencyMs: null, error: expect.stringContaining("no route") }
+      ])
+    }).pipe(Effect.provide(world({
+      files: {
+        ...project("shop", "1"),
+        ...project("lone", "9"),
+        ...project("odd", "2", {
+          "container.json": JSON.stringify({ serverId: "2", remotePath: "~/a\n~/b" }),
+          "platform.json": "{"
+        })
+      },
+      servers: 2,
+      answer: ({ server }) =>
+        server.id === "1"
+          ? { code: 3, stderr: "permission denied while trying to connect to the Docker daemon socket" }
+          : new ServerUnreachable({ server: server.name, host: server.host, port: server.port, reason: "no route" })
+    }))))
+
+  it.effect("answers within five seconds whatever hangs, with what the others said", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(look)
+      yield* TestClock.adjust("4500 millis")
+      const overview = yield* Fiber.join(fiber)
+      expect(overview.servers.filter(({ answers }) => answers)).toHaveLength(24)
+      expect(overview.servers.filter(({ answers }) => !answers)).toMatchObject(
+        Array.from({ length: 16 }, () => ({ error: "no answer within 2 s", latencyMs: null }))
+      )
+    }).pipe(Effect.provide(world({
+      servers: 40,
+      answer: ({ server }) => Number(server.id) <= 16 ? Effect.never : { stdout: "home\t/home/deployer\n" }
+    }))))
+
+  it.effect("says who was not asked where everybody hangs, and asks at most 16 at once", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(look)
+      yield* TestClock.adjust("1 second")
+      expect(yield* yield* SshAsked).toHaveLength(16)
+      yield* TestClock.adjust("3500 millis")
+      const overview = yield* Fiber.join(fiber)
+      expect(overview.servers.every(({ answers, error }) => !answers && error !== undefined)).toBe(true)
+      expect(overview.servers.filter(({ error }) => error?.startsWith("not asked"))).toHaveLength(8)
+    }).pipe(Effect.provide(world({ servers: 56, answer: () => Effect.never }))))
+
+  it.effect("asks those that hung last time last, and gives them longer", () =>
+    Effect.gen(function*() {
+      const silent = yield* Ref.make<ReadonlySet<string>>(new Set())
+      const first = yield* Effect.fork(observe(silent))
+      yield* TestClock.adjust("4500 millis")
+      expect((yield* Fiber.join(first)).servers[0]).toMatchObject({ id: "1", answers: false })
+      const second = yield* Effect.fork(observe(silent))
+      yield* TestClock.adjust("4500 millis")
+      const { servers } = yield* Fiber.join(second)
+      expect(servers[0]).toMatchObject({ id: "1", answers: true, latencyMs: 3_000 })
+      const asked = yield* yield* SshAsked
+      expect(asked.at(-1)?.server.id).toBe("1")
+    }).pipe(Effect.provide(world({
+      servers: 17,
+      answer: ({ server }) => {
+        const said = { stdout: "home\t/home/deployer\n" }
+        return server.id === "1" ? Effect.delay(Effect.succeed(said), "3 seconds") : said
+      }
+    }))))
+
+  it.effect("tells each application's status and how far it has drifted", () =>
+    Effect.gen(function*() {
+      const { applications, errors } = yield* look
+      expect(errors).toEqual([])
+      expect(applications.flatMap(({ error }) => error ?? [])).toEqual([])
+      expect(applications).toMatchObject([
+        { name: "missing", uuid: null, projectPath: `${root}/shop`, status: null, drift: null },
+        { name: "same", projectPath: `${root}/shop`, drift: 0 },
+        { name: "moved", projectPath: `${root}/shop`, drift: 1 },
+        { name: "foreign", projectPath: null, status: expect.any(String), drift: null }
+      ])
+    }).pipe(Effect.provide(world({
+      files: project("shop", "1", {
+        "platform.json": JSON.stringify([
+          { name: "missing", buildpack: "autopack" },
+          { name: "same", buildpack: "autopack", branch: "main" },
+          { name: "moved", buildpack: "autopack", branch: "main" }
+        ])
+      }),
+      settings: everySetting,
+      platform: {
+        applications: [
+          { name: "same", git_branch: "main", git_repository: "git@git.test:2004/ann/shop.git" },
+          { name: "moved", git_branch: "other", git_repository: "git@git.test:2004/ann/shop.git" },
+          { name: "foreign", git_branch: "main", git_repository: "git@git.test:2004/ann/shop.git" }
+        ]
+      }
+    }))))
+
+  it.effect("says what is not known of the applications when the platform refuses", () =>
+    Effect.gen(function*() {
+      const { applications, errors } = yield* look
+      expect(errors).toEqual([expect.stringMatching(/^The applications of the platform are not known: .*not today/)])
+      expect(applications).toMatchObject([{ name: "shop", uuid: null, status: null, error: errors[0] }])
+    }).pipe(Effect.provide(world({
+      files: project("shop", "1", { "platform.json": JSON.stringify({ name: "shop" }) }),
+      settings: everySetting,
+      platform: { failing: { applications: 500 } }
+    }))))
+
+  it.effect("asks no platform where there is none", () =>
+    Effect.gen(function*() {
+      const { applications, errors } = yield* look
+      expect({ applications, errors }).toEqual({ applications: [], errors: [] })
+    }).pipe(Effect.provide(world({ platform: { failing: { applications: 500 } } }))))
+
+  it.effect("shows the run that is under way for a project", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const { run } = yield* (yield* Runs).start({
+        kind: "build",
+        key: { rank: 1, name: "a build" },
+        subject: { projectPath: `${root}/shop` },
+        request: {},
+        result: Schema.Void,
+        afterRestart: "give up"
+      }, Deferred.await(gate))
+      yield* Effect.yieldNow()
+      const { projects } = yield* look
+      expect(projects.map(({ name, run }) => [name, run?.id ?? null])).toEqual([["other", null], ["shop", run.id]])
+      yield* Deferred.succeed(gate, undefined)
+    }).pipe(Effect.provide(world({ files: { ...project("shop", "1"), ...project("other", "1") } }))))
+
+  it.effect("tells that the projects cannot be listed, and still what the servers do", () =>
+    Effect.gen(function*() {
+      const { errors, projects, servers } = yield* look
+      expect(projects).toEqual([])
+      expect(errors).toEqual([expect.stringContaining("the projects root does not exist")])
+      expect(servers).toMatchObject([{ id: "1", answers: true }])
+    }).pipe(Effect.provide(world({ settings: { "projects.root": "/nowhere" } }))))
+})
