@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { field, flag, projectPath, serverId, text, texts } from "./described.ts"
+import { PlanHash } from "./PlatformPlan.ts"
 import { cut, followedBy } from "./quoted.ts"
 import { RemotePathText } from "./RemotePath.ts"
 import { strictBody } from "./strict.ts"
@@ -18,11 +19,25 @@ export const DeployResult = Schema.Struct({
 }).annotations({ identifier: "DeployResult" })
 export interface DeployResult extends Schema.Schema.Type<typeof DeployResult> {}
 
-/** What to deploy, and where to. */
-export const DeployRequest = Schema.Struct({
+const wanted = {
   projectPath,
   serverId,
   remotePath: field(RemotePathText, "The directory of the stack on the server.")
+}
+
+/** What to plan a deploy of, and where to. */
+export const ContainerPlanRequest = Schema.Struct(wanted).annotations({
+  identifier: "ContainerPlanRequest",
+  ...strictBody
+})
+export interface ContainerPlanRequest extends Schema.Schema.Type<typeof ContainerPlanRequest> {}
+
+/** What to deploy, where to, and the plan that the deploy is held to. */
+export const DeployRequest = Schema.Struct({
+  ...wanted,
+  planHash: Schema.optional(Schema.NullOr(PlanHash)).annotations({
+    description: "The planHash of a plan: where something has moved since, nothing is changed and the answer is a 409."
+  })
 }).annotations({ identifier: "DeployRequest", ...strictBody })
 export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
 

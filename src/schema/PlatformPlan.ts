@@ -57,6 +57,13 @@ export class PlanFailed extends Schema.TaggedError<PlanFailed>()("PlanFailed", {
 
 const mostMoved = 10
 
+/** The message of a plan that no longer holds, and of what moved since. */
+export const movedWords = (plan: string, moved: ReadonlyArray<string>): string => {
+  const others = moved.length - mostMoved
+  const told = moved.slice(0, mostMoved).map(cut).join("; ") + (others > 0 ? `; and ${others} more` : "")
+  return `${plan} no longer holds: ${told}. Nothing was changed. Make a new plan, and send its planHash`
+}
+
 /** What an upsert would do is not what was planned. */
 export class PlanMoved extends Schema.TaggedError<PlanMoved>()("PlanMoved", {
   appName: Schema.String,
@@ -64,9 +71,6 @@ export class PlanMoved extends Schema.TaggedError<PlanMoved>()("PlanMoved", {
 }) {
   readonly status = 409
   override get message() {
-    const others = this.moved.length - mostMoved
-    const moved = this.moved.slice(0, mostMoved).map(cut).join("; ") + (others > 0 ? `; and ${others} more` : "")
-    return `The plan of ${JSON.stringify(cut(this.appName))} no longer holds: ${moved}. Nothing was changed. ` +
-      "Make a new plan, and send its planHash"
+    return movedWords(`The plan of ${JSON.stringify(cut(this.appName))}`, this.moved)
   }
 }

@@ -21,12 +21,18 @@ const written = (ast: SchemaAST.AST): SchemaAST.AST =>
     ? written(ast.f())
     : ast
 
-/** The names of an object's fields; nothing when it may have any. */
-export const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+const signaturesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.PropertySignature> => {
   const object = written(ast)
-  return SchemaAST.isTypeLiteral(object) && object.indexSignatures.length === 0
-    ? object.propertySignatures.map(({ name }) => String(name))
-    : []
+  return SchemaAST.isTypeLiteral(object) && object.indexSignatures.length === 0 ? object.propertySignatures : []
+}
+
+/** The names of an object's fields; nothing when it may have any. */
+export const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => signaturesOf(ast).map(({ name }) => String(name))
+
+/** The names of the fields that an object needs; all that it may have where it needs none. */
+export const neededFieldsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  const needed = signaturesOf(ast).filter(({ isOptional }) => !isOptional).map(({ name }) => String(name))
+  return needed.length === 0 ? fieldsOf(ast) : needed
 }
 
 const ofFields = (ast: SchemaAST.AST) => {

@@ -1,10 +1,10 @@
 import { Either, type ParseResult, Predicate, type SchemaAST } from "effect"
-import { fieldsOf, listed } from "./expected.ts"
+import { listed, neededFieldsOf } from "./expected.ts"
 import { inWords, type Vocabulary } from "./inWords.ts"
 import { mistakesIn, tellingIssue } from "./mistakes.ts"
 
 const noBody = (issue: ParseResult.ParseIssue) => {
-  const names = "ast" in issue && issue._tag !== "Missing" ? fieldsOf(issue.ast) : []
+  const names = "ast" in issue && issue._tag !== "Missing" ? neededFieldsOf(issue.ast) : []
   return `A JSON body is required${names.length === 0 ? "" : `, with ${listed(names, "and")}`}`
 }
 

@@ -21,6 +21,7 @@ const endpoints = [
   "GET /api/servers/{id}/stats",
   "POST /api/container/build",
   "POST /api/container/deploy",
+  "POST /api/container/plan",
   "POST /api/container/pull",
   "POST /api/container/editor-diff",
   "GET /api/platform/apps",

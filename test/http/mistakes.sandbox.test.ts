@@ -27,7 +27,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     [],
     400,
-    "The request body must be an object with projectPath, serverId and remotePath"
+    "The request body must be an object with projectPath, serverId, remotePath and planHash"
   ],
   ["POST", "/api/container/deploy", {}, 400, "projectPath, serverId and remotePath are missing"],
   [
@@ -35,7 +35,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     { ...deploy, dryRun: true },
     400,
-    "dryRun is not a known field. Known fields: projectPath, serverId, remotePath"
+    "dryRun is not a known field. Known fields: projectPath, serverId, remotePath, planHash"
   ],
   [
     "POST",
@@ -49,14 +49,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     { ...deploy, remotePth: "~/x" },
     400,
-    "remotePth is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath"
+    "remotePth is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, planHash"
   ],
   [
     "POST",
     "/api/container/deploy",
     { projectPath: 7, serverId: null, remote_path: "~/x" },
     400,
-    "remotePath is missing; projectPath must be a string; serverId must be a string. remote_path is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath"
+    "remotePath is missing; projectPath must be a string; serverId must be a string. remote_path is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, planHash"
   ],
   [
     "POST",

@@ -1,5 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { DeployRequest, DeployResult } from "../../schema/Deploy.ts"
+import { ContainerPlan } from "../../schema/ContainerPlan.ts"
+import { ContainerPlanRequest, DeployRequest, DeployResult } from "../../schema/Deploy.ts"
 import { startsRun } from "./startsRun.ts"
 
 /** Bringing a project's stack to a server. */
@@ -15,6 +16,19 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
           description:
             "Sends what the server lacks of the image archive, the compose file and the env files, loads the image, " +
             "starts the stack and waits until it is healthy; a step that fails is undone."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("containerPlan", "/api/container/plan")
+      .setPayload(ContainerPlanRequest)
+      .addSuccess(ContainerPlan)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Plan a deploy",
+          description:
+            "What a deploy would send, start and remove now, and what it would stop at; changes nothing anywhere. Sent " +
+            "with a deploy, the planHash holds it to that."
         })
       )
   )

@@ -72,7 +72,11 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
     [500, "Neither a container nor a stack is named."]
   ],
   serverStats: [...server, [502, "Docker does not tell what the containers use."]],
-  deploy: [...body, ...project, ...server, ...run, [500, "A step failed; the earlier release runs on, or again."]],
+  deploy: [...body, ...project, ...server, ...run, [500, "A step failed; the earlier release runs on, or again."], [
+    409,
+    "What was planned no longer holds."
+  ]],
+  containerPlan: [...body, ...project, ...server],
   listApplications: platform,
   createApplication: [...body, ...platform],
   findApplication: platform,

@@ -1,4 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
+import { containerPlan } from "../../pipelines/deploy/containerPlan/containerPlan.ts"
 import { deploy } from "../../pipelines/deploy/deploy.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
@@ -6,5 +7,8 @@ import { BerthApi } from "../api/BerthApi.ts"
 export const DeployHandlers = HttpApiBuilder.group(
   BerthApi,
   "deploy",
-  (handlers) => handlers.handle("deploy", ({ payload }) => orApiError(deploy(payload)))
+  (handlers) =>
+    handlers
+      .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
+      .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
 )

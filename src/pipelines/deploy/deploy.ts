@@ -1,6 +1,7 @@
 import type { Path } from "@effect/platform"
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
+import { DeployPlanMoved } from "../../schema/ContainerPlan.ts"
 import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
 import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import { followedBy } from "../../schema/quoted.ts"
@@ -21,31 +22,22 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
-import type { ServerFacts } from "../remote/deployPreflight.ts"
 import { acquireDeployLock } from "./acquireDeployLock.ts"
 import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
+import { checkPlan } from "./containerPlan/containerPlan.ts"
+import { decide } from "./decide.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
-import { planDeploy } from "./plan.ts"
-import { preflight, preflightFailure } from "./preflight.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
 import { describeRemarks } from "./startRemarks.ts"
-import {
-  archiveHelp,
-  decideTransfer,
-  imageSource,
-  readArchive,
-  type Transfer,
-  transferInput,
-  transferSize
-} from "./transfer.ts"
+import { archiveHelp, imageSource, type Transfer, transferInput, transferSize } from "./transfer.ts"
 import { uploadFiles } from "./upload.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
 const stage = stages((name, error) => {
-  if (error instanceof DeployFailed || error instanceof DeployLocked) return error
+  if (error instanceof DeployFailed || error instanceof DeployLocked || error instanceof DeployPlanMoved) return error
   const status = error instanceof ProjectFileInvalid ? error.status : 500
   const state = error instanceof LoadFailed ? error.state : stateWithin(name)
   return new DeployFailed({ step: name, reason: error.message, state, status })
@@ -69,41 +61,25 @@ const loadWords = (transfer: Transfer, file: DeployFile | undefined): string => 
 }
 
 /** Everything that has to be known before anything is changed; the remote path is held from then on. */
-const prepare = (server: ServerAccess, directory: string, remotePath: string) =>
+const prepare = (server: ServerAccess, directory: string, remotePath: string, planHash: string | undefined) =>
   Effect.gen(function*() {
-    const settings = yield* Settings
-    const plan = yield* planDeploy(directory)
-    const [facts, archive, mode, interval, timeout] = yield* Effect.all([
-      preflight(server, remotePath, plan),
-      plan.archive === undefined ? Effect.succeedNone : readArchive(plan.archive),
-      settings.get("deploy.transfer"),
-      settings.get("deploy.healthInterval"),
-      Option.match(plan.healthTimeout, {
-        onNone: () => settings.get("deploy.healthTimeout"),
-        onSome: Effect.succeed<Duration.Duration>
-      })
-    ], { concurrency: 2 })
-    const judged = (facts: ServerFacts) =>
-      Effect.gen(function*() {
-        const transfer = decideTransfer(plan.archive, archive, facts, mode)
-        const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
-        const images = transferSize(transfer, plan.archive)
-        const files = total(added) + (transfer.kind === "file" ? images : 0)
-        const reason = preflightFailure(facts, plan, server.name, { files, images })
-        if (reason !== undefined) return yield* new DockerUnusable({ reason })
-        return { archive, facts, plan, pollOptions: { interval, timeout }, transfer }
-      })
-    const ready = yield* judged(facts)
+    const decided = Effect.gen(function*() {
+      const decision = yield* decide(server, directory, remotePath, planHash !== undefined)
+      if (planHash !== undefined) yield* checkPlan(planHash, { server, directory, remotePath }, decision)
+      const [reason] = decision.obstacles
+      return reason === undefined ? decision : yield* new DockerUnusable({ reason })
+    })
+    const ready = yield* decided
     const revision = yield* acquireDeployLock(server, remotePath)
-    // What was seen is no longer so when somebody else has deployed since.
-    return revision === facts.revision ? ready : yield* Effect.flatMap(preflight(server, remotePath, plan), judged)
+    // What was seen is no longer so when somebody else has deployed since. A plan binds what is done under the lock.
+    return revision === ready.facts.revision && planHash === undefined ? ready : yield* decided
   })
 
-const deployTo = (server: ServerAccess, directory: string, remotePath: string) =>
+const deployTo = (server: ServerAccess, directory: string, remotePath: string, planHash: string | undefined) =>
   Effect.gen(function*() {
     const { archive, facts, plan, pollOptions, transfer } = yield* stage(
       "preflight",
-      prepare(server, directory, remotePath),
+      prepare(server, directory, remotePath, planHash),
       ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
     )
     const archiveFile = plan.archive === undefined ? [] : [plan.archive]
@@ -154,10 +130,14 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
         load(transfer),
         "LoadFailed",
         (error) => transfer.kind === "layers" || transfer.kind === "names" ? loadWhole(transfer, error.reason) : error
-      ).pipe(Effect.catchTag("LoadFailed", ({ reason, state }) =>
-        new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state }))),
-      ({ words }) =>
-        words
+      ).pipe(
+        Effect.catchTag(
+          "LoadFailed",
+          ({ reason, state }) =>
+            new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state })
+        )
+      ),
+      ({ words }) => words
     )
     // Once the files are being exchanged there is nothing to stop at before the stack has started.
     const remarks = yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)
@@ -189,11 +169,12 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string) =
  * what ran before runs again; a stack that starts and stays unhealthy is a result.
  */
 export const deploy = Effect.fn("deploy")(function*(
-  { projectPath, remotePath, serverId }: DeployRequest
+  { planHash, projectPath, remotePath, serverId }: DeployRequest
 ): Effect.fn.Return<
   DeployResult,
   | DeployFailed
   | DeployLocked
+  | DeployPlanMoved
   | ServerNotFound
   | ProjectPathInvalid
   | RemotePathInvalid
@@ -207,7 +188,7 @@ export const deploy = Effect.fn("deploy")(function*(
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
-  const program = locks.withLock(deployLock(server))(deployTo(server, directory, path))
+  const program = locks.withLock(deployLock(server))(deployTo(server, directory, path, planHash ?? undefined))
   return yield* (yield* Runs).run(
     deploySpec(server, directory, path, { projectPath, remotePath, serverId }),
     program

@@ -32,46 +32,53 @@ export interface Arriving {
   readonly images: number
 }
 
-/** Why this server cannot take this deploy, or nothing. */
-export const preflightFailure = (
+/** Why this server cannot take this deploy; empty where it can. What only follows from another reason is left out. */
+export const preflightFailures = (
   facts: ServerFacts,
   plan: DeployPlan,
   server: string,
   arriving: Arriving
-): string | undefined => {
+): ReadonlyArray<string> => {
+  const unfit = composeFailure(facts, server)
+  if (unfit !== undefined) return [unfit]
   const missing = plan.compose.services.find(({ builds, image }) =>
     !builds && (image === undefined || !facts.imageIds.has(image))
   )
-  const unfit = composeFailure(facts, server)
-  if (unfit !== undefined) return unfit
-  if (facts.readOnly !== undefined) return `the SSH user may not write to ${facts.readOnly} on "${server}"`
-  if (plan.archive === undefined && missing !== undefined) {
-    return `the project has no image archive (*.tar), and "${server}" has no image ` +
-      `${missing.image ?? `for the service ${missing.name}`}: build the archive first`
-  }
   const short = [
     { freeKiB: facts.freeKiB, bytes: arriving.files, place: "at the remote path" },
     { freeKiB: facts.dockerFreeKiB, bytes: arriving.images, place: "where Docker keeps its images" }
   ].map((disk) => ({ ...disk, wantedKiB: Math.ceil(disk.bytes / 1024) + spareKiB }))
     .find(({ freeKiB, wantedKiB }) => freeKiB < wantedKiB)
-  return short === undefined
-    ? undefined
-    : `"${server}" has ${mebibytes(short.freeKiB)} of free disk space ${short.place}, and the deploy needs ` +
+  return [
+    ...facts.readOnly === undefined ? [] : [`the SSH user may not write to ${facts.readOnly} on "${server}"`],
+    ...plan.archive !== undefined || missing === undefined ? [] : [
+      `the project has no image archive (*.tar), and "${server}" has no image ` +
+      `${missing.image ?? `for the service ${missing.name}`}: build the archive first`
+    ],
+    ...short === undefined ? [] : [
+      `"${server}" has ${mebibytes(short.freeKiB)} of free disk space ${short.place}, and the deploy needs ` +
       mebibytes(short.wantedKiB)
+    ]
+  ]
 }
 
-/** Looks at everything that a deploy has to know of the server in one command. */
+/**
+ * Looks at everything that a deploy has to know of the server in one command.
+ * @param planned for a plan, the names of further images whose meaning is wanted; then what is there now is told too
+ */
 export const preflight = Effect.fn("deploy.preflight")(function*(
   server: ServerAccess,
   remotePath: string,
-  plan: DeployPlan
+  plan: DeployPlan,
+  planned?: ReadonlyArray<string>
 ): Effect.fn.Return<ServerFacts, DockerUnusable | SshError, Ssh> {
   const questions = {
     remotePath,
-    images: plan.images,
+    images: [...new Set([...plan.images, ...planned ?? []])],
     files: plan.files.map(({ name }) => name),
     layers: plan.archive !== undefined,
-    thorough: false
+    thorough: false,
+    ...planned === undefined ? {} : { planned: plan.compose.fileName }
   }
   const command = preflightCommand(questions, server.useSudo)
   const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })

@@ -48,8 +48,10 @@ export const readArchive = (
   )
 
 /** The id of an archive's image on a server; containerd gives ids of its own, which are known once it has loaded one. */
-const idThere = (configId: string, { containerdStore, loadedAs }: Pick<ServerFacts, "containerdStore" | "loadedAs">) =>
-  containerdStore ? loadedAs.get(configId) ?? "" : configId
+export const idThere = (
+  configId: string,
+  { containerdStore, loadedAs }: Pick<ServerFacts, "containerdStore" | "loadedAs">
+) => containerdStore ? loadedAs.get(configId) ?? "" : configId
 
 const damage =
   /unexpected EOF|\bEOF$|invalid tar header|Error processing tar file|unrecognized image format|repositories: no such file/m

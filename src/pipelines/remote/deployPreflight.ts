@@ -17,13 +17,15 @@ export interface PreflightQuestions {
   readonly layers: boolean
   /** Whether a docker-compose 1.x has to show that it runs, which takes it a third of a second. */
   readonly thorough: boolean
+  /** The name of the compose file where a plan is made: what is there now is wanted then. */
+  readonly planned?: string
 }
 
 const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
 
 /** One look at everything a deploy has to know of the server: Docker, compose, disks, images and files. */
 export const preflightCommand = (
-  { files, images, layers, remotePath, thorough }: PreflightQuestions,
+  { files, images, layers, planned = "", remotePath, thorough }: PreflightQuestions,
   sudo: boolean
 ): RemoteCommand => ({
   what: "looking at the server before the deploy",
@@ -32,6 +34,7 @@ export const preflightCommand = (
     remotePath,
     ...[thorough, layers, files.length > 0, sudo].map(yesOrNo),
     String(mostImages),
+    planned,
     ...images.filter(isImageName)
   ],
   stdin: files.map((name) => `./${name}\0`).join(""),
@@ -48,6 +51,25 @@ const isComposeKind = (kind: string | undefined): kind is ComposeKind =>
 export interface ServerImage {
   readonly id: string
   readonly layers: ReadonlyArray<string>
+}
+
+/** A container of the stack that is there. */
+export interface ContainerThere {
+  readonly id: string
+  readonly service: string
+  /** The id of its image. */
+  readonly image: string
+  readonly isRunning: boolean
+}
+
+/** What is at the remote path now; empty where no plan is made. */
+export interface StackThere {
+  readonly containers: ReadonlyArray<ContainerThere>
+  /** The texts of its compose file and of its `.env`; empty where there is none. */
+  readonly compose: string
+  readonly env: string
+  /** The id of the release that runs there; empty where none is known. */
+  readonly release: string
 }
 
 /** What the server answered. Sizes are in KiB; what it does not have is not in the maps. */
@@ -70,6 +92,7 @@ export interface ServerFacts {
   readonly deployed: ReadonlyArray<string>
   /** Another text after every deploy to the remote path. */
   readonly revision: string
+  readonly there: StackThere
 }
 
 const number = (text: string | undefined) =>
@@ -80,6 +103,13 @@ const decodeLayers = Schema.decodeUnknownOption(Schema.parseJson(Schema.NullOr(S
 const pairOf = (line: string): Option.Option<readonly [string, string]> => {
   const [one, other] = line.split(" ")
   return one === undefined || other === undefined ? Option.none() : Option.some([one, other])
+}
+
+const containerThere = (line: string): Option.Option<ContainerThere> => {
+  const [id = "", image = "", running = "", oneOff = "", ...service] = line.split("|")
+  return service.length === 0 || oneOff === "True"
+    ? Option.none()
+    : Option.some({ id, image, isRunning: running === "true", service: service.join("|") })
 }
 
 /** Reads the answer of `preflightCommand`. */
@@ -112,6 +142,12 @@ export const parsePreflight = (output: string): ServerFacts => {
     }),
     loadedAs: new Map(Array.filterMap(values("loaded"), pairOf)),
     deployed: values("deployed"),
-    revision: value("revision")[0] ?? ""
+    revision: value("revision")[0] ?? "",
+    there: {
+      containers: Array.filterMap(values("stack"), containerThere),
+      compose: values("composefile").join("\n"),
+      env: values("env").join("\n"),
+      release: value("current")[0] ?? ""
+    }
   }
 }

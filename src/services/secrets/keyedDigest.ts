@@ -1,17 +1,28 @@
-import { Effect, Redacted } from "effect"
-import { createHmac } from "node:crypto"
+import { Effect, Option, Redacted } from "effect"
+import { createHmac, randomBytes } from "node:crypto"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../settings/Settings.ts"
 
 /** How many characters each digest has. */
 export const digestLength = 11
 
+// Tokens are made by machines: a password, which a person has chosen, could be guessed from what it signs.
+const keySettings = ["platform.token", "http.token", "gitHost.token", "token"] as const
+const ownKey = randomBytes(32)
+
 /**
  * Digests that tell whether two values are the same and nothing else about them, not even to who can guess them. Their
- * key is derived from `platform.token`: every process with these settings makes the same ones, after a restart too.
+ * key is derived from the first token that the settings hold: every process with these settings makes the same ones,
+ * after a restart too. Without any it is this process's own.
  */
 export const keyedDigest: Effect.Effect<(text: string) => string, SettingsError, Settings> = Effect.gen(function*() {
-  const token = yield* (yield* Settings).get("platform.token")
-  const key = createHmac("sha256", Redacted.value(token)).update("berth keyed digest").digest()
+  const settings = yield* Settings
+  const token = yield* Effect.reduce(
+    keySettings,
+    Option.none<Redacted.Redacted>(),
+    (found, name) => Option.isSome(found) ? Effect.succeed(found) : settings.find(name)
+  )
+  const secret = Option.match(token, { onNone: () => ownKey, onSome: Redacted.value })
+  const key = createHmac("sha256", secret).update("berth keyed digest").digest()
   return (text) => createHmac("sha256", key).update(text).digest("base64url").slice(0, digestLength)
 })

@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
 import type { DeployPlan } from "../../../src/pipelines/deploy/plan.ts"
-import { preflightFailure } from "../../../src/pipelines/deploy/preflight.ts"
+import { preflightFailures } from "../../../src/pipelines/deploy/preflight.ts"
 import type { ServerFacts } from "../../../src/pipelines/remote/deployPreflight.ts"
 
 const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
@@ -10,6 +10,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   composeVersion: "2.30.0",
   freeKiB: 10_000_000,
   revision: "",
+  there: { containers: [], compose: "", env: "", release: "" },
   dockerFreeKiB: 10_000_000,
   readOnly: undefined,
   imageIds: new Map(),
@@ -33,9 +34,11 @@ const plan = (overrides: Partial<DeployPlan> = {}): DeployPlan => ({
   ...overrides
 })
 
+const preflightFailure = (...given: Parameters<typeof preflightFailures>) => preflightFailures(...given)[0]
+
 const arriving = { files: 100_000_000, images: 200_000_000 }
 
-describe("preflightFailure", () => {
+describe("preflightFailures", () => {
   it("is nothing on a server that fits", () => {
     expect(preflightFailure(facts(), plan(), "Main", arriving)).toBeUndefined()
     expect(preflightFailure(facts({ engine: "20.10.24+dfsg1", composeKind: "v1" }), plan(), "Main", arriving))
@@ -65,5 +68,15 @@ describe("preflightFailure", () => {
     expect(preflightFailure(present, plan({ archive: undefined }), "Main", arriving)).toBeUndefined()
     const built = { fileName: "compose.yml", services: [{ name: "web", builds: true, envFiles: [], runs: true }] }
     expect(preflightFailure(facts(), plan({ archive: undefined, compose: built }), "Main", arriving)).toBeUndefined()
+  })
+
+  it("are told together, and what only follows from another is left out", () => {
+    const short = facts({ freeKiB: 1024, readOnly: "/srv" })
+    expect(preflightFailures(short, plan({ archive: undefined }), "Main", arriving)).toEqual([
+      expect.stringMatching(/may not write/),
+      expect.stringMatching(/no image shop:latest/),
+      expect.stringMatching(/free disk space/)
+    ])
+    expect(preflightFailures({ ...short, composeKind: "none" }, plan(), "Main", arriving)).toHaveLength(1)
   })
 })

@@ -1,8 +1,9 @@
 #!/bin/sh
-# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST NAME…: everything a deploy has to know of the server
-# (Docker, compose, disks, the images of these names, and files, whose names are on stdin, each ended by a NUL), a line
-# each. The four in the middle are yes or no: make a docker-compose 1.x show that it runs, tell the layers of the server's
-# images (MOST at most), hash the files, and whether as_root goes through sudo.
+# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: everything a deploy has to know of the
+# server (Docker, compose, disks, the images of these names, and files, whose names are on stdin, each ended by a NUL), a
+# line each. The four in the middle are yes or no: make a docker-compose 1.x show that it runs, tell the layers of the
+# server's images (MOST at most), hash the files, and whether as_root goes through sudo. For a plan, COMPOSE-FILE is not
+# empty: then the current release, the containers of the directory, and the texts of that file and .env are told too.
 # Compose takes longest to answer, so it is asked beside everything else. What the last deploy noted of it holds as long
 # as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
@@ -24,7 +25,8 @@ layers=$3
 files=$4
 through_sudo=$5
 most=$6
-shift 6
+planned=$7
+shift 7
 beside() {
   find_compose
   printf 'compose\t%s\t%s\n' "$compose_kind" "$compose_version"
@@ -49,8 +51,23 @@ if [ "$layers" = yes ]; then
   # shellcheck disable=SC2086 # A list of ids.
   [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
 fi
+# told KEY FILE: the lines of a file as they are.
+told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s/^/$1$tab/"; }
+stack() {
+  cd "$path" 2>/dev/null || return 0
+  IFS= read -r current 2>/dev/null <.berth/current && printf 'current\t%s\n' "$current"
+  told composefile "./$planned"
+  told env ./.env
+  ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0
+  # shellcheck disable=SC2086 # A list of ids.
+  [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
+    sed "s/^/stack$tab/"
+}
+stack=
+[ -z "$planned" ] || stack=$(stack)
 wait
 printf 'docker\t%s\n' "$info"
+[ -z "$stack" ] || printf '%s\n' "$stack"
 [ -w "$near" ] || printf 'readonly\t%s\n' "$near"
 printf 'free\t%s\ndockerfree\t%s\n' "$free_here" "$free_there"
 printf '%s\n' "$hashes" | sed "s/^/file$tab/"

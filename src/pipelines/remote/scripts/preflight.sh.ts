@@ -50,7 +50,8 @@ layers=$3
 files=$4
 through_sudo=$5
 most=$6
-shift 6
+planned=$7
+shift 7
 beside() {
   find_compose
   printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
@@ -73,8 +74,21 @@ if [ "$layers" = yes ]; then
   ids=$(as_root docker image ls -q --no-trunc </dev/null | awk '!seen[$0]++' | head -n "$most")
   [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
 fi
+told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s/^/$1$tab/"; }
+stack() {
+  cd "$path" 2>/dev/null || return 0
+  IFS= read -r current 2>/dev/null <.berth/current && printf 'current\\t%s\\n' "$current"
+  told composefile "./$planned"
+  told env ./.env
+  ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0
+  [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
+    sed "s/^/stack$tab/"
+}
+stack=
+[ -z "$planned" ] || stack=$(stack)
 wait
 printf 'docker\\t%s\\n' "$info"
+[ -z "$stack" ] || printf '%s\\n' "$stack"
 [ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
 printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
 printf '%s\\n' "$hashes" | sed "s/^/file$tab/"

@@ -1,5 +1,5 @@
 import type { PlanChange, PlanStep } from "../../../schema/PlatformPlan.ts"
-import type { Facts } from "./facts.ts"
+import type { Facts } from "../../plans/Fact.ts"
 
 /** What a plan says of one step of an upsert. */
 export interface Part extends PlanStep {

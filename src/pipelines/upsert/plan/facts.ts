@@ -1,11 +1,11 @@
 import { buildFields } from "../../applications/fields.ts"
 import { hostPortKey } from "../../applications/hostPort.ts"
+import type { FactKinds } from "../../plans/Fact.ts"
 
 const { baseDirectory, branch, buildPack, composeLocation, isStatic, publishDir, repository } = buildFields
 const fields = [buildPack, repository, branch, baseDirectory, composeLocation, isStatic, publishDir]
 
-/** What a plan is made from, in the order of its hash, with what to call it. */
-export const factLabels = {
+const labels = {
   entry: "the entry in platform.json",
   settings: "a setting that applications are made with",
   server: "the server",
@@ -21,17 +21,8 @@ export const factLabels = {
   decided: "what the steps would do"
 } satisfies Readonly<Record<string, string>>
 
-/** One thing that was read or decided, as JSON, and how it is now in words; no words for a secret. */
-export interface Fact {
-  readonly value: unknown
-  readonly now?: string
-}
-
-/** What was read and decided, by the names of `factLabels`. */
-export type Facts = Readonly<Record<string, Fact>>
-
 /** What only says something about one and the same application. */
-export const factsOfApplication: ReadonlyArray<string> = [
+const factsOfApplication: ReadonlyArray<string> = [
   ...fields.map(({ record }) => record),
   "ports_exposes",
   "fqdn",
@@ -39,3 +30,11 @@ export const factsOfApplication: ReadonlyArray<string> = [
   "platformSecret",
   "decided"
 ]
+
+/** What a plan of an upsert is made from. */
+export const upsertFacts: FactKinds = {
+  labels,
+  // What the steps would do follows from the rest, and is told only where nothing else is.
+  isImplied: (name, moved) =>
+    (moved.includes("application") && factsOfApplication.includes(name)) || (name === "decided" && moved.length > 1)
+}

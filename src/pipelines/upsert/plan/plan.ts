@@ -6,8 +6,9 @@ import { keyedDigest } from "../../../services/secrets/keyedDigest.ts"
 import { scrubbed } from "../../../services/secrets/scrubbed.ts"
 import { scrubbedJson } from "../../../services/secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../../services/secrets/secretsInUse.ts"
+import { movedSince, planHash } from "../../plans/planHash.ts"
 import { decide, type Decided, type PlanServices } from "./decide.ts"
-import { movedSince, planHash } from "./planHash.ts"
+import { upsertFacts } from "./facts.ts"
 
 /** What an upsert would do now, with a hash that holds a later upsert to it. Changes nothing anywhere. */
 export const plan = Effect.fn("plan")(function*(
@@ -23,7 +24,7 @@ export const plan = Effect.fn("plan")(function*(
     new: scrubbedJson(change.new, secrets)
   })
   return {
-    planHash: planHash(facts, digest),
+    planHash: planHash(upsertFacts, facts, digest),
     ...plan,
     changes: plan.changes.map(masked),
     steps: plan.steps.map((step) => ({ ...step, detail: scrubbed(step.detail, secrets) })),
@@ -41,7 +42,7 @@ export const checkPlan = Effect.fn("checkPlan")(function*(
   hash: string
 ): Effect.fn.Return<Pick<Decided, "decisions" | "planned">, PlanFailed | PlanMoved | SettingsError, PlanServices> {
   const { decisions, facts, plan, planned } = yield* decide(request)
-  const moved = movedSince(hash, facts, yield* keyedDigest)
+  const moved = movedSince(upsertFacts, hash, facts, yield* keyedDigest)
   if (moved.length === 0) return { decisions, planned }
   const secrets = yield* secretsInUse
   return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => scrubbed(words, secrets)) })

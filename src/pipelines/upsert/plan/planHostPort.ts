@@ -7,8 +7,8 @@ import { PortHidden } from "../../../schema/Upsert.ts"
 import type { Platform } from "../../../services/platform/Platform.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { hostPortKey, hostPortOf } from "../../applications/hostPort.ts"
+import type { Fact } from "../../plans/Fact.ts"
 import { decideHostPort, HostPortAction, hostPortChange, type PortDecision } from "../hostPortAction.ts"
-import type { Fact } from "./facts.ts"
 import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
 
 /** The plan of the step `env`, and the change that the route's own history has to know. */

@@ -8,11 +8,11 @@ import { createDefaults } from "../../applications/applications.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { differences } from "../../applications/changes.ts"
 import { buildFields, writtenFields } from "../../applications/fields.ts"
+import type { Facts } from "../../plans/Fact.ts"
 import { describeChanges } from "../describe.ts"
 import { decideSync } from "../sync.ts"
 import { SyncAction } from "../syncAction.ts"
 import type { Target } from "../target.ts"
-import type { Facts } from "./facts.ts"
 import { type Part, part, stop, willOf } from "./Part.ts"
 
 const exposedPorts = { field: "ports_exposes", label: "Exposed ports" }

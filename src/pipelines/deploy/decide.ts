@@ -1,0 +1,79 @@
+import type { Path } from "@effect/platform"
+import { type Duration, Effect, Option } from "effect"
+import type { DockerUnusable } from "../../schema/Container.ts"
+import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { SshError } from "../../schema/Ssh.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import type { ImageArchive } from "../archive/imageArchive.ts"
+import type { ServerFacts } from "../remote/deployPreflight.ts"
+import type { PollOptions } from "./awaitHealth.ts"
+import type { DeployFile } from "./deployFiles.ts"
+import { type DeployPlan, planDeploy } from "./plan.ts"
+import { preflight, preflightFailures } from "./preflight.ts"
+import { archiveNames, decideTransfer, readArchive, type Transfer, transferSize } from "./transfer.ts"
+
+/** What a deploy would do now, and what that follows from. */
+export interface Decision {
+  readonly plan: DeployPlan
+  /** What the archive holds; nothing where there is none, or where it can only be sent whole. */
+  readonly archive: Option.Option<ImageArchive>
+  readonly facts: ServerFacts
+  readonly transfer: Transfer
+  readonly mode: "auto" | "full"
+  readonly pollOptions: PollOptions
+  /** Why the deploy cannot be done; empty where it can. */
+  readonly obstacles: ReadonlyArray<string>
+}
+
+const total = (files: ReadonlyArray<DeployFile>) => files.reduce((sum, file) => sum + file.size, 0)
+
+/**
+ * Reads the project, its archive and the server, and decides what a deploy would do. Nothing is changed anywhere.
+ * @param isPlanned whether what is there now is wanted too, for a plan
+ */
+export const decide = Effect.fn("deploy.decide")(function*(
+  server: ServerAccess,
+  directory: string,
+  remotePath: string,
+  isPlanned: boolean
+): Effect.fn.Return<
+  Decision,
+  DockerUnusable | LocalFileFailed | ProjectFileInvalid | SettingsError | SshError,
+  LocalFiles | Path.Path | Settings | Ssh
+> {
+  const settings = yield* Settings
+  const plan = yield* planDeploy(directory)
+  const reading = plan.archive === undefined ? Effect.succeedNone : readArchive(plan.archive)
+  // A plan asks for the images that have the archive's names, too.
+  const read = isPlanned ? Option.some(yield* reading) : Option.none()
+  const named = archiveNames({
+    images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
+  })
+  const [facts, archive, mode, interval, timeout] = yield* Effect.all([
+    preflight(server, remotePath, plan, isPlanned ? named.map(({ name }) => name) : undefined),
+    Option.match(read, { onNone: () => reading, onSome: (known) => Effect.succeed(known) }),
+    settings.get("deploy.transfer"),
+    settings.get("deploy.healthInterval"),
+    Option.match(plan.healthTimeout, {
+      onNone: () => settings.get("deploy.healthTimeout"),
+      onSome: Effect.succeed<Duration.Duration>
+    })
+  ], { concurrency: 2 })
+  const transfer = decideTransfer(plan.archive, archive, facts, mode)
+  const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
+  const images = transferSize(transfer, plan.archive)
+  const files = total(added) + (transfer.kind === "file" ? images : 0)
+  return {
+    plan,
+    archive,
+    facts,
+    transfer,
+    mode,
+    pollOptions: { interval, timeout },
+    obstacles: preflightFailures(facts, plan, server.name, { files, images })
+  }
+})

@@ -1,0 +1,51 @@
+import { Either, Predicate, Record } from "effect"
+import { parseYaml } from "../../services/foreign/yaml.ts"
+import { envValues, parseEnv } from "./envText.ts"
+import { interpolate } from "./interpolate.ts"
+
+/** What compose makes no new container for. */
+const neverTold = new Set(["build", "depends_on", "profiles", "pull_policy", "scale"])
+/** What services share: a change there may be one of each. */
+const shared = ["name", "networks", "volumes", "configs", "secrets"]
+
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : Predicate.isRecord(value)
+    ? Object.fromEntries(Object.keys(value).sort().map((key) => [key, sorted(value[key])]))
+    : value
+
+const hasNoReplica = (service: Record<string, unknown>) =>
+  service["scale"] === 0 || (Predicate.isRecord(service["deploy"]) && service["deploy"]["replicas"] === 0)
+
+/** A service as compose would see it. */
+export interface ServiceDefinition {
+  /** Another text wherever compose may make a new container for the service. */
+  readonly text: string
+  /** Whether it is told to have no container at all. */
+  readonly isScaledToZero: boolean
+}
+
+const contentOf = (compose: string): unknown =>
+  Either.flatMap(parseYaml(compose, { merge: true }), ({ document }) => Either.try((): unknown => document.toJS()))
+    .pipe(Either.getOrElse(() => undefined))
+
+/**
+ * The services of a compose file by their names, with the variables of `.env` put in; none where the file cannot be
+ * read. What the environment of a program adds to that on the server is not known here.
+ */
+export const serviceDefinitions = (compose: string, env: string): ReadonlyMap<string, ServiceDefinition> => {
+  const content = contentOf(compose)
+  const services = Predicate.isRecord(content) ? content["services"] : undefined
+  if (!Predicate.isRecord(content) || !Predicate.isRecord(services)) return new Map()
+  const { values } = envValues(parseEnv(env))
+  const common = shared.map((key) => sorted(content[key]))
+  return new Map(
+    Object.entries(services).map(([name, service]) => {
+      const fields = Predicate.isRecord(service) ? service : {}
+      const told = Record.filter(fields, (_, key) => !neverTold.has(key))
+      const { missing, text } = interpolate(JSON.stringify([sorted(told), common]), values)
+      return [name, { text: missing ?? text, isScaledToZero: hasNoReplica(fields) }]
+    })
+  )
+}

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { spawnSync } from "node:child_process"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Runs } from "../../../../src/services/runs/Runs.ts"
+import { scene } from "../../../fixtures/deployScene.ts"
+import { shells } from "../../../layers/RemoteHere.ts"
+
+/** Every file below a directory, with what is in it. */
+const contents = (directory: string) =>
+  readdirSync(directory, { recursive: true, withFileTypes: true }).map((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    return [path, entry.isFile() ? readFileSync(path, "hex") : entry.isDirectory()]
+  })
+
+const changes = (items: ReadonlyArray<{ readonly name: string; readonly change: string }>) =>
+  Object.fromEntries(items.map(({ change, name }) => [name, change]))
+
+describe.each(shells)("a plan of a deploy, in $name", (shell) => {
+  it.scopedLive(
+    "says what the deploy then does, and changes nothing",
+    () =>
+      Effect.gen(function*() {
+        const { archive, asked, berth, bring, deployed, directory, home, planned, standIns } = yield* scene({
+          shell: shell.path
+        })
+        yield* bring(archive("one"))
+        const before = contents(home)
+        const first = yield* planned
+        expect(contents(home)).toEqual(before)
+        expect(yield* asked).toEqual([])
+        expect((yield* Effect.provide(Effect.flatMap(Runs, (runs) => runs.list({})), berth)).runs).toEqual([])
+        expect(first).toMatchObject({
+          projectPath: directory,
+          remotePath: "~/containers/shop",
+          obstacles: [],
+          warnings: []
+        })
+        expect(changes(first.files)).toEqual({ ".env": "new", "compose.yml": "new", "conf/a b'c": "new" })
+        expect(first.images).toEqual([{ name: "shop:latest", change: "new", bytesToSend: archive("one").length }])
+        expect(first.services).toEqual([{ name: "web", change: "create" }])
+        expect(first.bytesToSend).toBe(first.bytesTotal)
+        yield* deployed
+
+        const none = yield* planned
+        expect([...none.files, ...none.images].every(({ change }) => change === "same")).toBe(true)
+        expect(none).toMatchObject({ services: [{ name: "web", change: "keep" }], bytesToSend: 0 })
+        const calls = (yield* standIns.dockerCalls).length
+        expect((yield* planned).planHash).toBe(none.planHash)
+        expect((yield* standIns.dockerCalls).slice(calls).map(({ args }) => args[0])).not.toContain("load")
+
+        yield* bring(archive("two"))
+        writeFileSync(join(directory, "compose.yml"), "services:\n  api:\n    image: shop:latest\n")
+        rmSync(join(directory, ".env"))
+        const next = yield* planned
+        expect(changes(next.files)).toEqual({ ".env": "removed", "compose.yml": "changed", "conf/a b'c": "same" })
+        expect(next.images).toMatchObject([{ name: "shop:latest", change: "changed" }])
+        expect(next.images[0]?.bytesToSend).toBeLessThan(10_000)
+        expect(changes(next.services)).toEqual({ api: "create", web: "keep" })
+        expect(next.warnings).toEqual([
+          "the service web has containers there and is not in compose.yml: they stay as they are"
+        ])
+        expect(next.bytesToSend).toBeLessThan(next.bytesTotal)
+      }),
+    60_000
+  )
+})
+
+describe("a deploy that is held to a plan", () => {
+  it.scopedLive(
+    "is done while nothing moved, and refused with what moved, and nothing done",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployedWith, directory, home, planned, remote, standIns } = yield* scene()
+        const local = (name: string, text: string | Uint8Array) => writeFileSync(join(directory, name), text)
+        const there = (name: string, text: string) => writeFileSync(join(remote, name), text)
+        const docker = (...args: ReadonlyArray<string>) =>
+          spawnSync(join(standIns.bin, "docker"), args, { env: { ...process.env, ...standIns.env } })
+        const compose = readFileSync(join(directory, "compose.yml"), "utf8")
+        yield* bring(archive("one"))
+        const { planHash: first } = yield* planned
+        local("conf/a b'c", "y")
+        const early = yield* Effect.flip(deployedWith({ planHash: first }))
+        expect(early).toMatchObject({ _tag: "DeployPlanMoved", status: 409 })
+        expect(early.message).toBe(
+          "The plan for ~/containers/shop on \"Main\" no longer holds: a file of container.json has changed. " +
+            "Nothing was changed. Make a new plan, and send its planHash"
+        )
+        // Not even a directory for the lock.
+        expect(readdirSync(home)).toEqual([])
+
+        expect(yield* deployedWith({ planHash: (yield* planned).planHash })).toMatchObject({ healthy: true })
+        const { planHash } = yield* planned
+        const moves: ReadonlyArray<readonly [words: string, move: () => void, undo: () => void]> = [
+          [
+            "the list of variables in the env files has changed.",
+            () => local(".env", "B=1\n"),
+            () => local(".env", "A=1\n")
+          ],
+          [
+            "the compose file has changed; a value in the env files has changed; the image archive has changed.",
+            () => {
+              local(".env", "A=2\n")
+              local("compose.yml", `${compose}#\n`)
+              local("shop.tar", archive("two"))
+            },
+            () => {
+              local(".env", "A=1\n")
+              local("compose.yml", compose)
+              local("shop.tar", archive("one"))
+            }
+          ],
+          [
+            "a file on the server has changed; what runs there has changed; the release there is now 20260102-7.",
+            () => {
+              there("conf/a b'c", "edited")
+              docker("stop", "shop-web-1")
+              there(".berth/current", "20260102-7\n")
+            },
+            () => {
+              there("conf/a b'c", "y")
+              docker("start", "shop-web-1")
+              rmSync(join(remote, ".berth/current"))
+            }
+          ]
+        ]
+        for (const [words, move, undo] of moves) {
+          move()
+          const before = contents(remote)
+          const calls = (yield* standIns.dockerCalls).length
+          expect((yield* Effect.flip(deployedWith({ planHash }))).message).toContain(`no longer holds: ${words}`)
+          expect(contents(remote)).toEqual(before)
+          const since = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
+          expect(since.filter((call) => /\b(load|tag|up|stop|rm)\b/.test(call))).toEqual([])
+          undo()
+        }
+        expect(yield* deployedWith({ planHash })).toMatchObject({ uploadedFiles: [] })
+      }),
+    60_000
+  )
+
+  it.scopedLive("is checked again once it has the lock", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployedWith, directory, planned, program } = yield* scene()
+      yield* bring(archive("one"))
+      const { planHash } = yield* planned
+      // Whoever takes the lock finds the value changed meanwhile.
+      yield* program("flock", `PATH=\${PATH#*:}\necho A=2 >'${join(directory, ".env")}'\nexec flock "$@"`)
+      expect((yield* Effect.flip(deployedWith({ planHash }))).message).toContain("a value in the env files has changed")
+    }))
+
+  it.scopedLive("does not know the plan of another Berth, or for another path", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployedWith, planned } = yield* scene()
+      yield* bring(archive("one"))
+      const { planHash } = yield* planned
+      expect((yield* Effect.flip(deployedWith({ planHash, remotePath: "~/elsewhere" }))).message)
+        .toContain("what is deployed, or where to, has changed")
+      const other = yield* scene({ settings: { "platform.token": Redacted.make("t-0123456789") } })
+      yield* other.bring(other.archive("one"))
+      expect((yield* Effect.flip(other.deployedWith({ planHash }))).message).toContain("made by another Berth")
+    }))
+})
