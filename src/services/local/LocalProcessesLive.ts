@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, Layer, Predicate, Queue, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Mailbox, Predicate, Schedule, Stream } from "effect"
 import type { Scope } from "effect"
 // Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted.
 import spawn from "cross-spawn"
@@ -96,7 +96,7 @@ const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<v
     const output = lastBytes(command.maxOutput)
     const exited = yield* Deferred.make<number | null, ProgramNotFound>()
     const closed = yield* Deferred.make<void>()
-    const heard = yield* Queue.sliding<string>(16)
+    const heard = yield* Mailbox.make<string>({ capacity: 16, strategy: "sliding" })
     let bytes = 0
     for (const stream of [child.stdout, child.stderr]) {
       // A character may come in two pieces.
@@ -104,7 +104,7 @@ const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<v
       stream?.on("data", (chunk: Buffer) => {
         bytes += chunk.length
         output.add(chunk)
-        if (onOutput !== undefined) Queue.unsafeOffer(heard, decoder.write(chunk))
+        if (onOutput !== undefined) heard.unsafeOffer(decoder.write(chunk))
       })
     }
     child.once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
@@ -114,13 +114,18 @@ const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<v
     if (child.exitCode !== null || child.signalCode !== null) {
       Deferred.unsafeDone(exited, Effect.succeed(child.exitCode))
     }
-    if (onOutput !== undefined) yield* Effect.forkScoped(Stream.runForEach(Stream.fromQueue(heard), onOutput))
+    const listener = onOutput === undefined
+      ? Fiber.void
+      : yield* Effect.forkScoped(Stream.runForEach(Mailbox.toStream(heard), onOutput))
 
     const code = yield* Effect.timeoutOption(Deferred.await(exited), command.timeout)
     if (code._tag === "None") yield* endGroup(child)
     yield* Effect.timeoutOption(Deferred.await(closed), lastWordsMillis)
     child.stdout?.destroy()
     child.stderr?.destroy()
+    // What came last is told too.
+    yield* heard.end
+    yield* Effect.timeoutOption(Fiber.join(listener), lastWordsMillis)
     const cut = bytes > command.maxOutput ? `[the first ${bytes - command.maxOutput} bytes are left out]\n` : ""
     const exit: LocalExit = {
       exitCode: code._tag === "None" ? null : code.value,

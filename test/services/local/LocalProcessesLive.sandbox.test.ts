@@ -60,6 +60,17 @@ describe("LocalProcessesLive", () => {
       expect(exit.output).toContain("err\n")
     }).pipe(Effect.provide(LocalProcessesLive)))
 
+  it.live("passes on what a program said last, however slow the listener is", () =>
+    Effect.gen(function*() {
+      const processes = yield* LocalProcesses
+      const heard = yield* Ref.make("")
+      yield* processes.run(
+        node("console.log('last words')"),
+        (text) => Effect.delay(Ref.update(heard, (all) => all + text), "100 millis")
+      )
+      expect(yield* Ref.get(heard)).toBe("last words\n")
+    }).pipe(Effect.provide(LocalProcessesLive)))
+
   it.live("keeps the end of a flood, and says how much is missing", () =>
     Effect.gen(function*() {
       const processes = yield* LocalProcesses
