@@ -1,5 +1,5 @@
 import { HttpApiBuilder, HttpApp, type HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Deferred, Effect, Fiber, Option, Ref } from "effect"
+import { Deferred, Effect, Fiber, Option, Ref, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type Run, RunInterrupted } from "../schema/Run.ts"
 import { Locks } from "../services/locks/Locks.ts"
@@ -11,6 +11,9 @@ import { runEndpoints } from "./api/startsRun.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 const longestKey = 200
+
+/** Which door the caller says it is; the page of a stranger cannot say so, since the guard turns it away. */
+const doorOf = Schema.decodeUnknownOption(Schema.Literal("cli", "mcp", "web", "script"))
 
 const pathOf = (url: string) => url.split("?")[0] ?? url
 
@@ -78,7 +81,10 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         const begin = Effect.gen(function*() {
           const started = yield* Deferred.make<Run>()
           const handler = yield* Effect.fork(Effect.provideService(app, RunRequest, {
-            requestedBy: { door: "http", name: userAtMachine() },
+            requestedBy: {
+              door: Option.getOrElse(doorOf(request.headers["berth-door"]), () => "http" as const),
+              name: userAtMachine()
+            },
             idempotency,
             started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run)))
           }))

@@ -35,11 +35,12 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
 // What is asked for first is answered first: going on with what an earlier process left can wait a moment.
 const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(takeUpRuns, "300 millis")))
 
+/** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
+export const EndpointsLive = ErrorsLive.pipe(Layer.provideMerge(RunRequestsLive), Layer.provideMerge(ApiLive))
+
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
 export const Http = HttpApiBuilder.serve(guard).pipe(
   Layer.provide(Pages),
-  Layer.provide(ErrorsLive),
-  Layer.provide(RunRequestsLive),
-  Layer.provide(ApiLive),
+  Layer.provide(EndpointsLive),
   Layer.merge(TakeUpRuns)
 )

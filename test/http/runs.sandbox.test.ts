@@ -58,6 +58,19 @@ const soon = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.retry(effect, { schedule: Schedule.spaced("20 millis"), times: 500 })
 
 describe.skipIf(process.platform === "win32")("the runs of a service", () => {
+  it.scopedLive("tell through which door they were asked for, if it is one", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("true")
+      const doors = ["web", "back"]
+      const ids = yield* Effect.forEach(doors, (door) =>
+        Effect.map(service.build({ "berth-door": door }), ({ headers }) => headers.get("berth-run")))
+      const runs = yield* Effect.forEach(ids, (id) =>
+        service.request("GET", `/api/runs/${id}`))
+      expect(runs).toMatchObject(
+        [{ body: { requestedBy: { door: "web" } } }, { body: { requestedBy: { door: "http" } } }]
+      )
+    }))
+
   it.scopedLive("are named by the answer of what started them, listed and shown", () =>
     Effect.gen(function*() {
       const service = yield* stage("echo hello")

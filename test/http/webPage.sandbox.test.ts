@@ -22,7 +22,7 @@ const started = (settings = "") =>
       "assets/style-abc.css": "a{}",
       "assets/.hidden.js": script
     })
-    return yield* startService(yield* settingsFileWith(settings), "127.0.0.1", directory)
+    return yield* startService(yield* settingsFileWith(settings), "127.0.0.1", { page: directory })
   })
 
 describe("the web page", () => {

@@ -39,7 +39,11 @@ describe("the direction of imports", () => {
         "src/http/api/A.ts": using("../../schema/A.ts"),
         "src/web/main.tsx": using("../http/api/A.ts", "../schema/A.ts", "./one/a.tsx"),
         "src/web/one/a.tsx": nothing,
-        "src/main.ts": using("./http/a.ts")
+        "src/client/a.ts": using("../schema/A.ts", "../http/api/A.ts"),
+        "src/client/node/a.ts": using("../a.ts", "../../http/a.ts") + "import \"node:fs\"\n",
+        "src/cli/a.ts": using("../client/node/a.ts", "../schema/A.ts", "../serve.ts"),
+        "src/serve.ts": using("./http/a.ts"),
+        "src/main.ts": using("./serve.ts")
       })
       expect(found).toEqual({ succeeded: true, broken: [] })
     }))
@@ -59,6 +63,10 @@ describe("the direction of imports", () => {
         "src/http/b.ts": using("../main.ts"),
         "src/http/c.ts": using("../web/a.ts"),
         "src/web/a.ts": using("../main.ts", "node:fs"),
+        "src/client/a.ts": using("../http/a.ts", "node:fs"),
+        "src/client/b.ts": using("./node/a.ts", "../services/one/a.ts"),
+        "src/client/node/a.ts": using("../../cli/a.ts"),
+        "src/cli/a.ts": using("../pipelines/a.ts"),
         "src/main.ts": nothing,
         "node_modules/ssh2/package.json": "{ \"name\": \"ssh2\", \"main\": \"index.js\" }",
         "node_modules/ssh2/index.js": "exports.Client = 1\n",
@@ -67,7 +75,13 @@ describe("the direction of imports", () => {
       expect(found).toEqual({
         succeeded: false,
         broken: [
+          "client-for-browsers src/client/a.ts",
+          "client-for-browsers src/client/b.ts",
+          "client-for-browsers src/client/b.ts",
+          "client-without-node src/client/a.ts",
           "file-cycles src/schema/A.ts",
+          "floor-cli src/cli/a.ts",
+          "floor-client src/client/node/a.ts",
           "floor-http src/http/b.ts",
           "floor-http src/http/c.ts",
           "floor-pipelines src/pipelines/b.ts",

@@ -18,7 +18,14 @@ const parameters = [
     "Idempotency-Key",
     "The same key with the same body within 24 hours is the same run: its answer again, and no second execution.",
     200
-  )
+  ),
+  {
+    name: "Berth-Door",
+    in: "header",
+    required: false,
+    description: "Which door the request comes through; the run's `requestedBy` tells it. Left out, it is http.",
+    schema: { type: "string", enum: ["cli", "mcp", "web", "script"] }
+  }
 ]
 const runHeader = { "Berth-Run": { description: "The id of the run.", schema: { type: "string" } } }
 const record = (value: unknown) => (Predicate.isRecord(value) ? value : {})

@@ -1,0 +1,120 @@
+import type { HttpApiError, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { Data, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { version } from "../schema/version.ts"
+
+/**
+ * Why a call of the service came to nothing.
+ *
+ * `refused`: it answered with a failure, whose status and sentence this has. `unreachable`: nobody answered, or the
+ * connection broke. `unexpected`: what answered is not this version of Berth, or what was asked cannot be sent.
+ */
+export class BerthError extends Data.TaggedError("BerthError")<{
+  readonly reason: "refused" | "unreachable" | "unexpected"
+  readonly message: string
+  /** The status of the answer; absent where there was none. */
+  readonly status?: number
+}> {}
+
+/** The service answered with a failure. */
+export const refused = (status: number, message: string): BerthError =>
+  new BerthError({ reason: "refused", status, message })
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "the connection broke",
+  EPIPE: "the connection broke",
+  UND_ERR_SOCKET: "the connection broke",
+  ENOTFOUND: "its host name is not known",
+  EAI_AGAIN: "its host name cannot be looked up now",
+  EHOSTUNREACH: "there is no way to this host",
+  ENETUNREACH: "there is no way to this network",
+  ETIMEDOUT: "it did not answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "it did not answer in time",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an authority that this machine does not know",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate is signed by an authority that this machine does not know",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host",
+  EPROTO: "it does not speak TLS there: try http:// in place of https://",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS there: try http:// in place of https://"
+}
+
+/** What is behind a failed request, from the outermost cause inwards. */
+const causesOf = (cause: unknown, depth = 0): ReadonlyArray<unknown> =>
+  depth > 5 || Predicate.isNullable(cause)
+    ? []
+    : [cause, ...(Predicate.hasProperty(cause, "cause") ? causesOf(cause.cause, depth + 1) : [])]
+
+const messageOf = (cause: unknown): string => cause instanceof Error ? cause.message : String(cause)
+
+const reasonIn = (cause: unknown): string => {
+  const causes = causesOf(cause)
+  const codes = causes.flatMap((each) => Predicate.hasProperty(each, "code") ? [String(each.code)] : [])
+  const known = codes.map((code) => words[code]).find(Predicate.isNotUndefined)
+  return known ?? messageOf(causes.at(-1) ?? "no answer").slice(0, 200)
+}
+
+/** Nobody answered at an address, as a sentence that says what to do about it. */
+export const unreachable = (where: string, cause: unknown): BerthError =>
+  new BerthError({
+    reason: "unreachable",
+    message: `Cannot reach Berth at ${where}: ${reasonIn(cause)}. Check the address, and that the service runs there`
+  })
+
+const isOther = (where: string) =>
+  `Check that Berth answers at ${where}, and that it is version ${version} like this client`
+
+/** Something answered that does not answer as this version of Berth does. */
+export const unexpected = (where: string, what: string): BerthError =>
+  new BerthError({ reason: "unexpected", message: `${what}. ${isOther(where)}` })
+
+const decodeError = Schema.decodeOption(Schema.parseJson(Schema.Struct({ error: Schema.String })))
+
+/** The sentence of a failed answer's body; nothing where it does not have one as Berth writes it. */
+export const errorIn = (body: string): Option.Option<string> => Option.map(decodeError(body), ({ error }) => error)
+
+/** Reads an answer that is a failure. */
+export const readRefusal = (
+  where: string,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<never, BerthError> =>
+  Effect.flatMap(
+    Effect.mapError(response.text, (error) => unreachable(where, error)),
+    (body) =>
+      Option.match(errorIn(body), {
+        onSome: (message) => refused(response.status, message),
+        onNone: () =>
+          unexpected(where, `${where} answered with status ${response.status}, and not in the way that Berth does`)
+      })
+  )
+
+/** What a call can fail with before it is told as a `BerthError`. */
+export type CallFailure =
+  | BerthError
+  | HttpClientError.HttpClientError
+  | ParseResult.ParseError
+  | HttpApiError.HttpApiDecodeError
+  | { readonly _tag: "ApiError"; readonly status: number; readonly message: string }
+
+/** Any failure of a call as the one that callers see. */
+export const toBerthError = (where: string) => (failure: CallFailure): BerthError => {
+  switch (failure._tag) {
+    case "BerthError":
+      return failure
+    case "ApiError":
+      return refused(failure.status, failure.message)
+    case "HttpApiDecodeError":
+      return refused(400, failure.message)
+    case "RequestError":
+      return failure.reason === "Transport"
+        ? unreachable(where, failure)
+        : unexpected(where, `The request cannot be sent: ${messageOf(failure.cause ?? failure)}`)
+    case "ResponseError":
+      return unexpected(where, `The answer of ${where} cannot be read: ${messageOf(failure.cause ?? failure)}`)
+    case "ParseError": {
+      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(failure)
+      const field = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".")}`
+      return unexpected(where, `A request or its answer does not have the expected shape${field}`)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { Context, Data, Effect, Predicate, Schema } from "effect"
+import { BerthApi } from "../http/api/BerthApi.ts"
+import { Run } from "../schema/Run.ts"
+import { BerthError, readRefusal, toBerthError, unexpected } from "./BerthError.ts"
+
+/** How the requests of an effect are sent, beside what they say, and who hears their answers as they came. */
+export class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
+  defaultValue: (): {
+    readonly headers: Readonly<Record<string, string>>
+    readonly heard: (body: string) => Effect.Effect<void>
+  } => ({ headers: {}, heard: () => Effect.void })
+}) {}
+
+/** A run was started, and its answer comes later. */
+export class Accepted extends Data.TaggedError("Accepted")<{ readonly run: Run }> {}
+
+const decodeRun = Schema.decodeOption(Schema.parseJson(Run))
+
+/** Reads each answer whole: a failure is one of the effect, and so is a run in place of the answer that it will have. */
+const readAnswer = (where: string, request: HttpClientRequest.HttpClientRequest) =>
+(
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Accepted | BerthError> =>
+  Effect.gen(function*() {
+    if (response.status >= 400) return yield* readRefusal(where, response)
+    const text = yield* Effect.mapError(response.text, toBerthError(where))
+    const { heard } = yield* Sending
+    yield* heard(text)
+    if (response.status === 202) {
+      const run = decodeRun(text)
+      if (run._tag === "None") return yield* unexpected(where, `${where} answered a run that cannot be read`)
+      return yield* new Accepted({ run: run.value })
+    }
+    const { headers, status } = response
+    return HttpClientResponse.fromWeb(request, new Response(text === "" ? null : text, { status, headers }))
+  })
+
+const isSegment = (value: unknown) => Predicate.isString(value) && !["", ".", ".."].includes(value)
+
+/** The parts of a request's path so that each stays one part of the address. */
+const encodedPath = (request: unknown): Effect.Effect<unknown, BerthError> => {
+  if (!Predicate.hasProperty(request, "path") || !Predicate.isRecord(request.path)) return Effect.succeed(request)
+  const parts = Object.entries(request.path)
+  const unfit = parts.find(([, value]) => !isSegment(value))
+  if (unfit !== undefined) {
+    const [name, value] = unfit
+    const message = `${JSON.stringify(value)} cannot be the ${name} of anything: nothing was asked`
+    return new BerthError({ reason: "unexpected", message })
+  }
+  const path = Object.fromEntries(parts.map(([name, value]) => [name, encodeURIComponent(String(value))]))
+  return Effect.succeed({ ...request, path })
+}
+
+const withEncodedPaths = <Client extends object>(client: Client): Client =>
+  new Proxy(client, {
+    get: (target, name, receiver) => {
+      const endpoint: unknown = Reflect.get(target, name, receiver)
+      return Predicate.isFunction(endpoint)
+        ? (request: unknown) => Effect.flatMap(encodedPath(request), (encoded) => endpoint(encoded))
+        : endpoint
+    }
+  })
+
+/** An HTTP client that says in each request what `Sending` has to say. */
+export const sending = <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpClient.HttpClient.With<E, R> =>
+  HttpClient.mapRequestEffect(
+    client,
+    (request) => Effect.map(Sending, ({ headers }) => HttpClientRequest.setHeaders(request, headers))
+  )
+
+/**
+ * A function for each endpoint of the contract.
+ * @param where what people call the place that the client sends to: its address, usually
+ */
+export const makeEndpoints = (client: HttpClient.HttpClient, where: string) =>
+  Effect.map(
+    HttpApiClient.makeWith(BerthApi, {
+      httpClient: HttpClient.transform(
+        sending(client),
+        (answer, request) => Effect.flatMap(Effect.mapError(answer, toBerthError(where)), readAnswer(where, request))
+      )
+    }),
+    withEncodedPaths
+  )
+
+/** The endpoints of the service, each a function of what it takes. */
+export type Endpoints = Effect.Effect.Success<ReturnType<typeof makeEndpoints>>

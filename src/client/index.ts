@@ -1,0 +1,5 @@
+export { type Address, type Answer, Berth, type Call, type Door, layer, make, type StartedRun } from "./Berth.ts"
+export { BerthError } from "./BerthError.ts"
+export type { Endpoints } from "./endpoints.ts"
+export type { FollowedLogs } from "./followedLogs.ts"
+export { RunEvent } from "./runEvents.ts"

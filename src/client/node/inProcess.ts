@@ -1,0 +1,47 @@
+import { FetchHttpClient, HttpApiBuilder, HttpApp, HttpClient, HttpClientRequest, HttpServer } from "@effect/platform"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Effect, Layer } from "effect"
+import { EndpointsLive } from "../../http/server.ts"
+import { takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
+import { servicesLive } from "../../services/ServicesLive.ts"
+import { Berth, type Door, make } from "../Berth.ts"
+
+// No request leaves the process: this only makes an address of each path.
+const origin = "http://berth.invalid"
+
+/** Whether a request has to do with runs: what an earlier process left is taken up before it. */
+const isAboutRuns = ({ headers, url }: HttpClientRequest.HttpClientRequest) =>
+  "idempotency-key" in headers || url.startsWith(`${origin}/api/runs`)
+
+/**
+ * The whole service in this process, without a socket: the same endpoints, with the same settings file and the same
+ * store of runs. Its runs end with the scope, which gives them the time that a service's shutdown gives them.
+ */
+export const inProcess = (
+  settingsFile: string,
+  { door = "script" }: { readonly door?: Door } = {}
+): Layer.Layer<Berth> =>
+  Layer.scoped(
+    Berth,
+    Effect.gen(function*() {
+      const { Middleware, Router } = HttpApiBuilder
+      const runtime = yield* Layer.toRuntime(
+        Layer.mergeAll(EndpointsLive, HttpServer.layerContext, Router.Live, Middleware.layer).pipe(
+          Layer.provideMerge(Layer.provideMerge(servicesLive(settingsFile), NodeContext.layer))
+        )
+      )
+      const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
+      const taken = yield* Effect.cached(Effect.provide(takeUpRuns, runtime))
+      const handling = Layer.succeed(FetchHttpClient.Fetch, (input, init) => handle(new Request(input, init)))
+      const http = yield* Effect.provide(HttpClient.HttpClient, Layer.provide(FetchHttpClient.layer, handling))
+      return yield* make(
+        http.pipe(
+          HttpClient.mapRequest((request) =>
+            request.pipe(HttpClientRequest.prependUrl(origin), HttpClientRequest.setHeader("berth-door", door))
+          ),
+          HttpClient.transform((answer, request) => isAboutRuns(request) ? Effect.zipRight(taken, answer) : answer)
+        ),
+        { where: "this process", outlives: false }
+      )
+    })
+  )

@@ -1,0 +1,61 @@
+import * as Sse from "@effect/experimental/Sse"
+import { type HttpClient, HttpClientRequest } from "@effect/platform"
+import { Duration, Effect, Ref, Schedule, Stream } from "effect"
+import { type BerthError, readRefusal, toBerthError, unreachable } from "./BerthError.ts"
+
+/** A server-sent event as it came; `data` is JSON. */
+export interface RawEvent {
+  readonly id: string | undefined
+  readonly event: string
+  readonly data: string
+}
+
+/** A stream of events that goes on when its connection breaks. */
+export interface EventSource {
+  /** The request for the events after the last one that was received; nothing was at first. */
+  readonly request: (last: RawEvent | undefined) => HttpClientRequest.HttpClientRequest
+  /** Whether this event is the last that there is. */
+  readonly isEnd: (event: RawEvent) => boolean
+  /** Whether the service is known to have answered a moment ago: then it is waited for from the first connection on. */
+  readonly answeredBefore: boolean
+}
+
+// A restart of the service ends no run: it is waited for, a minute at most.
+const pauses = Schedule.exponential("250 millis", 2).pipe(
+  Schedule.union(Schedule.spaced("5 seconds")),
+  Schedule.upTo(Duration.seconds(60))
+)
+
+/**
+ * The events of a source. A connection that breaks is made again after a moment, and goes on after the last event; what
+ * the service refuses is not asked again.
+ * @param where what people call the place that the client sends to
+ */
+export const serverEvents = (
+  client: HttpClient.HttpClient,
+  where: string,
+  { answeredBefore, isEnd, request }: EventSource
+): Stream.Stream<RawEvent, BerthError> =>
+  Stream.unwrap(Effect.gen(function*() {
+    const last = yield* Ref.make<RawEvent | undefined>(undefined)
+    const connection = Effect.gen(function*() {
+      const asked = HttpClientRequest.setHeader(request(yield* Ref.get(last)), "accept", "text/event-stream")
+      const response = yield* Effect.mapError(client.execute(asked), toBerthError(where))
+      if (response.status >= 400) return yield* readRefusal(where, response)
+      return response.stream.pipe(
+        Stream.mapError((error) => unreachable(where, error)),
+        Stream.decodeText(),
+        Stream.pipeThroughChannel(Sse.makeChannel<BerthError, unknown>()),
+        Stream.map(({ data, event, id }): RawEvent => ({ data, event, id })),
+        Stream.tap((event) => Ref.set(last, event)),
+        // A service that stops ends its streams as if nothing else would come.
+        Stream.concat(Stream.fail(unreachable(where, "the connection broke")))
+      )
+    })
+    const isWorthAnother = ({ reason }: BerthError) =>
+      Effect.map(Ref.get(last), (heard) => reason === "unreachable" && (answeredBefore || heard !== undefined))
+    return Stream.unwrap(connection).pipe(
+      Stream.retry(Schedule.whileInputEffect(pauses, isWorthAnother)),
+      Stream.takeUntil(isEnd)
+    )
+  }))

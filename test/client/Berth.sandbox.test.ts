@@ -1,0 +1,169 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Chunk, Context, Effect, Exit, Fiber, Layer, Redacted, Ref, Schedule, Scope, Stream } from "effect"
+import { join } from "node:path"
+import { Berth, BerthError, type RunEvent } from "../../src/client/index.ts"
+import { inProcess } from "../../src/client/node/inProcess.ts"
+import { overHttp } from "../../src/client/node/overHttp.ts"
+import { makeWorld } from "../../src/sandbox/world.ts"
+import { freePort } from "../fixtures/freePort.ts"
+import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { plant, temporaryDirectory } from "../layers/temporary.ts"
+
+const connected = (layer: Layer.Layer<Berth>) => Effect.map(Layer.build(layer), Context.get(Berth))
+
+/** Both ways to the service, which have to feel the same. */
+const ways = {
+  "at an address": (settingsFile: string) =>
+    Effect.flatMap(startService(settingsFile), ({ url }) => connected(overHttp({ url, door: "cli" }))),
+  "in this process": (settingsFile: string) => connected(inProcess(settingsFile, { door: "cli" }))
+}
+
+/** A project whose build runs a script of `sh`, and the settings for it. */
+const buildStage = (script: string) =>
+  Effect.gen(function*() {
+    const root = yield* temporaryDirectory
+    yield* plant(root, {
+      "app/build-image-tar.ps1": `${script}\n`,
+      "pwsh": "for script do :; done\n. \"$script\"\n"
+    })
+    const settingsFile = yield* settingsFileWith(`build: { shell: [sh, ${join(root, "pwsh")}] }\n`)
+    return { settingsFile, projectPath: join(root, "app") }
+  })
+
+const summary = (events: Iterable<RunEvent>) =>
+  Array.from(events, ({ data, event }) => (event === "output" ? data.text : event))
+
+describe.skipIf(process.platform === "win32").each(Object.entries(ways))("a service %s", (_, connect) => {
+  it.scopedLive("answers, as it is understood and as it came", () =>
+    Effect.gen(function*() {
+      const berth = yield* connect(yield* settingsFileWith("servers: [{ id: a, name: A, host: h, username: u }]\n"))
+      const { body, value } = yield* berth.answer((api) => api.listServers({}))
+      expect(value).toMatchObject([{ id: "a", port: 22 }])
+      expect(JSON.parse(body)).toEqual(value)
+    }))
+
+  it.scopedLive("refuses in the words of the endpoint, with its status", () =>
+    Effect.gen(function*() {
+      const berth = yield* connect(yield* settingsFileWith("# nothing\n"))
+      const refusal = yield* Effect.flip(berth.use((api) => api.scanServer({ path: { id: "no/such server?" } })))
+      expect(refusal).toBeInstanceOf(BerthError)
+      expect(refusal).toMatchObject({ reason: "refused", status: 404 })
+      expect(refusal.message).toContain("no server with id \"no/such server?\" is stored")
+      const unfit = yield* Effect.flip(berth.use((api) => api.removeServer({ path: { id: ".." } })))
+      expect(unfit).toMatchObject({
+        reason: "unexpected",
+        message: "\"..\" cannot be the id of anything: nothing was asked"
+      })
+    }))
+
+  it.scopedLive("starts a run, tells what happens in it, and answers what its endpoint answers", () =>
+    Effect.gen(function*() {
+      const { projectPath, settingsFile } = yield* buildStage("echo one; echo two")
+      const berth = yield* connect(settingsFile)
+      const events = yield* Ref.make(Chunk.empty<RunEvent>())
+      const result = yield* berth.run(
+        (api) => api.build({ payload: { projectPath } }),
+        (event) => Ref.update(events, Chunk.append(event))
+      )
+      expect(result).toMatchObject({ success: true, output: "one\ntwo\n" })
+      const heard = yield* Ref.get(events)
+      expect(summary(heard).join(" ")).toMatch(/^run .*one.*two.* end$/s)
+      const { runs } = yield* berth.use((api) => api.listRuns({ urlParams: {} }))
+      expect(runs).toMatchObject([{ kind: "build", state: "succeeded", requestedBy: { door: "cli" } }])
+      const again = yield* Stream.runCollect(berth.runEvents(runs[0]?.id ?? ""))
+      expect(summary(again)).toEqual(["run", "end"])
+    }))
+
+  it.scopedLive("fails a run as its endpoint fails, and cancels one", () =>
+    Effect.gen(function*() {
+      const { projectPath, settingsFile } = yield* buildStage("sleep 30")
+      const berth = yield* connect(settingsFile)
+      const missing = yield* Effect.flip(berth.run((api) => api.build({ payload: { projectPath: "/no/such" } })))
+      expect(missing).toMatchObject({ reason: "refused", status: 400 })
+      const { result, run } = yield* berth.start((api) => api.build({ payload: { projectPath } }))
+      const waiting = yield* Effect.fork(Effect.flip(result))
+      yield* berth.use((api) => api.cancelRun({ path: { id: run.id } }))
+      expect(yield* Fiber.join(waiting)).toMatchObject({ reason: "refused", status: 409 })
+    }))
+
+  it.scopedLive("goes on with a run whose starter stops waiting", () =>
+    Effect.gen(function*() {
+      const { projectPath, settingsFile } = yield* buildStage("sleep 0.3; echo done")
+      const berth = yield* connect(settingsFile)
+      const begun = yield* Ref.make("")
+      const fiber = yield* Effect.fork(berth.run(
+        (api) => api.build({ payload: { projectPath } }),
+        (event) => event.event === "run" ? Ref.set(begun, event.data.id) : Effect.void
+      ))
+      const id = yield* Effect.repeat(Ref.get(begun), {
+        until: (id) => id !== "",
+        schedule: Schedule.spaced("5 millis")
+      })
+      yield* Fiber.interrupt(fiber)
+      const last = yield* Stream.runLast(berth.runEvents(yield* Ref.get(begun)))
+      expect(id).toBeDefined()
+      expect(last).toMatchObject({ value: { event: "end", data: { state: "succeeded" } } })
+    }))
+
+  it.scopedLive("follows logs until nobody listens", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const berth = yield* connect(world.settingsFile)
+      const lines = yield* Stream.runCollect(
+        Stream.take(berth.followLogs(world.serverId, { containerName: "greeter", lines: 1 }), 1)
+      )
+      expect(Chunk.toReadonlyArray(lines)).toMatchObject([{ event: "line", data: { service: expect.any(String) } }])
+      const nobody = berth.followLogs(world.serverId, { containerName: "nobody" })
+      expect(yield* Effect.flip(Stream.runDrain(nobody))).toMatchObject({ reason: "refused", status: 404 })
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
+describe("an address", () => {
+  it.scopedLive("where nobody listens is said to be unreachable, at once", () =>
+    Effect.gen(function*() {
+      const url = `http://127.0.0.1:${yield* freePort}`
+      const berth = yield* connected(overHttp({ url }))
+      const calls: ReadonlyArray<Effect.Effect<unknown, BerthError>> = [
+        berth.use((api) => api.listServers({})),
+        Stream.runDrain(berth.runEvents("1"))
+      ]
+      for (const call of calls) {
+        expect(yield* Effect.flip(call)).toMatchObject({
+          reason: "unreachable",
+          message:
+            `Cannot reach Berth at ${url}: nothing listens there. Check the address, and that the service runs there`
+        })
+      }
+    }))
+
+  it.scopedLive("that requires a token gets the one that is given", () =>
+    Effect.gen(function*() {
+      const { url } = yield* startService(yield* settingsFileWith("http: { token: right-one }\n"))
+      const list = (token?: string) =>
+        Effect.flatMap(
+          connected(overHttp({ url, token: token === undefined ? undefined : Redacted.make(token) })),
+          ({ use }) => use((api) => api.listServers({}))
+        )
+      expect(yield* list("right-one")).toEqual([])
+      expect(yield* Effect.flip(list("wrong"))).toMatchObject({ reason: "refused", status: 401 })
+      expect((yield* Effect.flip(list())).message).toContain("A bearer token is required")
+    }))
+
+  it.scopedLive("of a service that is started again: a run is watched on to its end", () =>
+    Effect.gen(function*() {
+      const { projectPath, settingsFile } = yield* buildStage("sleep 30")
+      const port = yield* freePort
+      const first = yield* Scope.make()
+      yield* Effect.addFinalizer(() => Scope.close(first, Exit.void))
+      const { url } = yield* Scope.extend(startService(settingsFile, "127.0.0.1", { port }), first)
+      const berth = yield* connected(overHttp({ url }))
+      const { events, run } = yield* berth.start((api) => api.build({ payload: { projectPath } }))
+      const watching = yield* Effect.fork(Stream.runCollect(events))
+      yield* berth.use((api) => api.cancelRun({ path: { id: run.id } }))
+      yield* Scope.close(first, Exit.void)
+      yield* startService(settingsFile, "127.0.0.1", { port })
+      const last = Chunk.unsafeLast(yield* Fiber.join(watching))
+      expect(last).toMatchObject({ event: "end", data: { id: run.id, state: "cancelled" } })
+    }))
+})
