@@ -3,7 +3,7 @@ import { Context, Effect, Layer, type Redacted, Ref, Stream } from "effect"
 import type { LogEvent } from "../schema/Logs.ts"
 import type { Run } from "../schema/Run.ts"
 import { type BerthError, type CallFailure, toBerthError, unexpected } from "./BerthError.ts"
-import { Accepted, type Endpoints, makeEndpoints, Sending } from "./endpoints.ts"
+import { type Accepted, type Endpoints, makeEndpoints, Sending } from "./endpoints.ts"
 import { type FollowedLogs, followedLogs } from "./followedLogs.ts"
 import { type RunEvent, runEvents } from "./runEvents.ts"
 

@@ -33,7 +33,7 @@ it.effect("a log goes on after its connection broke, and tells no line twice", (
     const { asked, client } = breaking([
       line(1, "one") + line(2, "two") + line(1, "late", "stderr"),
       line(1, "one") + line(2, "two") + line(1, "late", "stderr") + line(3, "three") +
-      `event: dropped\ndata: {"lines":7}\n\n` + `event: error\ndata: {"error":"Cannot reach it"}\n\n`
+      `event: dropped\ndata: {"lines":7}\n\nevent: error\ndata: {"error":"Cannot reach it"}\n\n`
     ])
     const lines = yield* Effect.fork(
       followedLogs(client, "here", "main", { remotePath: "~/a b", lines: 5 }).pipe(
