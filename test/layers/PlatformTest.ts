@@ -20,7 +20,7 @@ export class PlatformCalls
 export interface PlatformTestOptions extends PlatformSeed {
   /** Operations that fail, and with what status. */
   readonly failing?: { readonly [operation in keyof Platform["Type"]]?: number }
-  /** Environment variables whose values the token may not read. */
+  /** Environment variables whose values the token may not read; `manual_webhook_secret_githost` for that of the record. */
   readonly hidden?: ReadonlyArray<string>
   /** Why no deployment is queued. */
   readonly notQueued?: string
@@ -41,6 +41,7 @@ const idOf = ({ record }: AppEnv) => Number(record["id"])
 export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Platform | PlatformCalls> =>
   Layer.effectContext(Effect.gen(function*() {
     const { failing = {}, hidden = [] } = options
+    const isSecretHidden = hidden.includes("manual_webhook_secret_githost")
     const state = yield* makePlatformState(options)
     const asked = yield* Ref.make<ReadonlyArray<PlatformAsked>>([])
 
@@ -69,7 +70,11 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
         Effect.map(state.applications, (all) => all.map((app) => recordOf({ ...app })))
       ),
       application: (uuid) =>
-        call(["application", uuid], Effect.map(state.application(uuid), (app) => recordOf({ ...app }))),
+        call(
+          ["application", uuid],
+          Effect.map(state.application(uuid), ({ manual_webhook_secret_githost: secret, ...app }) =>
+            recordOf(isSecretHidden ? app : { ...app, manual_webhook_secret_githost: secret }))
+        ),
       declared: (app) => Effect.succeed(app),
       createApplication: (fields) =>
         call(["createApplication", fields], Effect.flatMap(asNew(fields), (app) => state.create(app))),
@@ -114,7 +119,9 @@ export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Pla
         call(
           ["webhookSecretSet", uuid],
           Effect.map(state.application(uuid), ({ manual_webhook_secret_githost: secret }) =>
-            Disclosed.Known({ value: secret !== null && secret !== "" }))
+            isSecretHidden
+              ? Disclosed.Hidden({ reason: "the token lacks an ability" })
+              : Disclosed.Known({ value: secret !== null && secret !== "" }))
         ),
       webhookUrl: Effect.succeed("http://platform.test/webhooks/source/githost/events/manual"),
       webhookUrlOf: () => Effect.succeed("http://platform.test/webhooks/source/githost/events/manual"),

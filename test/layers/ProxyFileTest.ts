@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
 import { proxyExit, readProxyFile, writeProxyFile } from "../../src/pipelines/remote/proxyFile.ts"
+import type { SshError } from "../../src/schema/Ssh.ts"
 import { Sftp } from "../../src/services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../src/services/ssh/Ssh.ts"
 
@@ -9,8 +10,15 @@ export class ProxyFileText extends Context.Tag("berth/test/ProxyFileText")<Proxy
 const staged = (path: string) => path.replace(/^~\//, "")
 const exit = (code: number, stdout = ""): RemoteExit => ({ code, stdout, stderr: code === 0 ? "" : "it did not work" })
 
-/** A server whose only file is the proxy file, in memory. */
-export const proxyFileTest = (file: string, text: string): Layer.Layer<Ssh | Sftp | ProxyFileText> =>
+/**
+ * A server whose only file is the proxy file, in memory.
+ * @param unread what comes of reading it, where that does not work
+ */
+export const proxyFileTest = (
+  file: string,
+  text: string,
+  unread: Effect.Effect<RemoteExit, SshError> | undefined = undefined
+): Layer.Layer<Ssh | Sftp | ProxyFileText> =>
   Layer.effectContext(Effect.gen(function*() {
     const content = yield* Ref.make(text)
     const copies = yield* Ref.make<ReadonlyMap<string, string>>(new Map())
@@ -29,7 +37,7 @@ export const proxyFileTest = (file: string, text: string): Layer.Layer<Ssh | Sft
     const ssh = Ssh.of({
       exec: (_, command) =>
         command.what === reading
-          ? Effect.map(Ref.get(content), (now) => exit(0, now))
+          ? unread ?? Effect.map(Ref.get(content), (now) => exit(0, now))
           : command.what === writing
           ? write(command.args)
           : Effect.succeed(exit(0)),

@@ -1,7 +1,9 @@
 import { Path } from "@effect/platform"
-import { Layer, Redacted, Struct } from "effect"
+import { type Effect, Layer, Redacted, Struct } from "effect"
 import type { SettingName } from "../../src/schema/Settings.ts"
+import type { SshError } from "../../src/schema/Ssh.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
+import type { RemoteExit } from "../../src/services/ssh/Ssh.ts"
 import { plainFile } from "../pipelines/routes/proxyFiles.ts"
 import { gitHostTest, type GitHostTestOptions } from "./GitHostTest.ts"
 import { localFilesTest, type LocalFixture } from "./LocalFilesTest.ts"
@@ -44,16 +46,20 @@ export interface MemoryWorld {
   readonly platform?: PlatformTestOptions
   readonly gitHost?: GitHostTestOptions
   readonly proxy?: string
+  /** What comes of reading the proxy file, where that does not work. */
+  readonly unreadProxy?: Effect.Effect<RemoteExit, SshError>
 }
 
 /** Everything that the pipelines of the platform need, in memory. The project is in /srv/shop. */
-export const memoryWorld = ({ files, gitHost, platform, proxy, settings, without = [] }: MemoryWorld = {}) =>
+export const memoryWorld = (
+  { files, gitHost, platform, proxy, settings, unreadProxy, without = [] }: MemoryWorld = {}
+) =>
   Layer.mergeAll(
     localFilesTest(files),
     Path.layer,
     platformTest({ servers: platformServers, ...platform }),
     gitHostTest({ repositories: { "ann/shop": [] }, ...gitHost }),
-    proxyFileTest("/etc/proxy/dynamic.yml", proxy ?? plainFile),
+    proxyFileTest("/etc/proxy/dynamic.yml", proxy ?? plainFile, unreadProxy),
     runsTest,
     StepsLive
   ).pipe(

@@ -15,6 +15,12 @@ const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const isText = (bytes: Uint8Array) =>
   Option.isSome(Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))())
 
+/** Whether what a changelog holds is added to as it is; an empty file is. */
+const isSound = (content: Uint8Array) => {
+  const text = textOf(content)
+  return text.trim() === "" || (isText(content) && Option.isSome(entriesIn(text)))
+}
+
 const corruptNames = ["", ...Array.range(2, 100).map((number) => `-${number}`)]
 
 /** Keeps what cannot be read under a name that is free. */
@@ -46,13 +52,21 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
   yield* Effect.gen(function*() {
     const content = Option.isSome(yield* files.find(file)) ? yield* files.read(file) : new Uint8Array()
     const text = textOf(content)
-    const before = entriesIn(text)
-    if (text.trim() !== "" && (Option.isNone(before) || !isText(content))) yield* keepCorrupt(file, content)
-    const earlier = Option.getOrElse(before, () => [])
+    if (!isSound(content)) yield* keepCorrupt(file, content)
+    const earlier = Option.getOrElse(entriesIn(text), () => [])
     if (isRepeated && earlier.some((other) => JSON.stringify(other) === JSON.stringify(entry))) return
     const entries = [...earlier, entry]
     yield* files.write(file, `${JSON.stringify(entries, null, 2)}\n`)
   }).pipe(locks.withLock(changelogLock(file)))
+})
+
+/** Whether an entry can be added to a project's changelog as it is; otherwise it would be kept aside and replaced. */
+export const changelogIsSound = Effect.fn("changelogIsSound")(function*(
+  directory: string
+): Effect.fn.Return<boolean, LocalFileFailed, LocalFiles | Path.Path> {
+  const files = yield* LocalFiles
+  const file = (yield* Path.Path).join(directory, changelogFileName)
+  return Option.isNone(yield* files.find(file)) || isSound(yield* files.read(file))
 })
 
 /** The entries of a project's changelog, oldest first; none when it cannot be read. */

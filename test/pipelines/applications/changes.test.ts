@@ -82,6 +82,16 @@ describe("changesOf", () => {
       { publish_directory: null },
       [["is_static", "Static site", false, true], ["publish_directory", "Publish directory", null, "dist"]]
     ],
+    ["a new site, whose directory an update spells another way", { isStatic: true }, {
+      is_static: true,
+      publish_directory: "/dist"
+    }, []],
+    [
+      "a site in another directory than the declared one",
+      { isStatic: true, publishDir: Option.some("dist") },
+      { is_static: true, publish_directory: "/dist" },
+      [["publish_directory", "Publish directory", "/dist", "dist"]]
+    ],
     ["what the platform leaves out", {}, { is_static: null, publish_directory: null, compose_location: "/x" }, []],
     [
       "a static site no more",

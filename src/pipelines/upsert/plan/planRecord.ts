@@ -1,7 +1,8 @@
-import { Path } from "@effect/platform"
-import { Effect, Either, Option } from "effect"
+import type { Path } from "@effect/platform"
+import { Effect, Either } from "effect"
 import { type Change, changelogFileName } from "../../../schema/Changelog.ts"
-import { LocalFiles } from "../../../services/local/LocalFiles.ts"
+import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { changelogIsSound } from "../../applications/changelog.ts"
 import { describeChanges } from "../describe.ts"
 import { type Part, part, stop } from "./Part.ts"
 
@@ -15,12 +16,8 @@ export const planChangelog = Effect.fn("planChangelog")(function*(
   projectPath: string,
   changes: Changes
 ): Effect.fn.Return<Part, never, LocalFiles | Path.Path> {
-  const files = yield* LocalFiles
-  const file = (yield* Path.Path).join(projectPath, changelogFileName)
-  const content = yield* Effect.either(
-    Effect.flatMap(files.find(file), (found) => Option.isSome(found) ? Effect.asVoid(files.read(file)) : Effect.void)
-  )
-  if (Either.isLeft(content)) return stop("changelog", content.left.message)
+  const isSound = yield* Effect.either(changelogIsSound(projectPath))
+  if (Either.isLeft(isSound)) return stop("changelog", isSound.left.message)
   const entry = `an entry with ${describeChanges(changes)}`
   return part({
     step: "changelog",
@@ -29,7 +26,10 @@ export const planChangelog = Effect.fn("planChangelog")(function*(
     changes: changes.length === 0
       ? []
       : [{ target: "changelog", field: changelogFileName, label: "Changelog", old: null, new: entry }],
-    writes: ["changelog"]
+    writes: ["changelog"],
+    warnings: isSound.right
+      ? []
+      : [`${changelogFileName} is not a JSON array: it is kept beside as .corrupt, and a new one is begun`]
   })
 })
 

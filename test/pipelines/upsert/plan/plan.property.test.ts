@@ -1,6 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect, FastCheck as fc, Redacted } from "effect"
 import { expect } from "vitest"
+import { heldToPlan } from "../../../../src/pipelines/upsert/heldToPlan.ts"
 import { decide } from "../../../../src/pipelines/upsert/plan/decide.ts"
 import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
@@ -21,8 +22,12 @@ const build = fc.record({
   baseDirectory: fc.constantFrom("/", "/web"),
   composeLocation: fc.constantFrom("/compose.yml", "/deploy/compose.yml")
 }, { requiredKeys: [] })
-// A new static site without a directory of its own gets another one than an update gives it.
-const site = fc.constantFrom({}, { static: true, publishDir: "/out" }, { static: false, publishDir: "/" })
+const site = fc.constantFrom(
+  {},
+  { static: true },
+  { static: true, publishDir: "/out" },
+  { static: false, publishDir: "/" }
+)
 const place = fc.oneof(
   fc.constant({}),
   fc.record({ port: fc.constantFrom(3000, 3001) }),
@@ -41,7 +46,7 @@ const application = fc.record({
   base_directory: fc.constantFrom("/", "/web"),
   compose_location: fc.constantFrom(null, "/compose.yml"),
   is_static: fc.boolean(),
-  publish_directory: fc.constantFrom(null, "/", "/out"),
+  publish_directory: fc.constantFrom(null, "/", "/out", "dist", "/dist"),
   ports_exposes: fc.constantFrom("3000", "80"),
   fqdn: fc.constantFrom(null, "https://shop.example.com", "https://elsewhere.example.com"),
   manual_webhook_secret_githost: fc.constantFrom(null, "", "hook-secret", "another-secret"),
@@ -88,33 +93,46 @@ const written = Effect.gen(function*() {
   return [...platform, ...gitHost].filter((operation) => !reading.includes(operation))
 })
 
-const holds = Effect.gen(function*() {
-  const proxyBefore = yield* Effect.flatten(ProxyFileText)
-  const { writes } = yield* decide(request)
-  const first = yield* plan(request)
-  expect((yield* plan(request)).planHash).toBe(first.planHash)
-  expect(yield* written).toEqual([])
+const holds = (isHeld: boolean) =>
+  Effect.gen(function*() {
+    const proxyBefore = yield* Effect.flatten(ProxyFileText)
+    const { writes } = yield* decide(request)
+    const first = yield* plan(request)
+    expect((yield* plan(request)).planHash).toBe(first.planHash)
+    expect(yield* written).toEqual([])
 
-  const outcome = yield* Effect.either(upsertApp(request))
-  expect(yield* written).toEqual(writes.filter((write) => write !== "proxyFile" && write !== "changelog"))
-  expect((yield* Effect.flatten(ProxyFileText)) !== proxyBefore).toBe(writes.includes("proxyFile"))
-  const stops = first.steps.find(({ detail }) => detail.startsWith("an upsert would stop here"))
-  expect(stops?.step).toBe(outcome._tag === "Left" ? outcome.left.step : undefined)
-  if (outcome._tag === "Left") return
-  // The changelog tells of what was planned, but for what it never tells of.
-  const told = outcome.right.changelogEntry.changes.filter(({ field }) => field !== "_action")
-  for (const change of told) {
-    expect(first.changes.find(({ field }) => field === change.field)?.new).toEqual(change.new)
-  }
-  const second = yield* plan(request)
-  expect([second.action, second.changes]).toEqual(["none", []])
-  expect(second.steps.filter(({ will }) => will === "change")).toEqual([])
-})
+    const outcome = yield* Effect.either(
+      isHeld
+        ? Effect.flatMap(heldToPlan({ ...request, planHash: first.planHash }), (held) => upsertApp(request, held))
+        : upsertApp(request)
+    )
+    expect(yield* written).toEqual(writes.filter((write) => write !== "proxyFile" && write !== "changelog"))
+    expect((yield* Effect.flatten(ProxyFileText)) !== proxyBefore).toBe(writes.includes("proxyFile"))
+    const stops = first.steps.find(({ detail }) => detail.startsWith("an upsert would stop here"))
+    expect(stops?.step).toBe(outcome._tag === "Left" && "step" in outcome.left ? outcome.left.step : undefined)
+    if (outcome._tag === "Left") return
+    // The changelog tells of what was planned, but for what it never tells of.
+    const told = outcome.right.changelogEntry.changes.filter(({ field }) => field !== "_action")
+    for (const change of told) {
+      expect(first.changes.find(({ field }) => field === change.field)?.new).toEqual(change.new)
+    }
+    const second = yield* plan(request)
+    expect([second.action, second.changes]).toEqual(["none", []])
+    expect(second.steps.filter(({ will }) => will === "change")).toEqual([])
+  })
 
 describe("a plan of any application", () => {
-  it("makes no call, tells the calls of the upsert, and is empty after it", { timeout: 60_000 }, () =>
-    fc.assert(
-      fc.asyncProperty(world, (given) => Effect.runPromise(Effect.provide(holds, memoryWorld(given)))),
-      { numRuns: inPart(40, 15) }
-    ))
+  it(
+    "makes no call, tells the calls of the upsert, held to it or not, and is empty after it",
+    { timeout: 60_000 },
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          world,
+          fc.boolean(),
+          (given, isHeld) => Effect.runPromise(Effect.provide(holds(isHeld), memoryWorld(given)))
+        ),
+        { numRuns: inPart(40, 15) }
+      )
+  )
 })

@@ -22,6 +22,7 @@ const entries: ReadonlyArray<readonly [says: string, entry: object]> = [
     server: "localhost",
     service: "web"
   }],
+  ["a static site", { buildpack: "autopack", static: true }],
   ["a static site with its own directory", { buildpack: "autopack", static: true, publishDir: "/out" }]
 ]
 
