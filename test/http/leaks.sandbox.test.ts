@@ -11,6 +11,7 @@ import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
 import { makeGitHostDouble } from "../../src/sandbox/gitHostDouble.ts"
 import { imageArchive } from "../../src/sandbox/imageArchive.ts"
 import { makePlatformDouble } from "../../src/sandbox/platformDouble.ts"
+import { makeCoolifyWorld } from "../../src/sandbox/vendorWorld.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { Platform } from "../../src/services/platform/Platform.ts"
 import { servicesLive } from "../../src/services/ServicesLive.ts"
@@ -214,6 +215,45 @@ describe("a secret that a bug puts into its words", () => {
         expect(shownIn(lines.join("\n"), [secrets.platform])).toEqual([])
       })
     ))
+})
+
+describe("a secret of a request that the platform repeats", () => {
+  const own = "gho_abc/+1234"
+  const repeated = HttpFault.Answer({
+    reply: { status: 422, body: { message: `no: ${echoOf([own])}`, errors: { value: [own] } } }
+  })
+
+  it.scopedLive("is in no error", () =>
+    Effect.gen(function*() {
+      const { platform, request } = yield* service
+      const address = `https://me:${encodeURIComponent(own)}@git.test/ann/shop.git`
+      const app = { name: "new", buildpack: "autopack", gitRepo: address }
+      const all = [
+        ["POST", "/api/platform/apps/a1/envs", { key: "API_KEY", value: own }],
+        ["POST", "/api/platform/apps", app],
+        ["PATCH", "/api/platform/apps/a1", { git_repository: address }],
+        ["PATCH", "/api/platform/apps/a1", { http_basic_auth_password: own }]
+      ] as const
+      for (const [method, path, body] of all) {
+        yield* platform.fail({ method, path: /applications/ }, repeated)
+        const reply = yield* request(method, path, body)
+        expect([path, reply.status]).toEqual([path, 422])
+        expect(reply.text).toContain("no: ***")
+        expect(shownIn(reply.text, [own])).toEqual([])
+      }
+    }))
+
+  it.scopedLive("is in no error where the platform is a Coolify", () =>
+    Effect.gen(function*() {
+      const world = yield* makeCoolifyWorld
+      const { request } = yield* startService(world.settingsFile)
+      const [app] = yield* world.platform.state.apps
+      yield* world.platform.fail({ method: "POST", path: /envs$/ }, repeated)
+      const reply = yield* request("POST", `/api/platform/apps/${app?.uuid}/envs`, { key: "API_KEY", value: own })
+      expect(reply.status).toBe(422)
+      expect(reply.text).toContain("no: ***")
+      expect(shownIn(reply.text, [own])).toEqual([])
+    }))
 })
 
 const passwordOf = (world: World) => Redacted.value(world.server.password)

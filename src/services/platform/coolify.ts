@@ -171,7 +171,8 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
         send({
           method: "POST",
           path: ["applications", uuid, "envs"],
-          body: { key, value, is_preview: false }
+          body: { key, value, is_preview: false },
+          secrets: [Redacted.make(value)]
         }),
         neutralEnv
       ),
@@ -180,7 +181,8 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
         send({
           method: "PATCH",
           path: ["applications", uuid, "envs"],
-          body: { key: env.key, value, is_preview: false, ...keptFlags(env) }
+          body: { key: env.key, value, is_preview: false, ...keptFlags(env) },
+          secrets: [Redacted.make(value)]
         }),
         neutralEnv
       ),

@@ -44,11 +44,22 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
     envs: (uuid) => envsBody(uuid).pipe(Effect.flatMap(asEnvs), Effect.map((envs) => envs.map(disclosed))),
     envsBody,
     createEnv: (uuid, key, value) =>
-      send({ method: "POST", path: ["applications", uuid, "envs"], body: written(key, value) }),
+      send({
+        method: "POST",
+        path: ["applications", uuid, "envs"],
+        body: written(key, value),
+        secrets: [Redacted.make(value)]
+      }),
     updateEnv: (uuid, env, value) =>
       Effect.flatMap(
         idOf(env),
-        (id) => send({ method: "PATCH", path: ["applications", uuid, "envs", id], body: written(env.key, value) })
+        (id) =>
+          send({
+            method: "PATCH",
+            path: ["applications", uuid, "envs", id],
+            body: written(env.key, value),
+            secrets: [Redacted.make(value)]
+          })
       ),
     deleteEnv: (uuid, env) =>
       Effect.flatMap(idOf(env), (id) => send({ method: "DELETE", path: ["applications", uuid, "envs", id] })),

@@ -7,6 +7,7 @@ import { tooDeepAt } from "../foreign/json.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { Settings } from "../settings/Settings.ts"
 import { answerText } from "./answerText.ts"
+import { carriedSecrets } from "./carriedSecrets.ts"
 import { excerpt } from "./excerpt.ts"
 import { reasonOf } from "./reasonOf.ts"
 import { retryAfterMillis, retrying } from "./retry.ts"
@@ -18,12 +19,13 @@ import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
 export class Upstream extends Context.Tag("berth/Upstream")<Upstream, {
   /**
    * Sends a call and reads its JSON. Redirects are errors: the token goes to no other address. Identical concurrent
-   * reads share one call. No failure shows a secret that the settings hold.
+   * reads share one call. No failure shows a secret that the settings hold or that the call carries.
    */
   readonly send: (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
 }>() {}
 
 const longestWords = 1_000
+const longestSecrets = 64 * 1024
 
 /** The address without what a URL may carry of credentials, query and fragment. */
 const addressOf = (base: string) => {
@@ -105,9 +107,12 @@ const make = Effect.gen(function*() {
       const url = `${addressOf(call.base)}${yield* pathOf(call.path)}`
       const name = `${call.method} ${url}`
       const request = yield* requestOf(url, call)
-      const own = [call.authentication.token, ...call.secrets ?? []]
+      const own = [call.authentication.token, ...call.secrets ?? [], ...carriedSecrets(call.body)]
       const inUse = yield* settings.secrets
-      const shown = (text: string) => scrubbed(scrubbed(text, own), inUse)
+      // All the ways to write a long secret would take a hundred times its length.
+      const isLong = own.reduce((length, secret) => length + Redacted.value(secret).length, 0) > longestSecrets
+      const shown = (text: string) =>
+        isLong ? "what it said is left out, since it may repeat what was sent" : scrubbed(scrubbed(text, own), inUse)
       const attempt = client.execute(request).pipe(
         Effect.mapError((error) => {
           const reason = error._tag === "RequestError" ? reasonOf(error.cause) : error.message

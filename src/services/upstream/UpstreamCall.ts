@@ -29,7 +29,7 @@ export interface UpstreamCall {
   readonly timeout: Duration.Duration
   /** Whether the call may be sent again after a failed connection, a 429 or a 5xx. Only what changes nothing may be. */
   readonly idempotent: boolean
-  /** What must not be seen in an error, beside the token and the secrets in use. */
+  /** What must not be seen in an error, beside the token, the secrets in use and what fields of the body are named for. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 

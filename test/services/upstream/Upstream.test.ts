@@ -208,6 +208,28 @@ describe("Upstream", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("shows no secret that the call carries in its body", () => {
+    const body = { name: "shop", git_repository: "https://me:s3cret%2Fx@git.test/a.git", deploy_token: "t0ken" }
+    const { layer } = upstreamOf(answering(422, JSON.stringify({ said: body, again: "s3cret/x t0ken" })))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(sending({ ...call, method: "POST", idempotent: false, body }))
+      expect(error.message).toContain("shop")
+      expect(error.message).not.toMatch(/s3cret|t0ken/)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("leaves out what is said to a call with more secrets than can be looked for", () => {
+    const long = "k".repeat(70_000)
+    const { layer } = upstreamOf(answering(422, JSON.stringify({ message: `no: ${long}` })))
+    return Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        sending({ ...call, method: "POST", idempotent: false, body: { private_key: long } })
+      )
+      expect(error.message).toContain("what it said is left out")
+      expect(error.message).not.toContain("kkk")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("cuts words after it has scrubbed them", () => {
     const { layer } = upstreamOf(answering(400, `${"x".repeat(995)}hook/secret`))
     return Effect.gen(function*() {

@@ -1,0 +1,38 @@
+import { Predicate, Redacted } from "effect"
+
+/** Names of fields that hold a credential; a `…_uuid` or `…_id` only names one. */
+const isSecretField = (name: string): boolean =>
+  /secret|password|passwd|passphrase|token|credential|authorization|api_?key|private_?key/i.test(name) &&
+  !/(uuid|_id)$/i.test(name)
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The user and the password of each address in a text, as they are written and as they are meant. */
+const inAddresses = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/:\/\/([^/\s@]{1,4096})@/g)].flatMap(([, user = ""]) => {
+    const colon = user.indexOf(":")
+    // A name alone may be a token; beside a password it is only a name.
+    const secret = user.slice(colon + 1)
+    return secret === "" || secret === "git" ? [] : [secret, decoded(secret)]
+  })
+
+const textsIn = (value: unknown, isSecret: boolean): ReadonlyArray<string> => {
+  if (Predicate.isString(value)) return isSecret ? [value] : inAddresses(value)
+  if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, isSecret))
+  return Predicate.isRecord(value)
+    ? Object.entries(value).flatMap(([name, item]) => textsIn(item, isSecret || isSecretField(name)))
+    : []
+}
+
+/**
+ * What the body of a call carries that is a credential by the name of its field, or by its place in an address: an
+ * upstream that refuses the call may repeat it.
+ */
+export const carriedSecrets = (body: unknown): ReadonlyArray<Redacted.Redacted> =>
+  [...new Set(textsIn(body, false))].map((secret) => Redacted.make(secret))
