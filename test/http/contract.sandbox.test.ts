@@ -19,6 +19,7 @@ const endpoints = [
   "GET /api/servers/{id}/logs",
   "GET /api/servers/{id}/logs/follow",
   "GET /api/servers/{id}/stats",
+  "GET /api/servers/{id}/releases",
   "POST /api/container/build",
   "POST /api/container/deploy",
   "POST /api/container/plan",

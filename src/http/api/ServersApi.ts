@@ -2,6 +2,8 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { Container, DeployedProject } from "../../schema/Container.ts"
 import { done, field, serverId, text } from "../../schema/described.ts"
+import { Release } from "../../schema/Release.ts"
+import { RemotePathText } from "../../schema/RemotePath.ts"
 import { Server, ServerInput } from "../../schema/Server.ts"
 import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
@@ -31,6 +33,10 @@ const LogsQuery = Schema.Struct({
   timestamps: Schema.optional(
     Schema.String.annotations({ jsonSchema: { type: "boolean", default: false } })
   ).annotations({ description: "Whether each line comes with its time." })
+}).annotations(strictQuery)
+
+const ReleasesQuery = Schema.Struct({
+  remotePath: field(RemotePathText, "The directory of the stack on the server.")
 }).annotations(strictQuery)
 
 /** The stored deployment servers. */
@@ -134,6 +140,24 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
         OpenApi.annotations({
           summary: "Show what containers use",
           description: "CPU, memory and network of each running container; Docker measures for a second or two."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("listReleases", "/api/servers/:id/releases")
+      .setPath(ServerIdPath)
+      .setUrlParams(ReleasesQuery)
+      .addSuccess(
+        Schema.Struct({
+          releases: Schema.Array(Release).annotations({ description: "The releases, newest first." })
+        })
+      )
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "List releases",
+          description:
+            "What deploys and rollbacks left in remotePath, as many as deploy.keepReleases says: each can be gone back " +
+            "to as long as its images are there. A directory without any has an empty list."
         })
       )
   )

@@ -72,6 +72,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
     [500, "Neither a container nor a stack is named."]
   ],
   serverStats: [...server, [502, "Docker does not tell what the containers use."]],
+  listReleases: [...server, [502, "The releases cannot be read, or Docker does not answer."]],
   deploy: [...body, ...project, ...server, ...run, [500, "A step failed; the earlier release runs on, or again."], [
     409,
     "What was planned no longer holds."

@@ -1,5 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Stream } from "effect"
+import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
 import { followLogs } from "../../pipelines/servers/followLogs.ts"
 import { logs } from "../../pipelines/servers/logs.ts"
@@ -40,6 +41,8 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
           ),
           orApiError
         ))
+      .handle("listReleases", ({ path, urlParams }) =>
+        orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
       .handle("serverStats", ({ path }) =>
         orApiError(Effect.map(stats(path.id), (containers) => ({ containers }))))
   }))

@@ -12,6 +12,7 @@ import { activateCommand, type Activation } from "../remote/activate.ts"
 import { serverWords } from "../remote/execute.ts"
 import { type ContainerState, parseInspect } from "../remote/inspect.ts"
 import { halfway, stateAfter, unchanged, untouched } from "./failureState.ts"
+import { type Kept, keptNot, parseKept } from "./kept.ts"
 import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
 
 /** The server could not load the image, says why, and has undone the attempt. */
@@ -40,6 +41,8 @@ export interface RunningActivation {
   readonly started: Effect.Effect<StartRemarks, LoadFailed | Broken>
   /** A first look at the containers, once the stack is started. */
   readonly seen: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
+  /** What the server has kept of it, once it has come to its end. */
+  readonly kept: Effect.Effect<Kept>
 }
 
 /**
@@ -96,6 +99,11 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
   return {
     loaded: Effect.asVoid(until("load", "start")),
     started: Effect.map(until("start", "health"), parseStartRemarks),
-    seen: Effect.map(until("health", "end"), (lines) => parseInspect(lines.join("\n")))
+    seen: Effect.map(until("health", "release"), (lines) => parseInspect(lines.join("\n"))),
+    // The stack runs by then: no failure of this is the deploy's.
+    kept: until("release", "end").pipe(
+      Effect.map(parseKept),
+      Effect.catchAll(({ message }) => Effect.succeed(keptNot(message)))
+    )
   }
 })

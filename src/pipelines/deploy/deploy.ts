@@ -15,6 +15,7 @@ import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { countBytes } from "../../services/runs/progress.ts"
+import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { stages, Steps, uncancellable } from "../../services/runs/Steps.ts"
 import { warnWithoutSecrets, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -22,6 +23,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { partialSize } from "../archive/partialTar.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
+import { manifestLines } from "../remote/releaseManifest.ts"
 import { acquireDeployLock } from "./acquireDeployLock.ts"
 import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
@@ -30,7 +32,9 @@ import { decide } from "./decide.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
+import { describeKept } from "./kept.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
+import { releaseOf } from "./releaseOf.ts"
 import { describeRemarks } from "./startRemarks.ts"
 import { archiveHelp, imageSource, type Transfer, transferInput, transferSize } from "./transfer.ts"
 import { uploadFiles } from "./upload.ts"
@@ -75,7 +79,13 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string, pl
     return revision === ready.facts.revision && planHash === undefined ? ready : yield* decided
   })
 
-const deployTo = (server: ServerAccess, directory: string, remotePath: string, planHash: string | undefined) =>
+const deployTo = (
+  server: ServerAccess,
+  directory: string,
+  remotePath: string,
+  planHash: string | undefined,
+  by: string
+) =>
   Effect.gen(function*() {
     const { archive, facts, plan, pollOptions, transfer } = yield* stage(
       "preflight",
@@ -107,7 +117,8 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string, p
           containerdStore: facts.containerdStore,
           source,
           envFiles: envFileNames(plan, facts),
-          images: plan.images
+          images: plan.images,
+          release: manifestLines(releaseOf(plan, by))
         }, input)
         yield* activation.loaded
         const sent = input === undefined ? 0 : transferSize(transfer, plan.archive)
@@ -146,6 +157,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string, p
       Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),
       ({ status, complaints }) => (complaints === "" ? status : `${status}: ${complaints}`)
     )
+    const kept = yield* activation.kept
     const healthy = health.status === "healthy"
     const seconds = Math.ceil(Duration.toSeconds(health.waited))
     const verdict = healthy
@@ -160,7 +172,7 @@ const deployTo = (server: ServerAccess, directory: string, remotePath: string, p
       uploadedFiles: sent === 0 ? names : [...names, ...archiveFile.map(({ name }) => name)],
       message: `Deployed to ${remotePath} on "${server.name}": the stack ${verdict}. ` +
         (bytes === 0 ? `Nothing of ${size(all)} had to be sent.` : `Sent ${size(bytes)} of ${size(all)}.`) +
-        (yield* withoutSecrets(describeRemarks(remarks)))
+        (yield* withoutSecrets(describeRemarks(remarks) + describeKept(kept)))
     }
   }).pipe(Effect.scoped)
 
@@ -188,7 +200,10 @@ export const deploy = Effect.fn("deploy")(function*(
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
-  const program = locks.withLock(deployLock(server))(deployTo(server, directory, path, planHash ?? undefined))
+  const { requestedBy } = yield* RunRequest
+  const program = locks.withLock(deployLock(server))(
+    deployTo(server, directory, path, planHash ?? undefined, requestedBy.name)
+  )
   return yield* (yield* Runs).run(
     deploySpec(server, directory, path, { projectPath, remotePath, serverId }),
     program

@@ -1,6 +1,7 @@
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import type { ComposeKind } from "./deployPreflight.ts"
 import { isImageName } from "./isImageName.ts"
+import { manifestInput } from "./releaseManifest.ts"
 import { script } from "./scripts/activate.sh.ts"
 
 /** An image of the archive under one of its names; under its id where it has none. */
@@ -47,16 +48,19 @@ export interface Activation {
   readonly envFiles: EnvFileNames
   /** The image names of the stack; a failure restores their present meaning, like that of the archive's names. */
   readonly images: ReadonlyArray<string>
+  /** What the server is told of the release that it keeps of this, line by line. */
+  readonly release: ReadonlyArray<string>
 }
 
 /**
  * Loads the image, moves the uploaded files into place, starts the stack and looks at its containers. It prints a
- * `step` line when it comes to `load`, `start`, `health` and its `end`, and where it fails a `failed` line (step,
+ * `step` line when it comes to `load`, `start`, `health`, `release` and its `end`, and where it fails a `failed` line (step,
  * whether what ran before is back, and whether anything ran) that the server's words follow. What compose warns of when it
  * starts the stack are `warning` lines, and names of removed files `removed` lines.
  */
 export const activateCommand = (
-  { composeFile, composeKind, composeVersion, containerdStore, envFiles, images, remotePath, run, source }: Activation,
+  { composeFile, composeKind, composeVersion, containerdStore, envFiles, images, release, remotePath, run, source }:
+    Activation,
   sudo: boolean
 ): RemoteCommand => {
   const names = [...new Set([...images, ...source.names.map(({ name }) => name)])]
@@ -81,6 +85,7 @@ export const activateCommand = (
       ...source.names.map(({ id }) => id),
       ...source.names.map(({ name }) => name)
     ],
+    stdin: manifestInput(release),
     sudo
   }
 }

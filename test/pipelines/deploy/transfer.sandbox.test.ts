@@ -178,7 +178,8 @@ exec "$STAND_INS/docker" "$@"`
       Effect.gen(function*() {
         const { archive, bring, deployed, home, meaning, program, standIns } = yield* scene()
         const docker = join(standIns.env.BERTH_SANDBOX_STATE, "docker")
-        const names = () => readdir(join(docker, "tags"))
+        const names = async () =>
+          (await readdir(join(docker, "tags"))).filter((name) => !name.startsWith("berth%release:"))
         yield* standIns.setStorageDriver("overlayfs")
         yield* bring(archive("one"))
         yield* deployed

@@ -39,6 +39,7 @@ const cutOff = (shell: Shell) =>
     }
     writeFileSync(join(app, "compose.yml"), "old")
     writeFileSync(join(app, "web.env"), "OLD=1")
+    writeFileSync(join(app, ".berth/current"), "3\n")
     writeFileSync(join(app, ".berth/incoming/compose.yml"), "new")
     writeFileSync(join(app, ".berth/incoming/.env"), "NEW=1")
     const deployed = yield* runHere(
@@ -51,7 +52,8 @@ const cutOff = (shell: Shell) =>
         containerdStore: false,
         source: { from: "none", archive: "", names: [], format: "", expected: "" },
         envFiles: { brought: [".env"], gone: ["web.env"] },
-        images: ["app:1"]
+        images: ["app:1"],
+        release: ["by\tann"]
       }, false),
       { home, shell, programs }
     )
@@ -59,6 +61,7 @@ const cutOff = (shell: Shell) =>
     expect(readFileSync(join(app, "compose.yml"), "utf8")).toBe("new")
     expect(existsSync(join(app, "web.env"))).toBe(false)
     const cut = join(`${home}-cut`, "app")
+    expect(existsSync(join(cut, ".berth/current"))).toBe(false)
     expect(existsSync(join(cut, "web.env"))).toBe(false)
     expect(readFileSync(join(cut, "compose.yml"), "utf8")).toBe("new")
     writeFileSync(join(home, "asked"), "")
@@ -77,6 +80,7 @@ describe.each(shells)("restore.sh in $name", (shell) => {
       expect(existsSync(join(cut, ".env"))).toBe(false)
       expect(readFileSync(join(cut, "web.env"), "utf8")).toBe("OLD=1")
       expect(existsSync(join(cut, ".berth/previous"))).toBe(false)
+      expect(readFileSync(join(cut, ".berth/current"), "utf8")).toBe("3\n")
       expect(asked()).toEqual(expect.arrayContaining(["tag sha256:old app:1", "compose -f compose.yml up -d"]))
     }))
 
@@ -102,6 +106,7 @@ describe.each(shells)("restore.sh in $name", (shell) => {
         `rm -rf '${before}'/.berth/previous/* '${before}'/.berth/previous/.env*; : >'${before}/.berth/running'`
       ])
       expect(run([source, before])).toMatchObject({ status: 0, stderr: "" })
+      expect(readFileSync(join(before, ".berth/current"), "utf8")).toBe("3\n")
       expect(asked().filter((call) => call.includes(" up ") || call.includes(" stop") || call.includes(" down")))
         .toEqual([])
     }))

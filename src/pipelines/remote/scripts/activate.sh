@@ -3,7 +3,8 @@
 # loads the image, moves the uploaded files into place, starts the stack and inspects its containers, in one go on the
 # server, and puts everything back by itself when a part fails. COUNT names to remember come first, then GONE files that are removed
 # and BROUGHT ones that the project has for compose, then the ids of the
-# archive's images and as many names for them. Prints a `step` line when it comes to load, start, health and its end, and
+# archive's images and as many names for them. On stdin come the size in bytes and the text of what is to be kept of it as a
+# release, then what it loads. Prints a `step` line when it comes to load, start, health, release and its end, and
 # where it fails a `failed` line (step, whether what ran before is back, and whether anything ran) that the server's words
 # follow.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
@@ -16,3 +17,4 @@ restore=$(cat "$(dirname "$0")/lib/alone.sh" "$(dirname "$0")/restore.sh")
 . "$(dirname "$0")/lib/activation/failed.sh"
 . "$(dirname "$0")/lib/activation/load.sh"
 . "$(dirname "$0")/lib/activation/start.sh"
+. "$(dirname "$0")/lib/activation/release.sh"

@@ -82,7 +82,9 @@ restore_containers() {
     as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
   done <.berth/running
 }
+restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
 restore_files() {
+  restore_current
   while IFS= read -r name; do
     if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
@@ -132,7 +134,9 @@ find_compose
 compose_file=$(any_compose_file)
 old=$(cat .berth/old)
 if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
-else restore_names .berth/names
+else
+  restore_current
+  restore_names .berth/names
 fi || { printf '\\''%s\\n'\\'' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
 rm -rf .berth/staged "$previous"
 store=containerd
@@ -149,7 +153,9 @@ restore_containers() {
     as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
   done <.berth/running
 }
+restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
 restore_files() {
+  restore_current
   while IFS= read -r name; do
     if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
@@ -200,6 +206,12 @@ shift 9
 run=$1
 names=$2
 shift 2
+IFS= read -r manifest_size || :
+manifest=
+case $manifest_size in
+  "" | 0 | *[!0-9]*) ;;
+  *) manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null) ;;
+esac
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -229,6 +241,14 @@ for list in gone brought; do
 done
 name_ids $wanted </dev/null | note names &
 naming=$!
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
+rm -f .berth/present
+listing=
+case $source in
+  file | part | whole)
+    { list_images | note present; } 2>/dev/null &
+    listing=$! ;;
+esac
 mkdir -p "$previous" || give_up
 mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 [ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
@@ -272,6 +292,7 @@ if [ -n "$old_file" ]; then
   inspecting=$!
 fi
 wait "$naming" || give_up
+[ -z "$listing" ] || wait "$listing"
 keep_images() {
   prefix=$(kept_prefix)
   for id in $(cut -d ' ' -f 1 .berth/names | sort -u); do
@@ -352,6 +373,8 @@ wait
 old=$(cat .berth/old)
 printf 'step\\tstart\\n'
 start() {
+  rm -f .berth/before
+  [ ! -f .berth/current ] || mv -f .berth/current .berth/before || return 1
   while IFS= read -r name; do
     mkdir -p "$(dirname "$name")" "$(dirname "$previous/$name")" || return 1
     if [ -e "$name" ]; then ln "$name" "$previous/$name" 2>/dev/null || cp -p "$name" "$previous/$name" || return 1
@@ -388,7 +411,9 @@ settle_archive() {
   if [ "$source" = file ]; then
     [ "$kept" != "$archive" ] || kept=
     printf '%s\\n' "$archive" >.berth/archive
-  else rm -f "./$archive" .berth/archive
+  else
+    [ -z "$archive" ] || rm -f "./$archive"
+    rm -f .berth/archive
   fi
   [ -z "$kept" ] || rm -f "./$kept"
 }
@@ -403,6 +428,100 @@ fi
 printf '%s\\n' "$now" >.berth/containers
 came_to started
 inspect $now
+about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
+images_now() {
+  case $store:$source:$subjects in
+    *:none:* | *:names:* | docker:*:?*) set -- $subjects ;;
+    *) name_ids $wanted; return ;;
+  esac
+  for id in $ids; do
+    printf '%s %s\\n' "$id" "$1"
+    shift
+  done
+  kept_meaning=$(awk -v of_archive=" $subjects " 'index(of_archive, " " $2 " ") == 0' .berth/names)
+  printf '%s\\n' "$kept_meaning" | sed '/^$/d'
+  told=" $subjects $(printf '%s\\n' "$kept_meaning" | cut -d ' ' -f 2 | tr '\\n' ' ') "
+  set --
+  for name in $wanted; do
+    case $told in *" $name "*) ;; *) set -- "$@" "$name" ;; esac
+  done
+  name_ids "$@"
+}
+describe_images() {
+  berths=" $(awk -F '\\t' '$1 == "image" && $4 == "brought" { printf "%s ", $2 }' .berth/releases/*/note 2>/dev/null)"
+  if [ "$source" = names ]; then
+    for id in $ids; do
+      case $berths in *" $id "*) ;; *) list_images >.berth/present 2>/dev/null; break ;; esac
+    done
+  fi
+  images_now | awk -v of_archive=" $subjects " -v berths="$berths" -v own="$release_prefix" '
+    BEGIN {
+      while ((getline line < ".berth/present") > 0) {
+        if (line == "ok") listed = 1
+        split(line, pair, " ")
+        here[pair[1]] = 1
+        meaning[pair[2]] = pair[1]
+        if (pair[2] ~ /^berth\\/release:/) ours[pair[1]] = 1
+      }
+    }
+    {
+      is_known = index(berths, " " $1 " ") > 0
+      brought = index(of_archive, " " $2 " ") > 0 && (is_known || listed && ($1 in ours || !($1 in here)))
+      print "image\\t" $1 "\\t" $2 "\\t" (brought ? "brought" : "found")
+      hex = $1
+      sub(/^sha256:/, "", hex)
+      name = own substr(hex, 1, 12)
+      if (brought && (listed ? meaning[name] != $1 : !is_known)) print "tag\\t" $1 "\\t" name
+    }'
+}
+keep_files() { tr '\\n' '\\0' | xargs -0 -r sh -c 'cp "$0" --parents -- "$@" .berth/releases/.new/files' "$1"; }
+copied() { for kind in compose env file; do about "$kind"; done; }
+record() {
+  new=.berth/releases/.new
+  rm -rf "$new"
+  mkdir -p "$new/files" || return 1
+  described=$(describe_images)
+  printf '%s\\n' "$described" | sed -n "s/^tag$tab//p" | while read -r id name; do
+    as_root docker tag "$id" "$name" </dev/null >/dev/null
+  done
+  {
+    printf 'at\\t%s\\nrun\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$run"
+    printf '%s\\n' "$described" | grep "^image$tab"
+    printf '%s\\n' "$manifest"
+  } | cat >"$new/note" || return 1
+  if ! { copied | keep_files -p && about large | keep_files -pl; } 2>/dev/null; then
+    rm -rf "$new/files"
+    mkdir "$new/files" || return 1
+    { copied; about large; } | sed 's,^,./,' | tar -cf - -T - | tar -xpf - -C "$new/files" || return 1
+  fi
+  [ "$(find "$new/files" -type f | wc -l)" -eq "$({ copied; about large; } | sort -u | wc -l)" ] ||
+    { echo "not all of its files could be copied" >&2; return 1; }
+  printf '%s\\n' "$1" | cat >.berth/releases/last && printf '%s\\n' "$1" | cat >.berth/current.new || return 1
+  mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
+}
+numbers() {
+  for note in .berth/releases/[0-9]*/note; do
+    release=\${note%/note}
+    [ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
+  done | sort -rn
+}
+next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
+release_now() {
+  [ -n "$manifest" ] || return 0
+  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
+  number=$(next_number)
+  if unkept=$(record "$number" 2>&1); then printf 'release\\t%s\\n' "$number"
+  else
+    rm -rf .berth/releases/.new
+    printf 'unkept\\t%s\\n' "$(printf '%s\\n' "$unkept" | tail -n 1 | cut -c 1-500)"
+  fi
+  earlier=
+  [ ! -f .berth/before ] || IFS= read -r earlier <.berth/before
+  if [ -s .berth/running ] && [ -f ".berth/releases/\${earlier:-none}/note" ]; then printf 'before\\t%s\\n' "$earlier"; fi
+  rm -f .berth/before .berth/present
+}
+printf 'step\\trelease\\n'
+release_now
 let_go
 printf 'step\\tend\\n'
 `

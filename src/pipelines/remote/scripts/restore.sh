@@ -19,7 +19,9 @@ find_compose
 compose_file=$(any_compose_file)
 old=$(cat .berth/old)
 if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
-else restore_names .berth/names
+else
+  restore_current
+  restore_names .berth/names
 fi || { printf '%s\n' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
 rm -rf .berth/staged "$previous"
 store=containerd

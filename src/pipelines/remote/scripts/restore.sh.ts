@@ -33,7 +33,9 @@ restore_containers() {
     as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
   done <.berth/running
 }
+restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
 restore_files() {
+  restore_current
   while IFS= read -r name; do
     if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
@@ -83,7 +85,9 @@ find_compose
 compose_file=$(any_compose_file)
 old=$(cat .berth/old)
 if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
-else restore_names .berth/names
+else
+  restore_current
+  restore_names .berth/names
 fi || { printf '%s\\n' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
 rm -rf .berth/staged "$previous"
 store=containerd

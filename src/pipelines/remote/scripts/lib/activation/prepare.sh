@@ -15,6 +15,13 @@ shift 9
 run=$1
 names=$2
 shift 2
+# What this is to be kept as comes first on stdin, after its size and a line break: an archive may follow.
+IFS= read -r manifest_size || :
+manifest=
+case $manifest_size in
+  "" | 0 | *[!0-9]*) ;;
+  *) manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null) ;;
+esac
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -47,6 +54,15 @@ done
 # shellcheck disable=SC2086 # A list of names without spaces.
 name_ids $wanted </dev/null | note names &
 naming=$!
+# The images that are here already, and their names: what an archive brings beside them is Berth's own.
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
+rm -f .berth/present
+listing=
+case $source in
+  file | part | whole)
+    { list_images | note present; } 2>/dev/null &
+    listing=$! ;;
+esac
 mkdir -p "$previous" || give_up
 mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 [ -f "$staged/$compose_file" ] || [ -f "$compose_file" ] || { echo "$compose_file is missing" >&2; give_up; }
@@ -98,6 +114,7 @@ if [ -n "$old_file" ]; then
   inspecting=$!
 fi
 wait "$naming" || give_up
+[ -z "$listing" ] || wait "$listing"
 
 # Containerd forgets an image as soon as its last name means another one, even if it runs. So what the names mean now
 # has one name more until the end.

@@ -12,7 +12,10 @@ restore_containers() {
     as_root docker rename "$id" "${name#/}" </dev/null >/dev/null 2>&1
   done <.berth/running
 }
+# The release that ran before is the current one again.
+restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
 restore_files() {
+  restore_current
   while IFS= read -r name; do
     if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
     elif [ -e "$previous/$name.absent" ]; then rm -f "$name"

@@ -4,6 +4,8 @@ wait
 old=$(cat .berth/old)
 printf 'step\tstart\n'
 start() {
+  rm -f .berth/before
+  [ ! -f .berth/current ] || mv -f .berth/current .berth/before || return 1
   while IFS= read -r name; do
     mkdir -p "$(dirname "$name")" "$(dirname "$previous/$name")" || return 1
     if [ -e "$name" ]; then ln "$name" "$previous/$name" 2>/dev/null || cp -p "$name" "$previous/$name" || return 1
@@ -42,7 +44,9 @@ settle_archive() {
   if [ "$source" = file ]; then
     [ "$kept" != "$archive" ] || kept=
     printf '%s\n' "$archive" >.berth/archive
-  else rm -f "./$archive" .berth/archive
+  else
+    [ -z "$archive" ] || rm -f "./$archive"
+    rm -f .berth/archive
   fi
   [ -z "$kept" ] || rm -f "./$kept"
 }
@@ -59,6 +63,3 @@ printf '%s\n' "$now" >.berth/containers
 came_to started
 # shellcheck disable=SC2086 # A list of ids.
 inspect $now
-# Not later: who has seen the end may break the connection, and docker with it.
-let_go
-printf 'step\tend\n'
