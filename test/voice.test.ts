@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import ts from "typescript"
 import { describe, expect, it } from "vitest"
-import { unplainWords } from "./fixtures/voice.ts"
+import { httpWords, unplainWords } from "./fixtures/voice.ts"
 
 /** The strings and templates of a source file, with their lines; not its comments and import paths. */
 const stringsIn = (file: string): ReadonlyArray<{ readonly place: string; readonly text: string }> => {
@@ -34,6 +34,23 @@ describe("the words of the source", () => {
     expect(unplainWords("Expected string, actual 5")).toBeDefined()
     expect(unplainWords("the previous version is no longer there")).toBeUndefined()
   })
+
+  it("mean something on every floor but that of HTTP, whichever way they are shown", () => {
+    expect(httpWords("POST /api/platform/webhooks/setup sets it up")).toBe("POST /api")
+    expect(httpWords("see /api/health")).toBe("/api/health")
+    expect(httpWords("The request body must be an object")).toBe("request body")
+    expect(httpWords("https://coolify.example.com/api/v1")).toBeUndefined()
+
+    const below = files.filter((file) => /^src[\\/](pipelines|services|schema)[\\/]/.test(file))
+    // The descriptions of endpoints stand where their schemas are, and so does what a query is refused with.
+    const isDescription = (place: string, words: string) => /^src[\\/]schema/.test(place) && !/body|\//.test(words)
+    const found = below.flatMap(stringsIn).filter(({ text }) => isSentence(text)).flatMap(({ place, text }) => {
+      const words = httpWords(text)
+      return words === undefined || isDescription(place, words) ? [] : [`${place}: ${words} in ${JSON.stringify(text)}`]
+    })
+    expect(below.length).toBeGreaterThan(200)
+    expect(found).toEqual([])
+  }, 60_000)
 
   it("are those that the field uses", () => {
     const strings = files.flatMap(stringsIn)

@@ -118,7 +118,7 @@ export const routeInput = <A, I>(schema: Schema.Schema<A, I>) => {
   return (input: unknown): Either.Either<A, RouteInvalid> =>
     Either.mapLeft(
       decode(input),
-      (error) => new RouteInvalid({ reason: errorInWords(error, { whole: "The request body", part: "field" }) })
+      (error) => new RouteInvalid({ reason: errorInWords(error, { whole: "The request", part: "field" }) })
     )
 }
 

@@ -6,7 +6,7 @@ import { quoted } from "./quoted.ts"
 
 /** How a message calls what it is about. */
 export interface Vocabulary {
-  /** What all of it is: `The request body`. */
+  /** What all of it is: `The request`. */
   readonly whole: string
   /** What its parts are: `field`, `parameter`, `setting`. */
   readonly part: string

@@ -21,7 +21,7 @@ const strictAs = (vocabulary: Vocabulary) => ({ parseOptions: everyMistake, deco
  * Annotations for the body of a request: a field that it does not know is refused, and everything that is wrong with it
  * is told at once, in words.
  */
-export const strictBody = strictAs({ whole: "The request body", part: "field" })
+export const strictBody = strictAs({ whole: "The request", part: "field" })
 
 /** The same for the query of a request. */
 export const strictQuery = strictAs({ whole: "The query", part: "query parameter" })

@@ -27,7 +27,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     [],
     400,
-    "The request body must be an object with projectPath, serverId, remotePath and planHash"
+    "The request must be an object with projectPath, serverId, remotePath and planHash"
   ],
   ["POST", "/api/container/deploy", {}, 400, "projectPath, serverId and remotePath are missing"],
   [
@@ -235,14 +235,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     [{ ...server, password: refusedSecret }],
     400,
-    "The request body must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase and agent"
+    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase and agent"
   ],
   [
     "POST",
     "/api/servers",
     JSON.stringify(refusedSecret),
     400,
-    "The request body must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase and agent"
+    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase and agent"
   ],
   ["POST", "/api/servers", { name: "a" }, 400, "host and username are missing"],
   ["POST", "/api/servers", { ...server, id: 5 }, 400, "id must be a string"],
@@ -342,7 +342,7 @@ const mistakes: ReadonlyArray<Row> = [
     "name must not be empty; buildpack must be composestack or autopack; gitRepo must be a string; isStatic must be true or false"
   ],
   ["POST", "/api/platform/apps/x/envs", { key: "A", value: 1 }, 400, "value must be a string"],
-  ["PATCH", "/api/platform/apps/x", [refusedSecret], 400, "The request body must be a JSON object"],
+  ["PATCH", "/api/platform/apps/x", [refusedSecret], 400, "The request must be a JSON object"],
   ["POST", "/api/platform/routes", {}, 200, "routeName, domain and port are required"],
   [
     "POST",

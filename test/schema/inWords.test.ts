@@ -16,7 +16,7 @@ const Request = Schema.Struct({
 const decode = Schema.decodeUnknownEither(Request, { errors: "all", onExcessProperty: "error" })
 const said = (input: unknown) =>
   Either.match(decode(input), {
-    onLeft: (error) => errorInWords(error, { whole: "The request body", part: "field" }),
+    onLeft: (error) => errorInWords(error, { whole: "The request", part: "field" }),
     onRight: () => "nothing"
   })
 
@@ -45,8 +45,8 @@ describe("what does not fit, in words", () => {
     [{ path: "", either: 5 }, "either must be a string or a list of strings"],
     [{ path: "", secret: ["hunter2"] }, "secret must be a string"],
     [{ path: "", secret: "hunter2" }, "secret must have at most 3 characters"],
-    [[], "The request body must be an object with path, count, deep, items, words, either and secret"],
-    ["hunter2", "The request body must be an object with path, count, deep, items, words, either and secret"]
+    [[], "The request must be an object with path, count, deep, items, words, either and secret"],
+    ["hunter2", "The request must be an object with path, count, deep, items, words, either and secret"]
   ])("%j: %s", (input, words) => expect(said(input)).toBe(words))
 
   it("tells all of it at once, what is missing first and what is unknown last", () => {

@@ -42,7 +42,7 @@ const decode = Schema.decodeUnknown(
 const given = (text: string | undefined) => (text === undefined || text === "" ? undefined : text)
 
 const invalid = (error: ParseResult.ParseError) =>
-  new LogsQueryInvalid({ reason: errorInWords(error, { whole: "The query", part: "query parameter" }) })
+  new LogsQueryInvalid({ reason: errorInWords(error, { whole: "The request", part: "option" }) })
 
 /** Reads a logs request: the last 100 lines when it does not say how many, of the stack where it names both. */
 export const wantedLogs = Effect.fn("wantedLogs")(function*(

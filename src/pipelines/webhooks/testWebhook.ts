@@ -37,7 +37,7 @@ export const testWebhook = Effect.fn("testWebhook")(function*(
   const hook = hooks.find(({ active }) => active) ?? hooks[0]
   if (hook === undefined) {
     return unsent(
-      `No hook of ${repository.owner}/${repository.name} leads to ${url}: POST /api/platform/webhooks/setup creates it`
+      `No hook of ${repository.owner}/${repository.name} leads to ${url}. Set up the application's webhook first`
     )
   }
   return yield* gitHost.testHook(repository, hook).pipe(

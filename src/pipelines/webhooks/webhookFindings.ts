@@ -13,11 +13,11 @@ import { withUrl } from "./pushHook.ts"
 import { repositoryNameOf } from "./repositoryName.ts"
 import { repositoryOf } from "./repositoryOf.ts"
 
-const setUp = "POST /api/platform/webhooks/setup sets it up"
+const setUp = "Set up the application's webhook"
 
 const secretFindings = (secretSet: Option.Option<Disclosed<boolean>>): ReadonlyArray<WebhookFinding> => {
   if (Option.isNone(secretSet)) {
-    return [{ finding: "The application's webhook secret cannot be read", fix: "GET /api/health?deep=true says why" }]
+    return [{ finding: "The application's webhook secret cannot be read", fix: "A deep health check says why" }]
   }
   return Disclosed.$match(secretSet.value, {
     Known: ({ value }) =>
@@ -50,7 +50,8 @@ const addressFindings = (url: string): ReadonlyArray<WebhookFinding> => {
 
 const hookFindings = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
   const findings: ReadonlyArray<WebhookFinding | false> = [
-    !active && { finding: `Hook ${id} is inactive`, fix: "POST /api/platform/webhooks/setup makes it active" },
+    !active &&
+    { finding: `Hook ${id} is inactive`, fix: "Set up the application's webhook: that makes the hook active" },
     events !== undefined && !events.includes("push") && {
       finding: `Hook ${id} is not for pushes: ${events.length === 0 ? "it has no events" : events.join(", ")}`,
       fix: "Choose push events for it on the git host"
@@ -91,7 +92,7 @@ export const webhookFindings = Effect.fn("webhookFindings")(function*(
   const onGitHost = yield* Effect.either(gitHostFindings(app, name.value))
   const ofGitHost = Either.isRight(onGitHost) ? onGitHost.right : [{
     finding: yield* withoutSecrets(`The hooks of ${name.value} cannot be read: ${onGitHost.left.message}`),
-    fix: "GET /api/health?deep=true says what the git host lacks"
+    fix: "A deep health check says what the git host lacks"
   }]
   return [...secretFindings(secretSet), ...ofGitHost]
 })

@@ -215,7 +215,11 @@ describe("testWebhook", () => {
         return [sent, hook, detail]
       })
       expect(yield* said("bare")).toEqual([false, null, expect.stringContaining("no git repository")])
-      expect(yield* said("shop")).toEqual([false, null, expect.stringContaining("webhooks/setup")])
+      expect(yield* said("shop")).toEqual([
+        false,
+        null,
+        expect.stringContaining("Set up the application's webhook first")
+      ])
       expect(yield* said("blog")).toEqual([false, 1, "The git host sent no test delivery: Git host API 403: not today"])
       expect(yield* Effect.flip(testWebhook({ appName: "none" }))).toMatchObject({ status: 404 })
     }).pipe(within({ gitHost: { repositories, failing: { testHook: 403 } } })))
