@@ -121,7 +121,7 @@ describe("a deploy that is held to a plan", () => {
             () => {
               there("conf/a b'c", "y")
               docker("start", "shop-web-1")
-              rmSync(join(remote, ".berth/current"))
+              there(".berth/current", "1\n")
             }
           ]
         ]
