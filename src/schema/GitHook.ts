@@ -12,7 +12,7 @@ export const GitHook = Schema.Struct({
   id: Schema.Number,
   active: Schema.Boolean,
   url: Schema.String,
-  /** Which branches it is for; all of them when absent. */
+  /** Which branches it is for: all of them when empty; absent where the git host does not say. */
   branchFilter: Schema.optional(Schema.String),
   /** What it is delivered for; absent where the git host does not say. */
   events: Schema.optional(Schema.Array(Schema.String))

@@ -61,6 +61,9 @@ export const WebhookState = Schema.Struct({
   }),
   findings: Schema.optional(Schema.Array(WebhookFinding)).annotations({
     description: "With deep: what keeps pushes from deploying it, as far as platform and git host tell."
+  }),
+  untold: Schema.optional(Schema.Array(Schema.String)).annotations({
+    description: "With deep: what the git host does not tell of the hook, and where else to look."
   })
 }).annotations({ identifier: "WebhookState" })
 export interface WebhookState extends Schema.Schema.Type<typeof WebhookState> {}

@@ -1,4 +1,4 @@
-import { Effect, Either, Option } from "effect"
+import { Effect, Either, Option, Redacted } from "effect"
 import { appDefaults } from "../../schema/AppDefaults.ts"
 import { Disclosed } from "../../schema/Disclosed.ts"
 import type { GitHook } from "../../schema/GitHook.ts"
@@ -7,7 +7,7 @@ import type { WebhookFinding } from "../../schema/Webhook.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 import { branchMatches } from "./branchMatches.ts"
 import { withUrl } from "./pushHook.ts"
 import { repositoryNameOf } from "./repositoryName.ts"
@@ -15,7 +15,25 @@ import { repositoryOf } from "./repositoryOf.ts"
 
 const setUp = "Set up the application's webhook"
 
-const secretFindings = (secretSet: Option.Option<Disclosed<boolean>>): ReadonlyArray<WebhookFinding> => {
+/** Whether a record shows another secret than the configured one; a hidden one is no other. */
+const isAnother = ({ manual_webhook_secret_githost: shown }: PlatformRecord, configured: Redacted.Redacted) =>
+  shown !== undefined && shown !== null && shown !== "" && shown !== Redacted.value(configured)
+
+const secretFindings = (
+  app: PlatformRecord,
+  secretSet: Option.Option<Disclosed<boolean>>,
+  configured: Option.Option<Redacted.Redacted>
+): ReadonlyArray<WebhookFinding> => {
+  if (Option.isNone(configured)) {
+    const finding = "No webhook secret is configured, so that pushes cannot be signed"
+    return [{ finding, fix: "Set gitHost.webhookSecret, and set up the webhooks again" }]
+  }
+  if (isAnother(app, configured.value)) {
+    return [{
+      finding: "The platform's webhook secret for the application is not the configured one",
+      fix: setUp
+    }]
+  }
   if (Option.isNone(secretSet)) {
     return [{ finding: "The application's webhook secret cannot be read", fix: "A deep health check says why" }]
   }
@@ -71,10 +89,28 @@ const gitHostFindings = (app: PlatformRecord, name: string) =>
     const hooks = withUrl(yield* (yield* GitHost).hooks(repository), url)
     const branch = app.git_branch ?? appDefaults.branch
     // Of several hooks that lead there, one that works is enough.
-    const [least = []] = hooks.map((hook) => hookFindings(hook, branch)).toSorted((a, b) => a.length - b.length)
+    const [best] = hooks.map((hook) => ({ hook, findings: hookFindings(hook, branch) }))
+      .toSorted((a, b) => a.findings.length - b.findings.length)
     const missing = { finding: `No hook of ${repository.owner}/${name} leads to ${url}`, fix: setUp }
-    return [...(hooks.length === 0 ? [missing] : least), ...addressFindings(url)]
+    return {
+      findings: [...(best === undefined ? [missing] : best.findings), ...addressFindings(url)],
+      untold: best === undefined ? [] : untoldOf(best.hook)
+    }
   })
+
+/** What a git host keeps to itself of a hook. */
+const untoldOf = ({ branchFilter, events, id }: GitHook): ReadonlyArray<string> => [
+  `Whether the secret of hook ${id} is the configured one: a git host never shows it`,
+  `Whether the last delivery of hook ${id} failed: the git host's page of the hook shows that, and its API does not`,
+  ...(events === undefined ? [`Which events hook ${id} is for: the git host does not say`] : []),
+  ...(branchFilter === undefined ? [`Which branches hook ${id} is for: the git host does not say`] : [])
+]
+
+/** What keeps pushes from an application, and what nobody tells. */
+export interface WebhookReport {
+  readonly findings: ReadonlyArray<WebhookFinding>
+  readonly untold: ReadonlyArray<string>
+}
 
 /**
  * What keeps pushes from deploying an application, as far as the platform and the git host tell; failures are told
@@ -84,15 +120,31 @@ const gitHostFindings = (app: PlatformRecord, name: string) =>
 export const webhookFindings = Effect.fn("webhookFindings")(function*(
   app: PlatformRecord,
   secretSet: Option.Option<Disclosed<boolean>>
-): Effect.fn.Return<ReadonlyArray<WebhookFinding>, never, GitHost | Platform | Settings> {
+): Effect.fn.Return<WebhookReport, never, GitHost | Platform | Settings> {
   const name = repositoryNameOf(app)
   if (Option.isNone(name)) {
-    return [{ finding: "The application has no git repository", fix: "Give it one on the platform" }]
+    const none = { finding: "The application has no git repository", fix: "Give it one on the platform" }
+    return { findings: [none], untold: [] }
   }
+  const settings = yield* Settings
+  const configured = Option.filter(
+    yield* Effect.orElseSucceed(settings.find("gitHost.webhookSecret"), () => Option.none<Redacted.Redacted>()),
+    (secret) => Redacted.value(secret) !== ""
+  )
+  // A list may leave out the secret that the full record has.
+  const isKept = app.manual_webhook_secret_githost === undefined &&
+    Option.exists(secretSet, (set) => Disclosed.$is("Known")(set) && set.value)
+  const platform = yield* Platform
+  const record = isKept ? yield* Effect.orElseSucceed(platform.application(app.uuid), () => app) : app
+  const ofSecret = secretFindings(record, secretSet, configured)
   const onGitHost = yield* Effect.either(gitHostFindings(app, name.value))
-  const ofGitHost = Either.isRight(onGitHost) ? onGitHost.right : [{
+  if (Either.isRight(onGitHost)) {
+    const { findings, untold } = onGitHost.right
+    return { findings: [...ofSecret, ...findings], untold }
+  }
+  const unread = {
     finding: yield* withoutSecrets(`The hooks of ${name.value} cannot be read: ${onGitHost.left.message}`),
     fix: "A deep health check says what the git host lacks"
-  }]
-  return [...secretFindings(secretSet), ...ofGitHost]
+  }
+  return { findings: [...ofSecret, unread], untold: [] }
 })

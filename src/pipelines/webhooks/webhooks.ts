@@ -136,7 +136,7 @@ export const webhookStatus = Effect.fn("webhookStatus")(
               Effect.orElseSucceed(() => false)
             )
         })
-        const findings = deep ? { findings: yield* webhookFindings(app, secretSet) } : {}
+        const report = deep ? yield* webhookFindings(app, secretSet) : {}
         const hidden = Option.filter(secretSet, Disclosed.$is("Hidden"))
         return {
           app: app.name,
@@ -145,7 +145,7 @@ export const webhookStatus = Effect.fn("webhookStatus")(
           githostWebhookActive: active,
           repo: Option.getOrNull(repo),
           ...(Option.isSome(hidden) ? { unknown: `platformSecretSet: ${hidden.value.reason}` } : {}),
-          ...findings
+          ...report
         } satisfies WebhookState
       }), { concurrency: repositoriesAtOnce })
     return { webhookUrl, results }

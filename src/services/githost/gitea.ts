@@ -40,7 +40,7 @@ export const gitea: GitHostProfile = ({ send }) => {
         active: true,
         config: { url, content_type: "json", secret: Redacted.value(secret) },
         events: ["push"],
-        ...(branchFilter === undefined ? {} : { branch_filter: branchFilter })
+        ...(branchFilter === undefined || branchFilter === "" ? {} : { branch_filter: branchFilter })
       },
       secrets: [secret]
     }).pipe(Effect.flatMap(hookIn), Effect.map((hook): GitHook => ({ ...hook, active: true, url })))

@@ -39,7 +39,7 @@ const hookOf = ({ active, branch_filter: branchFilter, config, events, id }: typ
   id,
   active: active === true,
   url: config?.url ?? "",
-  ...(Predicate.isString(branchFilter) && branchFilter !== "" ? { branchFilter } : {}),
+  ...(Predicate.isString(branchFilter) ? { branchFilter } : {}),
   ...(events === undefined || events === null ? {} : { events })
 })
 

@@ -155,7 +155,7 @@ describe("webhookStatus", () => {
 describe("webhookStatus, when asked what is wrong", () => {
   const found = (index: number) =>
     Effect.map(webhookStatus(true), ({ results }) => results[index]?.findings?.map(({ finding }) => finding))
-  const set = applications.map((app) => ({ ...app, git_branch: "main", manual_webhook_secret_githost: "set" }))
+  const set = applications.map((app) => ({ ...app, git_branch: "main", manual_webhook_secret_githost: "hook-secret" }))
   const withHook = (hook: Partial<StoredHook>) =>
     within({
       platform: { applications: set },
@@ -180,6 +180,17 @@ describe("webhookStatus, when asked what is wrong", () => {
     Effect.gen(function*() {
       expect(yield* found(0)).toEqual(findings)
     }).pipe(withHook(hook)))
+
+  it.effect("says what nobody tells of a hook", () =>
+    Effect.gen(function*() {
+      const { results: [shop, , bare] } = yield* webhookStatus(true)
+      expect(shop?.untold).toEqual([
+        "Whether the secret of hook 1 is the configured one: a git host never shows it",
+        "Whether the last delivery of hook 1 failed: the git host's page of the hook shows that, and its API does not",
+        "Which branches hook 1 is for: the git host does not say"
+      ])
+      expect(bare?.untold).toEqual([])
+    }).pipe(withHook({})))
 
   it.effect("is content with one hook of several that works", () =>
     Effect.gen(function*() {
