@@ -116,13 +116,13 @@ const upserts = entries.map(([says, entry, files]): Case => ({
     expect(detailOf("webhook", first)).toMatch(/^created \(hook \d+\)$/)
     const { vendor } = yield* Vendors
     const before = yield* drift(request)
-    // Without a translation a new static site has /dist, and an updated one dist.
+    // Without a translation a new static site has /dist, and an updated one dist: drift compares what is written.
     const renamed = vendor === "neutral" ? before.diffs.filter(({ field }) => field === "publishDir") : []
     expect([before.exists, before.diffs]).toEqual([true, renamed])
 
     const second = yield* upsertApp(request)
     expect([second.uuid, second.changelogEntry.action]).toEqual([first.uuid, "update"])
-    expect(second.changelogEntry.changes).toHaveLength(renamed.length)
+    expect(second.changelogEntry.changes).toEqual([])
     expect(detailOf("webhook", second)).toMatch(/^updated \(hook \d+\)$/)
     const found = yield* drift(request)
     expect([found.diffs, found.unknown]).toEqual([[], undefined])
