@@ -2,11 +2,12 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
 import { Change, type ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
 import { RawEntry } from "../../schema/PlatformFile.ts"
+import { decodeJson } from "../../services/foreign/json.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { changelogLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 
-const entriesIn = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Schema.Unknown)))
+const entriesIn = decodeJson(Schema.Array(Schema.Unknown))
 const recordedIn = Schema.decodeUnknownOption(
   Schema.Struct({ appName: Schema.String, changes: Schema.Array(Change) })
 )

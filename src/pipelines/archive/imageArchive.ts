@@ -1,6 +1,7 @@
 import { Array, Effect, Option, Schema } from "effect"
 import type { GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { sha256Of } from "../../services/bytes/sha256.ts"
+import { decodeJson } from "../../services/foreign/json.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { ArchiveNotUnderstood, cleanName, readTar, type TarMember } from "./tarMembers.ts"
 import { gzipSource, plainSource } from "./tarSource.ts"
@@ -32,22 +33,19 @@ export interface ImageArchive {
   readonly images: ReadonlyArray<ArchiveImage>
 }
 
-const Manifest = Schema.parseJson(Schema.Array(Schema.Struct({
+const manifestIn = decodeJson(Schema.Array(Schema.Struct({
   Config: Schema.String,
   RepoTags: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
   Layers: Schema.NullOr(Schema.Array(Schema.String))
 })))
 const DiffId = Schema.String.pipe(Schema.pattern(/^sha256:[0-9a-f]{64}$/))
-const Config = Schema.parseJson(Schema.Struct({
+const configIn = decodeJson(Schema.Struct({
   rootfs: Schema.Struct({ diff_ids: Schema.NullOr(Schema.Array(DiffId)) })
 }))
 
 const refuse = (reason: string) => new ArchiveNotUnderstood({ reason })
-const decode = <A>(schema: Schema.Schema<A, string>, name: string, bytes: Uint8Array) =>
-  Effect.mapError(
-    Schema.decodeUnknown(schema)(new TextDecoder().decode(bytes)),
-    () => refuse(`its ${name} is missing or cannot be read`)
-  )
+const decode = <A>(read: (text: string) => Option.Option<A>, name: string, bytes: Uint8Array) =>
+  Effect.mapError(read(new TextDecoder().decode(bytes)), () => refuse(`its ${name} is missing or cannot be read`))
 
 const mostLinks = 8
 
@@ -90,11 +88,11 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
   const contents = members.filter(({ kind }) => kind !== "directory")
   const named = new Map(contents.map((member) => [member.name, member]))
   if (named.size < contents.length) return yield* refuse("it holds two members of one name")
-  const manifest = yield* decode(Manifest, "manifest.json", json.get("manifest.json") ?? new Uint8Array())
+  const manifest = yield* decode(manifestIn, "manifest.json", json.get("manifest.json") ?? new Uint8Array())
   const images = yield* Effect.forEach(manifest, (entry) =>
     Effect.gen(function*() {
       const config = json.get(cleanName(entry.Config)) ?? new Uint8Array()
-      const { rootfs } = yield* decode(Config, "image config", config)
+      const { rootfs } = yield* decode(configIn, "image config", config)
       const [names, diffIds] = [entry.Layers ?? [], rootfs.diff_ids ?? []]
       if (names.length !== diffIds.length) return yield* refuse("its layers do not fit its config")
       const layers = yield* Effect.forEach(Array.zip(names, diffIds), ([name, diffId]) =>

@@ -11,7 +11,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { activateCommand, type Activation } from "../remote/activate.ts"
 import { serverWords } from "../remote/execute.ts"
 import { type ContainerState, parseInspect } from "../remote/inspect.ts"
-import { halfway, stateAfter, unchanged, untouched } from "./failureState.ts"
+import { halfway, stateAfter, stoppedHalfway, unchanged, untouched } from "./failureState.ts"
 import { type Kept, keptNot, parseKept } from "./kept.ts"
 import { parseStartRemarks, type StartRemarks } from "./startRemarks.ts"
 
@@ -77,7 +77,7 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
           const words = serverWords(server, yield* process.stderr)
           return yield* new DeployFailed({
             step: stage,
-            reason: words === "" ? "the server stopped halfway" : words,
+            reason: words === "" ? stoppedHalfway : words,
             // It had not come to the load yet.
             state: stage === "load" && !seen.includes("step\tload") ? unchanged : halfway
           })

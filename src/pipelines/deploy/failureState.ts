@@ -7,6 +7,9 @@ export const untouched = "What ran before was not touched"
 /** Whoever started the activation hears of it no more, or it ended without a word. */
 export const unknown = "What runs there now is not known: the server finishes the deploy or undoes it by itself"
 
+/** Why an activation came to no end by itself. */
+export const stoppedHalfway = "the server stopped halfway"
+
 /** What is left where the script itself was ended. */
 export const halfway =
   "What runs there now is not known: deploy again, or run \"sh .berth/restore.sh\" in the remote " +

@@ -10,6 +10,7 @@ import { Ssh } from "../../services/ssh/Ssh.ts"
 import { commandFailed } from "../remote/execute.ts"
 import { ActivationOutcome, outcomeCommand, parseOutcome } from "../remote/outcome.ts"
 import { awaitHealth } from "./awaitHealth.ts"
+import { halfway, stateAfter, stoppedHalfway, unknown } from "./failureState.ts"
 import { planDeploy } from "./plan.ts"
 
 // A server that is being started again with this service is given a while.
@@ -42,7 +43,7 @@ const said = (outcome: Option.Option<ActivationOutcome>) =>
   Option.match(outcome, {
     onNone: () => "nothing was changed",
     onSome: ActivationOutcome.$match({
-      Begun: () => "the server stopped halfway",
+      Begun: () => stoppedHalfway,
       Started: () => "the stack was started",
       Failed: ({ isRestored }) => isRestored ? "undone" : "failed"
     })
@@ -69,8 +70,8 @@ export const reconcileDeploy = Effect.fn("reconcileDeploy")(function*(
     Effect.mapError(({ message }) =>
       new DeployFailed({
         step: "reconcile",
-        reason: `${message}. What became of the deploy is not known: compare shows what is there now`,
-        status: 500
+        reason: message,
+        state: unknown
       })
     )
   )
@@ -82,15 +83,14 @@ export const reconcileDeploy = Effect.fn("reconcileDeploy")(function*(
     Begun: () =>
       new DeployFailed({
         step: "start",
-        reason: "the server stopped halfway. Deploy again, or run .berth/restore.sh there to put back what ran before",
-        status: 500
+        reason: stoppedHalfway,
+        state: halfway
       }),
-    Failed: ({ isRestored, step }) =>
+    Failed: (undone) =>
       new DeployFailed({
-        step,
-        reason: "the service ended before it heard why. " +
-          (isRestored ? "What ran before runs again" : "What ran before did not start again: look at the logs"),
-        status: 500
+        step: undone.step,
+        reason: "the service ended before it heard why",
+        state: stateAfter(undone)
       }),
     Started: ({ containers }) =>
       Effect.gen(function*() {

@@ -1,4 +1,5 @@
 import { Array, Option, Schema } from "effect"
+import { decodeJson } from "../../services/foreign/json.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { isImageName } from "./isImageName.ts"
 import { script } from "./scripts/preflight.sh.ts"
@@ -98,7 +99,7 @@ export interface ServerFacts {
 const number = (text: string | undefined) =>
   text === undefined || !/^\d+$/.test(text) ? Number.POSITIVE_INFINITY : Number(text)
 
-const decodeLayers = Schema.decodeUnknownOption(Schema.parseJson(Schema.NullOr(Schema.Array(Schema.String))))
+const decodeLayers = decodeJson(Schema.NullOr(Schema.Array(Schema.String)))
 
 const pairOf = (line: string): Option.Option<readonly [string, string]> => {
   const [one, other] = line.split(" ")

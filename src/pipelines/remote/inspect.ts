@@ -1,4 +1,5 @@
 import { Array, Option, Schema } from "effect"
+import { decodeJson } from "../../services/foreign/json.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scripts/inspect.sh.ts"
 
@@ -24,7 +25,7 @@ export interface ContainerState {
   readonly upMillis: number
 }
 
-const State = Schema.parseJson(Schema.Struct({
+const decodeState = decodeJson(Schema.Struct({
   Status: Schema.String,
   ExitCode: Schema.Number,
   StartedAt: Schema.String,
@@ -35,8 +36,6 @@ const clock = (line: string | undefined): number => {
   const [, seconds, fraction = ""] = /^now\t(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{3})?/.exec(line ?? "") ?? []
   return Date.parse(`${seconds}${fraction}Z`)
 }
-
-const decodeState = Schema.decodeUnknownOption(State)
 
 /** Reads the lines that `inspectCommand` prints; other lines are passed over. */
 export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {

@@ -8,7 +8,12 @@ export type ActivationOutcome = Data.TaggedEnum<{
   /** It began, and its end was not noted: the server was switched off, for instance. */
   Begun: { readonly run: string }
   Started: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
-  Failed: { readonly run: string; readonly step: string; readonly isRestored: boolean }
+  Failed: {
+    readonly run: string
+    readonly step: string
+    readonly isRestored: boolean
+    readonly wasRunning: boolean
+  }
 }>
 export const ActivationOutcome = Data.taggedEnum<ActivationOutcome>()
 
@@ -23,13 +28,15 @@ export const outcomeCommand = (remotePath: string, sudo: boolean): RemoteCommand
 /** Reads the answer of `outcomeCommand`; nothing when no activation was noted there. */
 export const parseOutcome = (output: string): Option.Option<ActivationOutcome> => {
   const [first = "", ...rest] = output.split("\n")
-  const [label, run = "", state, step = "", restored] = first.split("\t")
+  const [label, run = "", state, step = "", restored, before] = first.split("\t")
   if (label !== "run" || run === "") return Option.none()
   switch (state) {
     case "started":
       return Option.some(ActivationOutcome.Started({ run, containers: parseInspect(rest.join("\n")) }))
     case "failed":
-      return Option.some(ActivationOutcome.Failed({ run, step, isRestored: restored === "yes" }))
+      return Option.some(
+        ActivationOutcome.Failed({ run, step, isRestored: restored === "yes", wasRunning: before !== "nothing" })
+      )
     default:
       return Option.some(ActivationOutcome.Begun({ run }))
   }

@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import { Either, Option, Schema } from "effect"
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
 import { limits } from "../../schema/limits.ts"
 import { placeOf, type TextProblem } from "./TextProblem.ts"
@@ -90,6 +90,12 @@ export const parseJson = (
     return Either.left({ code: "LIMIT", reason, ...placeOf(text, deep) })
   }
   return Either.try({ try: (): unknown => JSON.parse(text), catch: () => mistakeIn(text) })
+}
+
+/** Reads JSON that others wrote and that fits a schema; nothing where it does not, or is nested too deeply. */
+export const decodeJson = <A, I>(schema: Schema.Schema<A, I>): (text: string) => Option.Option<A> => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (text) => Option.flatMap(Either.getRight(parseJson(text)), decode)
 }
 
 /** The line of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */

@@ -1,6 +1,7 @@
 import { type Error, FileSystem, Path } from "@effect/platform"
-import { Array, Effect, Fiber, Layer, Option, Predicate, Ref, Schedule, Stream } from "effect"
+import { Array, Effect, Fiber, Layer, Option, Ref, Schedule, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { errorCode } from "./errorCode.ts"
 import {
   type FileRange,
   type LocalEntry,
@@ -12,11 +13,8 @@ import {
 import { namesIn, type NotReadable, openRegular, readInto, readRegular } from "./openRegular.ts"
 import { unfinishedName } from "./unfinished.ts"
 
-const codeOf = ({ cause }: Error.PlatformError): string | undefined =>
-  Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : undefined
-
-const isNothing = (error: Error.PlatformError) => codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR"
-const isTaken = (error: Error.PlatformError) => codeOf(error) === "EEXIST"
+const isNothing = ({ cause }: Error.PlatformError) => ["ENOENT", "ENOTDIR"].includes(errorCode(cause))
+const isTaken = ({ cause }: Error.PlatformError) => errorCode(cause) === "EEXIST"
 
 // Node says `ENOSPC: no space left on device, write`: the words between are what a person needs.
 const reasonOf = (error: Error.PlatformError): string =>
@@ -48,8 +46,8 @@ const bytesOf = (content: Uint8Array | string) =>
 // Virus scanners and indexers of Windows hold a new file open for a moment.
 const heldOpen = {
   schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(20)),
-  while: (error: Error.PlatformError) =>
-    process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(codeOf(error) ?? "")
+  while: ({ cause }: Error.PlatformError) =>
+    process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(errorCode(cause))
 }
 
 const chunkSize = 256 * 1024

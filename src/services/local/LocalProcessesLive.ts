@@ -1,10 +1,11 @@
-import { Deferred, Duration, Effect, Fiber, Layer, Mailbox, Predicate, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Mailbox, Schedule, Stream } from "effect"
 import type { Scope } from "effect"
 // Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted.
 import spawn from "cross-spawn"
 import type { ChildProcess, SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
 import { lastBytes } from "../bytes/lastBytes.ts"
+import { errorCode } from "./errorCode.ts"
 import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
 
 const isWindows = process.platform === "win32"
@@ -14,7 +15,7 @@ const lastWordsMillis = 500
 
 const hindrance = (program: string, cause: unknown): string => {
   const isPath = /[/\\]/.test(program)
-  switch (Predicate.hasProperty(cause, "code") ? cause.code : undefined) {
+  switch (errorCode(cause)) {
     case "ENOENT":
       return (isPath ? "the program does not exist" : "it is not installed, or not on the PATH of this service") +
         " (or the directory to run it in is gone)"

@@ -1,7 +1,8 @@
-import { Array, Data, Effect, Order, Predicate } from "effect"
+import { Array, Data, Effect, Order } from "effect"
 import type { Scope } from "effect"
 import { constants, type Dirent } from "node:fs"
 import { type FileHandle, open, readdir } from "node:fs/promises"
+import { errorCode } from "./errorCode.ts"
 import type { LocalKind, LocalName } from "./LocalFiles.ts"
 
 /** A local file cannot be opened or read. `code` is the system's word for it, empty where Berth refuses the file. */
@@ -14,7 +15,7 @@ const notRegular = (code = "") => new NotReadable({ code, message: "is not a reg
 
 /** Node says `ENOENT: no such file or directory, open '…'`: the words between are what a person needs. */
 const notReadable = (cause: unknown): NotReadable => {
-  const code = Predicate.hasProperty(cause, "code") && typeof cause.code === "string" ? cause.code : ""
+  const code = errorCode(cause)
   // A socket cannot be opened at all.
   if (code === "ENXIO") return notRegular(code)
   if (code.startsWith("ERR_INVALID_ARG")) return new NotReadable({ code, message: "this is not a valid path" })

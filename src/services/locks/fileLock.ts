@@ -1,5 +1,6 @@
 import { Clock, Effect, Option } from "effect"
 import { mkdir, rmdir, stat, utimes } from "node:fs/promises"
+import { errorCode } from "../local/errorCode.ts"
 
 // The lock of a file is a directory beside it: making one is atomic on every file system. Its holder renews the time
 // of the directory every second, so that a lock whose holder died is known by its age, or, where a clock was set back
@@ -18,11 +19,9 @@ export interface Lock {
   readonly modified: bigint
 }
 
-const codeOf = (cause: unknown): string =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : String(cause)
-
 /** A call of the file system, which fails with the code of its error. */
-const call = <A>(run: () => Promise<A>): Effect.Effect<A, string> => Effect.tryPromise({ try: run, catch: codeOf })
+const call = <A>(run: () => Promise<A>): Effect.Effect<A, string> =>
+  Effect.tryPromise({ try: run, catch: (cause) => errorCode(cause) || String(cause) })
 
 /** The lock directory that stands there now. */
 export const lockAt = (directory: string): Effect.Effect<Lock, string> =>

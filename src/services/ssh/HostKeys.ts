@@ -1,7 +1,7 @@
-import { FileSystem, Path } from "@effect/platform"
-import { Context, Effect, Layer, Schema } from "effect"
-import { createHash, randomUUID } from "node:crypto"
-import { readRegular } from "../local/openRegular.ts"
+import { Path } from "@effect/platform"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { createHash } from "node:crypto"
+import { LocalFiles } from "../local/LocalFiles.ts"
 import { hostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
 
@@ -107,26 +107,21 @@ export const judge = (text: string, host: string, port: number, key: HostKey) =>
 }
 
 /** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
-export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, FileSystem.FileSystem | Path.Path | Locks> =>
+export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFiles | Path.Path | Locks> =>
   Layer.effect(
     HostKeys,
     Effect.gen(function*() {
-      const files = yield* FileSystem.FileSystem
+      const files = yield* LocalFiles
       const path = yield* Path.Path
       const locks = yield* Locks
-      const unavailable = (cause: { readonly message: string }) =>
-        new HostKeysUnavailable({ file, reason: cause.message })
-      const read = readRegular(file).pipe(
-        Effect.map((bytes) => new TextDecoder().decode(bytes)),
-        Effect.catchIf(({ code }) => code === "ENOENT", () => Effect.succeed(""))
+      const unavailable = ({ reason }: { readonly reason: string }) => new HostKeysUnavailable({ file, reason })
+      const read = Effect.flatMap(
+        files.find(file),
+        Option.match({
+          onNone: () => Effect.succeed(""),
+          onSome: () => Effect.map(files.read(file), (bytes) => new TextDecoder().decode(bytes))
+        })
       )
-      const replace = (text: string) => {
-        const staged = `${file}.${randomUUID()}`
-        return files.writeFileString(staged, text, { mode: 0o600, flag: "wx" }).pipe(
-          Effect.zipRight(files.rename(staged, file)),
-          Effect.tapError(() => Effect.ignore(files.remove(staged)))
-        )
-      }
       return HostKeys.of({
         file,
         knownTypes: Effect.fn("HostKeys.knownTypes")((host, port) =>
@@ -139,11 +134,11 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, FileSys
           Effect.gen(function*() {
             const now = judge(yield* read, host, port, key)
             if (now.answer !== "remembered") return now.answer
-            yield* files.makeDirectory(path.dirname(file), { recursive: true })
+            yield* files.makeDirectory(path.dirname(file))
             // Another connection may have been first: judge again what the file says under the lock.
             return yield* Effect.gen(function*() {
               const held = judge(yield* read, host, port, key)
-              if (held.answer === "remembered") yield* replace(held.text)
+              if (held.answer === "remembered") yield* files.write(file, held.text, { mode: 0o600 })
               return held.answer
             }).pipe(locks.withLock(hostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))

@@ -1,3 +1,5 @@
+import { errorCode } from "../local/errorCode.ts"
+
 /** A failure before the log-in, as ssh2 and the socket tell it. `dropped`: the server hung up before its greeting. */
 export interface Failure {
   readonly reason: string
@@ -24,7 +26,6 @@ export const otherwise = (protocol: string): Failure => ({
   turnedDown: false
 })
 
-const codeOf = (error: Error): string => "code" in error && typeof error.code === "string" ? error.code : ""
 const levelOf = (error: Error): string => "level" in error && typeof error.level === "string" ? error.level : ""
 
 /** Whether it is only trouble with one way to log in: ssh2 goes on with the next. */
@@ -34,8 +35,8 @@ export const concernsOneMethod = (error: Error) =>
 
 /** What an error of ssh2 or of the socket means. `greeted`: the server had begun to talk. */
 export const failureOf = (error: Error, greeted: boolean): Failure => ({
-  reason: words[codeOf(error)] ?? (error.message || codeOf(error)),
-  dropped: !greeted && (codeOf(error) === "ECONNRESET" || error.message.includes("before handshake")),
+  reason: words[errorCode(error)] ?? (error.message || errorCode(error)),
+  dropped: !greeted && (errorCode(error) === "ECONNRESET" || error.message.includes("before handshake")),
   turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdir, writeFile } from "node:fs/promises"
+import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DeployFailed } from "../../../src/schema/Deploy.ts"
 import { scene } from "../../fixtures/deployScene.ts"
@@ -29,7 +29,7 @@ describe("a deploy that fails says what runs now:", () => {
     "the previous version, when %s fails",
     ([when, step, state]) =>
       Effect.gen(function*() {
-        const { archive, bring, deployed, program } = yield* scene()
+        const { archive, bring, deployed, program, remote } = yield* scene()
         yield* bring(archive("one"))
         yield* deployed
         const once = `[ -e "$HOME/failed" ] || case $* in ${when}) : >"$HOME/failed"; cat >/dev/null; exit 1 ;; esac`
@@ -37,6 +37,10 @@ describe("a deploy that fails says what runs now:", () => {
         yield* bring(archive("two"))
         const { message } = yield* Effect.flip(deployed)
         expect(message).toMatch(new RegExp(`^Deploy failed at ${step}: [^]*\\. The previous version is ${state}$`))
+        // What a service hears of it that has ended meanwhile.
+        expect(yield* Effect.promise(() => readFile(join(remote, ".berth", "outcome"), "utf8"))).toMatch(
+          new RegExp(`\tfailed\t${step}\tyes\trunning\n$`)
+        )
       })
   )
 

@@ -1,6 +1,6 @@
-import { Either } from "effect"
+import { Either, Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { jsonLine, parseJson } from "../../../src/services/foreign/json.ts"
+import { decodeJson, jsonLine, parseJson } from "../../../src/services/foreign/json.ts"
 
 const problemOf = (text: string) => {
   const problem = Either.flip(parseJson(text))
@@ -49,6 +49,18 @@ describe("parseJson", () => {
 
   it("never quotes the text", () => {
     expect(problemOf("{\"password\": \"geheim\\x\"}").reason).not.toContain("geheim")
+  })
+})
+
+describe("decodeJson", () => {
+  const read = decodeJson(Schema.Array(Schema.Unknown))
+
+  it("answers what fits", () => {
+    expect(read("[1, [2]]")).toEqual(Option.some([1, [2]]))
+  })
+
+  it.each(["", "{", "{}", nested(100_000)])("answers nothing else", (text) => {
+    expect(read(text)).toEqual(Option.none())
   })
 })
 

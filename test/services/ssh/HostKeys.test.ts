@@ -2,6 +2,7 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import type { HostKey } from "../../../src/services/ssh/HostKeys.ts"
 import { fingerprint, hostKey, HostKeys, HostKeysLive, judge } from "../../../src/services/ssh/HostKeys.ts"
@@ -22,7 +23,10 @@ const withFile = <A, E>(
   Effect.gen(function*() {
     const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
     const file = (yield* Path.Path).join(directory, "berth", "known_hosts")
-    return yield* use(file, HostKeysLive(file).pipe(Layer.provide(LocksLive), Layer.provide(NodeContext.layer)))
+    return yield* use(
+      file,
+      HostKeysLive(file).pipe(Layer.provide([LocksLive, LocalFilesLive]), Layer.provide(NodeContext.layer))
+    )
   }).pipe(Effect.provide(NodeContext.layer))
 
 const check = (host: string, port: number, key: HostKey) =>
@@ -93,6 +97,24 @@ describe("HostKeysLive", () => {
           .toEqual(["ssh-ed25519"])
       })
     ))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "keeps a link to where they are kept, and what they say",
+    () =>
+      withFile((file, live) =>
+        Effect.gen(function*() {
+          const files = yield* FileSystem.FileSystem
+          const path = yield* Path.Path
+          const real = path.join(path.dirname(path.dirname(file)), "real")
+          yield* files.writeFileString(real, "other.lan ssh-ed25519 AAAA\n", { mode: 0o600 })
+          yield* files.makeDirectory(path.dirname(file))
+          yield* files.symlink(real, file)
+          expect(yield* Effect.provide(check("main.lan", 22, one), live)).toBe("remembered")
+          expect(yield* files.readLink(file)).toBe(real)
+          expect(yield* files.readFileString(real)).toMatch(/^other\.lan .*\nmain\.lan ssh-ed25519 /)
+        })
+      )
+  )
 
   it.scopedLive("loses no entry when many servers are met at once, by several processes' worth of layers", () =>
     withFile((file, live) =>

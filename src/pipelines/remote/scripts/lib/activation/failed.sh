@@ -12,7 +12,7 @@ failed() {
   [ ! -s .berth/running ] || before=running
   printf 'failed\t%s\t%s\t%s\n' "$1" "$2" "$before"
   printf '%s\n' "$said" | tail -c 6000
-  came_to "$(printf 'failed\t%s\t%s' "$1" "$2")"
+  came_to "$(printf 'failed\t%s\t%s\t%s' "$1" "$2" "$before")"
   rm -rf "$staged" "$previous"
   let_go
   exit 1
