@@ -12,6 +12,7 @@ import { ProjectsHandlers } from "./handlers/projects.ts"
 import { RoutesHandlers } from "./handlers/routes.ts"
 import { RunsHandlers } from "./handlers/runs.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
+import { StacksHandlers } from "./handlers/stacks.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
 import { Pages } from "./pages.ts"
@@ -25,6 +26,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     ProjectsHandlers,
     ServersHandlers,
     DeployHandlers,
+    StacksHandlers,
     ApplicationsHandlers,
     RoutesHandlers,
     WebhooksHandlers,

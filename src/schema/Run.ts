@@ -189,6 +189,8 @@ const leftBehind = (kind: RunKind, step: string): string => {
       return "Its script was stopped, and the archive may be incomplete: build again"
     case "pull":
       return "Files that had arrived whole stay: pull again for the rest"
+    case "stack":
+      return "What the server was told to do it finishes by itself: the list of its containers shows what runs"
     default:
       return step === "health"
         ? "The new version had been started and runs"

@@ -11,6 +11,7 @@ import { ProjectsApi } from "./ProjectsApi.ts"
 import { RoutesApi } from "./RoutesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { ServersApi } from "./ServersApi.ts"
+import { StacksApi } from "./StacksApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
 /** Every endpoint of the service: what it takes, what it answers, and one sentence of help. */
@@ -20,6 +21,7 @@ export class BerthApi extends HttpApi.make("berth")
   .add(ProjectsApi)
   .add(ServersApi)
   .add(DeployApi)
+  .add(StacksApi)
   .add(ApplicationsApi)
   .add(RoutesApi)
   .add(WebhooksApi)

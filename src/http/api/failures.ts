@@ -50,6 +50,14 @@ const run: ReadonlyArray<Reason> = [
 const oneRun: ReadonlyArray<Reason> = [[404, "No run has this id."], store]
 const busy: Reason = [409, "Another process works on the same."]
 
+const stack: ReadonlyArray<Reason> = [
+  ...body,
+  ...server,
+  ...run,
+  [404, "There is no stack in that directory, or it has no containers."],
+  [502, "The server did not do it, or not all of it: the message says what runs now."]
+]
+
 /** What each endpoint can fail with, beside what every endpoint can. */
 const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   health: [],
@@ -77,6 +85,10 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
     409,
     "What was planned no longer holds."
   ]],
+  stopStack: stack,
+  startStack: stack,
+  restartStack: stack,
+  removeStack: stack,
   containerPlan: [...body, ...project, ...server],
   listApplications: platform,
   createApplication: [...body, ...platform],

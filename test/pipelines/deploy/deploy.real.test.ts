@@ -1,101 +1,18 @@
-import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Array, Duration, Effect, Fiber, Layer, Schedule } from "effect"
+import { Array, Duration, Effect, Fiber, Layer } from "effect"
 import { existsSync } from "node:fs"
-import { copyFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { copyFile, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
-import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
-import { LocksLive } from "../../../src/services/locks/Locks.ts"
-import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { RunsLive } from "../../../src/services/runs/RunsLive.ts"
-import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
-import { ConnectionsLive } from "../../../src/services/ssh/Connections.ts"
-import { SshLive } from "../../../src/services/ssh/SshLive.ts"
-import { buildImage, docker, lines, realDocker, removeImages, saveImage, uniqueName } from "../../fixtures/docker.ts"
-import { freePort } from "../../fixtures/freePort.ts"
-import { realSsh, startSshd } from "../../fixtures/openssh.ts"
-import { HostKeysTest } from "../../layers/HostKeysTest.ts"
-import { settingsTest } from "../../layers/SettingsTest.ts"
+import { docker } from "../../fixtures/docker.ts"
+import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
-/** One Berth of its own: what it does not share with another are connections, locks and its name. */
-const berth = (server: ServerAccess) =>
-  Layer.mergeAll(
-    SshLive.pipe(Layer.provide(ConnectionsLive)),
-    Layer.provide(RunsLive, RunStoreMemory),
-    InstanceLive
-  ).pipe(
-    Layer.provideMerge(LocksLive),
-    Layer.provideMerge(LocalFilesLive),
-    Layer.provide(HostKeysTest()),
-    Layer.provideMerge(settingsTest({
-      "deploy.healthTimeout": Duration.seconds(20),
-      "deploy.healthInterval": Duration.millis(500)
-    }, [server])),
-    Layer.provideMerge(NodeContext.layer),
-    Layer.fresh
-  )
+const title = realServer.title("deploy to a real server")
 
-/** A project whose stack answers on a port of its own, and what to do with it. */
-const project = Effect.gen(function*() {
-  const directory = yield* Effect.acquireRelease(
-    must(() => mkdtemp(join(tmpdir(), "berth-project-"))),
-    (path) => must(() => rm(path, { recursive: true, force: true }))
-  )
-  const name = yield* uniqueName("berth-test")
-  const image = `${name}:latest`
-  const port = yield* freePort
-  const archive = join(directory, `${name}.tar`)
-  const compose = (service: ReadonlyArray<string>, more: ReadonlyArray<string> = []) =>
-    must(() =>
-      writeFile(
-        join(directory, "compose.yml"),
-        ["version: \"3.8\"", "services:", "  web:", ...service.map((line) => `    ${line}`), ...more, ""].join("\n")
-      )
-    )
-  const usual = [`image: ${image}`, "stop_signal: SIGKILL", `ports: ["127.0.0.1:\${HOST_PORT}:8080"]`]
-  const build = (answer: string, options?: Parameters<typeof buildImage>[2]) =>
-    Effect.gen(function*() {
-      yield* buildImage(image, answer, options)
-      yield* saveImage(image, archive)
-      // The server has only what is deployed to it.
-      yield* docker("image", "rm", "-f", image)
-    })
-  yield* compose(usual)
-  yield* must(() => writeFile(join(directory, ".env"), `HOST_PORT=${port}\n`))
-  yield* Effect.addFinalizer(() =>
-    Effect.ignore(Effect.gen(function*() {
-      const containers = lines(yield* docker("ps", "-aq", "--filter", `name=${name}`))
-      if (containers.length > 0) yield* docker("rm", "-f", ...containers)
-      const networks = lines(yield* docker("network", "ls", "-q", "--filter", `name=${name}`))
-      if (networks.length > 0) yield* docker("network", "rm", ...networks)
-      yield* removeImages(image)
-    }))
-  )
-  const answer = must(async () => (await (await fetch(`http://127.0.0.1:${port}/`)).text()).trim()).pipe(
-    Effect.sandbox,
-    Effect.retry({ schedule: Schedule.spaced("50 millis"), times: 40 }),
-    Effect.orDie
-  )
-  return { directory, name, image, port, archive, usual, compose, build, answer }
-})
-
-const onServer = (useSudo: boolean) =>
-  Effect.gen(function*() {
-    const sshd = yield* startSshd()
-    const user = yield* sshd.makeUser(useSudo ? { sudo: "password" } : { groups: ["docker"] })
-    return { user, server: user.access(undefined, { useSudo, name: "Main" }) }
-  })
-
-const available = realSsh.available && realDocker.available
-const title = realSsh.title(realDocker.title("deploy to a real server"))
-
-describe.skipIf(!available)(title, { timeout: 120_000 }, () => {
+describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
   for (const useSudo of [false, true]) {
     it.scopedLive(`brings a project up, and its next version, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
       Effect.gen(function*() {

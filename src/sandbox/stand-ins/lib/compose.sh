@@ -113,7 +113,7 @@ compose_up() {
     case $1 in
       -d | --detach) detached=yes ;;
       --force-recreate) force=yes ;;
-      --remove-orphans | --no-build | --no-color | --quiet-pull | --no-deps | --wait | -y) ;;
+      --remove-orphans | --no-build | --no-recreate | --no-color | --quiet-pull | --no-deps | --wait | -y) ;;
       --pull) shift ;;
       --pull=*) ;;
       -*) unclear compose up "$@" ;;

@@ -1,0 +1,61 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { StackRemoval, StackRequest, StackResult } from "../../schema/Stack.ts"
+import { startsRun } from "./startsRun.ts"
+
+/** What is done to stacks that are on a server. */
+export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("stopStack", "/api/container/stop")
+      .annotateContext(startsRun)
+      .setPayload(StackRequest)
+      .addSuccess(StackResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Stop a stack",
+          description: "Stops the containers of the stack in remotePath and keeps them; a start runs them again."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("startStack", "/api/container/start")
+      .annotateContext(startsRun)
+      .setPayload(StackRequest)
+      .addSuccess(StackResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Start a stack",
+          description:
+            "Starts the stack in remotePath as it was deployed, makes the containers that it lacks and waits until it is " +
+            "healthy."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("restartStack", "/api/container/restart")
+      .annotateContext(startsRun)
+      .setPayload(StackRequest)
+      .addSuccess(StackResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Restart a stack",
+          description: "Restarts the containers of the stack in remotePath and waits until they are healthy."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("removeStack", "/api/container/remove")
+      .annotateContext(startsRun)
+      .setPayload(StackRemoval)
+      .addSuccess(StackResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Remove a stack",
+          description:
+            "Removes the containers and networks of the stack in remotePath, then the files and images that Berth brought " +
+            "there. What is in data/ and what Berth did not bring stay, and so do volumes unless `volumes` is true."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Stacks")
+  .annotate(OpenApi.Description, "What is done to stacks that are on a server.")
+{}

@@ -1,0 +1,101 @@
+#!/bin/sh
+# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it (look);
+# VOLUMES is yes where removing takes the volumes of the compose file with it. Prints `absent` where nothing is deployed,
+# `empty` where a stack has no containers to stop or restart, else what inspect prints of its containers as they are then. A
+# removal prints a `removed` line for each file that it took away, an `image` line for each image, and a `left` line for
+# what it could not remove. It ends with a code other than 0 where the action failed, and with the words of who refused.
+# Nothing stops it halfway, also not the end of the connection.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
+. "$(dirname "$0")/lib/compose.sh"
+. "$(dirname "$0")/lib/inspect.sh"
+action=$1
+volumes=$3
+cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
+here=$(pwd -P)
+tab=$(printf '\t')
+ids() {
+  as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" \
+    --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
+}
+# Through sudo one question comes first, alone: a wrong password is then one attempt.
+as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
+containers=$(ids) || exit 1
+file=
+for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+  if [ -f "$name" ]; then file=$name; break; fi
+done
+# Berth has deployed here: the compose file is its own.
+berths=
+[ ! -f .berth/deployed ] && [ ! -d .berth/releases ] || berths=yes
+case $action:$containers:$file:$berths in
+  *::*:yes | start::?*: | look::?*:) ;;
+  *::*:) echo absent; exit 0 ;;
+esac
+show() {
+  # shellcheck disable=SC2046 # A list of ids.
+  inspect $(ids)
+}
+if [ "$action" = look ]; then
+  [ -n "$containers" ] || echo empty
+  show
+  exit 0
+fi
+find_compose
+trap '' HUP PIPE TERM
+if [ -d .berth ]; then
+  exec 8>>.berth/activation || exit 1
+  flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
+fi
+# With the compose file, or where there is none any more with Docker alone.
+by_compose() { compose -f "$file" "$@" </dev/null >&2; }
+# shellcheck disable=SC2086 # A list of ids.
+by_docker() { [ -z "$containers" ] || as_root docker "$@" $containers </dev/null >&2; }
+case $action:$file in
+  stop:?* | restart:?*) set -- by_compose "$action" ;;
+  start:?*) set -- by_compose up -d --no-build --no-recreate ;;
+  *) set -- by_docker "$action" ;;
+esac
+if [ "$action" != remove ]; then
+  case $action:$file in
+    start:?*) ;;
+    *) [ -n "$containers" ] || { echo empty; exit 0; } ;;
+  esac
+  "$@" || { show; exit 1; }
+  show
+  exit 0
+fi
+
+if [ -n "$file" ]; then
+  if [ "$volumes" = yes ]; then by_compose down -v; else by_compose down; fi || { show; exit 1; }
+fi
+# What the compose file does not name any more, and what has no compose file.
+containers=$(ids) || exit 1
+by_docker rm -f || { show; exit 1; }
+containers=$(ids) || exit 1
+[ -z "$containers" ] || { echo "not all containers could be removed" >&2; show; exit 1; }
+notes() { cat .berth/releases/[0-9]*/note 2>/dev/null; }
+brought_files() {
+  notes | sed -n -e "s/^compose$tab//p" -e "s/^env$tab//p" -e "s/^file$tab//p" -e "s/^large$tab//p"
+  [ -z "$berths" ] || { printf '%s\n' "$file"; cat .berth/deployed .berth/archive 2>/dev/null; }
+}
+brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
+  case $name in "" | /* | data | data/* | .. | ../* | */../* | */.. | .berth | .berth/*) continue ;; esac
+  [ -f "./$name" ] || [ -L "./$name" ] || continue
+  if rm -f "./$name"; then printf 'removed\t%s\n' "$name"; else printf 'left\t%s\n' "$name"; fi
+  case $name in */*) rmdir -p "./${name%/*}" 2>/dev/null ;; esac
+done
+# The names by which releases hold on to images go first. Docker keeps what a container uses.
+notes | awk -F '\t' '$1 == "image" && $4 == "brought" && !seen[$2 " " $3]++ { print $2, $3 }' >.berth/leaving 2>/dev/null
+prefix=berth/release:$(printf '%s\n' "$here" | sha256sum | cut -c 1-12)-
+held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep -F "$prefix")
+# shellcheck disable=SC2086 # A list of names without spaces.
+[ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1
+[ ! -s .berth/leaving ] || while read -r id name; do
+  case $name in "$id") names= ;; *) names="$name " ;; esac
+  # Where the name means something else by now, or the image has names of others, it is not Berth's to remove.
+  [ "$(as_root docker image inspect --format '{{.Id}} {{range .RepoTags}}{{.}} {{end}}' "$id" 2>/dev/null </dev/null)" = "$id $names" ] || continue
+  as_root docker rmi "${name:-$id}" </dev/null >/dev/null 2>&1 && printf 'image\t%s\n' "$name"
+done <.berth/leaving
+rm -rf .berth
+cd / && rmdir "$here" 2>/dev/null
+exit 0

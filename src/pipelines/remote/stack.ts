@@ -1,0 +1,42 @@
+import type { StackAction } from "../../schema/Stack.ts"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { type ContainerState, parseInspect } from "./inspect.ts"
+import { script } from "./scripts/stack.sh.ts"
+
+/** Does something to the stack in a directory, or only looks at it. It goes on when nobody waits for it any more. */
+export const stackCommand = (
+  action: StackAction | "look",
+  remotePath: string,
+  sudo: boolean,
+  { volumes = false }: { readonly volumes?: boolean } = {}
+): RemoteCommand => ({
+  what: `${action === "look" ? "looking at" : action} ${remotePath}`,
+  script,
+  args: [action, remotePath, volumes ? "yes" : "no"],
+  sudo
+})
+
+/** What a server says of a stack, and of what it did to it. */
+export interface StackAnswer {
+  /** Whether nothing is deployed there, or nothing that has containers. */
+  readonly lacks: "stack" | "containers" | undefined
+  readonly containers: ReadonlyArray<ContainerState>
+  /** The files and images that were removed, and the files that could not be. */
+  readonly removed: ReadonlyArray<string>
+  readonly images: ReadonlyArray<string>
+  readonly left: ReadonlyArray<string>
+}
+
+/** Reads the answer of `stackCommand`. */
+export const parseStack = (output: string): StackAnswer => {
+  const lines = output.split("\n")
+  const values = (key: string) =>
+    lines.flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
+  return {
+    lacks: lines.includes("absent") ? "stack" : lines.includes("empty") ? "containers" : undefined,
+    containers: parseInspect(output),
+    removed: values("removed"),
+    images: values("image"),
+    left: values("left")
+  }
+}

@@ -1,0 +1,29 @@
+import { counted } from "../../services/runs/counted.ts"
+import type { ContainerState } from "../remote/inspect.ts"
+import type { StackAnswer } from "../remote/stack.ts"
+
+const mostNamed = 10
+
+const some = (names: ReadonlyArray<string>) =>
+  names.slice(0, mostNamed).join(", ") + (names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "")
+
+/** How many of a stack's containers run, as a sentence without its full stop; nothing where none are known. */
+export const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
+  if (containers.length === 0) return ""
+  const running = containers.filter(({ status }) => status === "running" || status === "restarting").length
+  const all = counted(containers.length, "container")
+  return running === 0
+    ? `None of its ${all} runs now`
+    : running === containers.length
+    ? `All of its ${all} run now`
+    : `${running} of its ${all} run now`
+}
+
+/** What a removal took away and what stays. */
+export const describeRemoval = ({ images, left, removed }: StackAnswer, volumes: boolean): string =>
+  [
+    removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
+    ...images.length === 0 ? [] : [`Images: ${some(images)}`],
+    ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
+    volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
+  ].map((sentence) => `${sentence}.`).join(" ")
