@@ -1,0 +1,18 @@
+import type { Drift } from "../../schema/Drift.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { counted } from "../ui/words.ts"
+
+/** In a few words how far an application is from its declaration. */
+export const DriftBadge = ({ drift: { data, error } }: {
+  readonly drift: { readonly data: Drift | undefined; readonly error: Error | null }
+}) => {
+  if (data === undefined) {
+    return error === null ? <span className="quiet">…</span> : <Badge tone="bad">cannot be compared</Badge>
+  }
+  if (!data.exists) return <Badge tone="warn">not on the platform</Badge>
+  if (data.diffs.length > 0) return <Badge tone="warn">{counted(data.diffs.length, "difference")}</Badge>
+  const unknown = data.unknown?.length ?? 0
+  return unknown > 0
+    ? <Badge tone="good">as declared, {unknown} unknown</Badge>
+    : <Badge tone="good">as declared</Badge>
+}

@@ -1,0 +1,27 @@
+import type { LocalProject } from "../../schema/Project.ts"
+import { call } from "../service/berth.ts"
+import { useQuery } from "@tanstack/react-query"
+import { ServiceFailure } from "../service/ServiceFailure.ts"
+
+/** An application as `platform.json` declares it: its name, and all of its fields as they stand there. */
+export interface DeclaredApp {
+  readonly name: string
+  readonly domain: unknown
+  readonly entry: { readonly [field: string]: unknown }
+}
+
+const declaredOf = async (path: string): Promise<ReadonlyArray<DeclaredApp>> => {
+  const answer = await call((berth) => berth.platformConfig({ urlParams: { path } }))
+  if ("error" in answer) throw new ServiceFailure(200, answer.error)
+  return answer.flatMap((entry) =>
+    typeof entry["name"] === "string" ? [{ name: entry["name"], domain: entry["domain"], entry }] : []
+  )
+}
+
+/** The applications that a project declares. */
+export const useDeclared = (project: LocalProject | undefined) =>
+  useQuery({
+    queryKey: ["declared", project?.path],
+    queryFn: () => declaredOf(project?.path ?? ""),
+    enabled: project?.hasPlatformJson === true
+  })

@@ -1,0 +1,40 @@
+import { Link } from "wouter"
+import type { LocalProject } from "../../schema/Project.ts"
+import { useDrift } from "../applications/useDrift.ts"
+import { useDeclared } from "../applications/useDeclared.ts"
+import { DriftBadge } from "../applications/DriftBadge.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { Age } from "../ui/Age.tsx"
+
+const Declared = ({ appName, domain, project }: {
+  readonly project: LocalProject
+  readonly appName: string
+  readonly domain: unknown
+}) => {
+  const drift = useDrift(project.path, appName)
+  const href = `/applications/${encodeURIComponent(project.name)}/${encodeURIComponent(appName)}`
+  return (
+    <li>
+      <Link className="strong" href={href}>{appName}</Link>
+      <DriftBadge drift={drift} />
+      <span className="grow quiet">{typeof domain === "string" ? domain : ""}</span>
+      <Age at={drift.dataUpdatedAt} before="seen " />
+    </li>
+  )
+}
+
+/** The applications that a project declares. */
+export const Applications = ({ project }: { readonly project: LocalProject }) => {
+  const { data, error, refetch } = useDeclared(project)
+  return (
+    <Panel title="Applications" note="as platform.json declares them">
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined && error === null ? <Waiting what="the applications" /> : null}
+      {data?.length === 0 ? <Empty title="It declares none" icon="applications" /> : null}
+      <ul className="rows">
+        {data?.map(({ domain, name }) => <Declared key={name} project={project} appName={name} domain={domain} />)}
+      </ul>
+    </Panel>
+  )
+}

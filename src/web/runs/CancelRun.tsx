@@ -1,0 +1,39 @@
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import type { Run } from "../../schema/Run.ts"
+import { call } from "../service/berth.ts"
+import { Button } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Confirm.tsx"
+import { aboutRun } from "./runWords.ts"
+
+/** Cancels a run, after a question. */
+export const CancelRun = ({ run }: { readonly run: Run }) => {
+  const [asking, setAsking] = useState(false)
+  const { error, isPending, isSuccess, mutate } = useMutation({
+    mutationFn: () => call((berth) => berth.cancelRun({ path: { id: run.id } }))
+  })
+  return (
+    <>
+      <Button icon="stop" look="small" disabled={isPending || isSuccess} onClick={() => setAsking(true)}>
+        {isPending || isSuccess ? "Stopping …" : "Cancel"}
+      </Button>
+      {error === null ? null : <span className="bad" role="alert">{error.message}</span>}
+      {asking
+        ? (
+          <Confirm
+            title={`Cancel: ${aboutRun(run)}?`}
+            action="Cancel the run"
+            danger
+            onClose={() => setAsking(false)}
+            onConfirm={() => {
+              setAsking(false)
+              mutate()
+            }}
+          >
+            <p>It stops at the next safe point, and what it has begun is undone as after a failure.</p>
+          </Confirm>
+        )
+        : null}
+    </>
+  )
+}

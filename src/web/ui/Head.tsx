@@ -1,0 +1,41 @@
+import { type ReactNode, useEffect } from "react"
+import { Link } from "wouter"
+
+/** The top of a screen: where one is, its name and state, what is known at a glance, and what can be done. */
+export const Head = ({ actions, children, facts = [], state, title, under }: {
+  readonly title: string
+  readonly under?: { readonly name: string; readonly href: string }
+  readonly state?: ReactNode
+  readonly facts?: ReadonlyArray<readonly [name: string, value: ReactNode]>
+  readonly actions?: ReactNode
+  readonly children?: ReactNode
+}) => {
+  useEffect(() => {
+    document.title = title === "Overview" ? "Berth" : `${title} · Berth`
+  }, [title])
+  return (
+    <div className="head">
+      <div className="words">
+        {under === undefined
+          ? null
+          : <nav className="crumb" aria-label="Above"><Link href={under.href}>{under.name}</Link> /</nav>}
+        <div className="title">
+          <h1>{title}</h1>
+          {state}
+        </div>
+        {children}
+        {facts.length === 0 ? null : (
+          <dl className="facts">
+            {facts.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+      {actions === undefined ? null : <div className="actions">{actions}</div>}
+    </div>
+  )
+}
