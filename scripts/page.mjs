@@ -41,7 +41,8 @@ const buildScripts = async () => {
     platform: "browser",
     tsconfig: join(source, "tsconfig.json"),
     transform: { define: { "process.env.NODE_ENV": "\"production\"" } },
-    logLevel: "warn"
+    // Words to frameworks that render on servers, which no bundler keeps.
+    onLog: (level, log, tell) => (log.code === "MODULE_LEVEL_DIRECTIVE" ? undefined : tell(level, log))
   })
   const { output } = await bundle.generate({
     format: "esm",

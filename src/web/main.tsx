@@ -1,10 +1,18 @@
+import { QueryClientProvider } from "@tanstack/react-query"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
-import { call } from "./service/berth.ts"
-import { startRun } from "./service/berth.ts"
-import { followEvents } from "./service/events.ts"
 import { queryClient } from "./service/queries.ts"
+import { App } from "./shell/App.tsx"
+import { applyTheme } from "./shell/theme.ts"
 
-console.log(call, startRun, followEvents, queryClient)
+applyTheme()
 const root = document.getElementById("root")
-if (root !== null) createRoot(root).render(<StrictMode>Berth</StrictMode>)
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <App />
+      </QueryClientProvider>
+    </StrictMode>
+  )
+}

@@ -1,6 +1,6 @@
+import { useQuery } from "@tanstack/react-query"
 import type { LocalProject } from "../../schema/Project.ts"
 import { call } from "../service/berth.ts"
-import { useQuery } from "@tanstack/react-query"
 import { ServiceFailure } from "../service/ServiceFailure.ts"
 
 /** An application as `platform.json` declares it: its name, and all of its fields as they stand there. */

@@ -44,13 +44,15 @@ export const LogLines = ({ following, lines, onFollow, withService }: {
       <div style={{ height: rows.getTotalSize(), position: "relative" }}>
         {rows.getVirtualItems().map(({ index, start }) => {
           const line = lines[index]
-          return line === undefined ? null : (
-            <div key={line.key} className={`log-line ${line.level}`} style={{ transform: `translateY(${start}px)` }}>
-              <time>{timeOf(line.time)}</time>
-              {withService && line.service !== "" ? <span className="service">{line.service}</span> : null}
-              <span>{line.text}</span>
-            </div>
-          )
+          return line === undefined ?
+            null :
+            (
+              <div key={line.key} className={`log-line ${line.level}`} style={{ transform: `translateY(${start}px)` }}>
+                <time>{timeOf(line.time)}</time>
+                {withService && line.service !== "" ? <span className="service">{line.service}</span> : null}
+                <span>{line.text}</span>
+              </div>
+            )
         })}
       </div>
     </div>

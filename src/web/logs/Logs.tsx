@@ -29,7 +29,9 @@ export const Logs = ({ name, serverId, target }: {
       title="Logs"
       note={
         <span className="title">
-          <Badge plain><span className="mono">{name}</span></Badge>
+          <Badge plain>
+            <span className="mono">{name}</span>
+          </Badge>
           <span className="numbers">{count}{lines.length >= mostLines ? ", older ones let go" : ""}</span>
           {connected || failure !== undefined ? null : <span className="warn">connecting …</span>}
         </span>

@@ -65,7 +65,10 @@ export interface FollowedLogs {
 }
 
 /** Follows the logs of a stack or a container for as long as they are shown. */
-export const useLogs = (serverId: string, target: { readonly remotePath: string } | { readonly containerName: string }) => {
+export const useLogs = (
+  serverId: string,
+  target: { readonly remotePath: string } | { readonly containerName: string }
+) => {
   const [logs, setLogs] = useState<FollowedLogs>({ lines: [], connected: false, failure: undefined })
   const [attempt, setAttempt] = useState(0)
   const name = new URLSearchParams({ ...target }).toString()

@@ -1,11 +1,11 @@
 import { Link } from "wouter"
 import type { LocalProject } from "../../schema/Project.ts"
-import { useDrift } from "../applications/useDrift.ts"
-import { useDeclared } from "../applications/useDeclared.ts"
 import { DriftBadge } from "../applications/DriftBadge.tsx"
+import { useDeclared } from "../applications/useDeclared.ts"
+import { useDrift } from "../applications/useDrift.ts"
+import { Age } from "../ui/Age.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { Age } from "../ui/Age.tsx"
 
 const Declared = ({ appName, domain, project }: {
   readonly project: LocalProject

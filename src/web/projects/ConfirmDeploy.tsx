@@ -38,8 +38,9 @@ export const ConfirmDeploy = ({ comparison, onClose, onConfirm, project, server 
         {changes.length === 0 ? <li>No file changes: the same stack is started again.</li> : null}
       </ul>
       <p className="quiet">
-        In <code>{project.remotePath}</code>{server === undefined ? "" : ` on ${server.username}@${server.host}`}. What the
-        server lacks is sent, the stack is started, and Berth waits until it is healthy. A step that fails is undone.
+        In <code>{project.remotePath}</code>
+        {server === undefined ? "" : ` on ${server.username}@${server.host}`}. What the server lacks is sent, the stack
+        is started, and Berth waits until it is healthy. A step that fails is undone.
       </p>
     </Confirm>
   )

@@ -10,7 +10,12 @@ import { changesOf } from "./standing.ts"
 
 const Keys = ({ keys }: { readonly keys: NonNullable<ComparedFile["keys"]> }) => (
   <ul className="keys" aria-label="Variables">
-    {keys.localOnly.map((name) => <li className="chip" key={`+${name}`}><b className="good">+</b><code>{name}</code></li>)}
+    {keys.localOnly.map((name) => (
+      <li className="chip" key={`+${name}`}>
+        <b className="good">+</b>
+        <code>{name}</code>
+      </li>
+    ))}
     {keys.different.map((name) => (
       <li className="chip" key={`~${name}`}>
         <b className="warn">~</b>
@@ -19,7 +24,11 @@ const Keys = ({ keys }: { readonly keys: NonNullable<ComparedFile["keys"]> }) =>
       </li>
     ))}
     {keys.remoteOnly.map((name) => (
-      <li className="chip" key={`-${name}`}><b className="bad">−</b><code>{name}</code><span className="quiet">goes</span></li>
+      <li className="chip" key={`-${name}`}>
+        <b className="bad">−</b>
+        <code>{name}</code>
+        <span className="quiet">goes</span>
+      </li>
     ))}
   </ul>
 )

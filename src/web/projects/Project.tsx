@@ -5,7 +5,7 @@ import { Logs } from "../logs/Logs.tsx"
 import { CancelRun } from "../runs/CancelRun.tsx"
 import { RunPanel } from "../runs/RunPanel.tsx"
 import { useRun } from "../runs/useRun.ts"
-import { useCall, useProjects, useServers, slowPoll } from "../service/queries.ts"
+import { slowPoll, useCall, useProjects, useServers } from "../service/queries.ts"
 import { useStartRun } from "../service/startRun.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -18,7 +18,6 @@ import { counted } from "../ui/words.ts"
 import { Applications } from "./Applications.tsx"
 import { ConfirmDeploy } from "./ConfirmDeploy.tsx"
 import { PlanPanel } from "./PlanPanel.tsx"
-import { Releases } from "./Releases.tsx"
 import { changesOf, useCompareAgain, useComparison, useStanding } from "./standing.ts"
 import { Unready } from "./Unready.tsx"
 
@@ -38,10 +37,14 @@ export const Project = ({ name }: { readonly name: string }) => {
   const comparison = useComparison(project)
   const compareAgain = useCompareAgain(project)
   const path = project?.path ?? ""
-  const runs = useCall(["runs", "of", path], (berth) => berth.listRuns({ urlParams: { projectPath: path, limit: 10 } }), {
-    enabled: path !== "",
-    every: slowPoll
-  })
+  const runs = useCall(
+    ["runs", "of", path],
+    (berth) => berth.listRuns({ urlParams: { projectPath: path, limit: 10 } }),
+    {
+      enabled: path !== "",
+      every: slowPoll
+    }
+  )
   const [started, setStarted] = useState<string>()
   const [asking, setAsking] = useState(false)
   const listed = runs.data?.runs.find(({ kind }) => kind === "deploy" || kind === "rollback")
@@ -86,7 +89,14 @@ export const Project = ({ name }: { readonly name: string }) => {
         facts={[
           ...server === undefined
             ? []
-            : [["Server", <Link href={`/servers/${encodeURIComponent(server.id)}`}>{server.name} · {server.username}@{server.host}:{server.port}</Link>] as const],
+            : [
+              [
+                "Server",
+                <Link href={`/servers/${encodeURIComponent(server.id)}`}>
+                  {server.name} · {server.username}@{server.host}:{server.port}
+                </Link>
+              ] as const
+            ],
           ["Path", <code>{project.remotePath}</code>],
           ...ports === "" ? [] : [["Ports", <code>{ports}</code>] as const],
           ["Archive", project.tarFile === null ? "none" : <code>{project.tarFile}</code>]
@@ -115,8 +125,16 @@ export const Project = ({ name }: { readonly name: string }) => {
           )
           : undefined}
       />
-      {standing.error === null ? null : <Panel title="Its containers cannot be seen"><Failure error={standing.error} /></Panel>}
-      {error === null ? null : <Panel title="The deploy was not started"><Failure error={error} /></Panel>}
+      {standing.error === null ? null : (
+        <Panel title="Its containers cannot be seen">
+          <Failure error={standing.error} />
+        </Panel>
+      )}
+      {error === null ? null : (
+        <Panel title="The deploy was not started">
+          <Failure error={error} />
+        </Panel>
+      )}
       {ready
         ? (
           <div className="columns">
@@ -126,17 +144,27 @@ export const Project = ({ name }: { readonly name: string }) => {
               watched={watched}
               aside={underWay && watched.run !== undefined ? <CancelRun run={watched.run} /> : undefined}
               {...listed === undefined && started === undefined && !runs.isPending
-                ? { empty: <Empty title="Not deployed from here yet" icon="play">Its steps, bytes and times will stand here.</Empty> }
+                ? {
+                  empty: (
+                    <Empty title="Not deployed from here yet" icon="play">
+                      Its steps, bytes and times will stand here.
+                    </Empty>
+                  )
+                }
                 : {}}
             />
           </div>
         )
         : <Unready project={project} servers={servers.data ?? []} />}
       {ready && project.serverId !== null && standing.containers.length > 0
-        ? <Logs key={project.path} name={project.name} serverId={project.serverId} target={{ remotePath: project.remotePath }} />
-        : null}
-      {ready && project.serverId !== null
-        ? <Releases project={project} serverId={project.serverId} onStarted={({ id }) => setStarted(id)} />
+        ? (
+          <Logs
+            key={project.path}
+            name={project.name}
+            serverId={project.serverId}
+            target={{ remotePath: project.remotePath }}
+          />
+        )
         : null}
       {project.hasPlatformJson ? <Applications project={project} /> : null}
       {asking && comparison.data !== undefined

@@ -8,7 +8,9 @@ import { Failure } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 /** What a project lacks for a deploy, and the files that Berth can write for it. */
-export const Unready = ({ project, servers }: { readonly project: LocalProject; readonly servers: ReadonlyArray<Server> }) => {
+export const Unready = (
+  { project, servers }: { readonly project: LocalProject; readonly servers: ReadonlyArray<Server> }
+) => {
   const queries = useQueryClient()
   const { data, error, isPending, mutate } = useMutation({
     mutationFn: () => call((berth) => berth.initProject({ payload: { projectPath: project.path } })),
@@ -35,7 +37,9 @@ export const Unready = ({ project, servers }: { readonly project: LocalProject; 
       <ul className="rows">
         {lines.map(([has, what]) => (
           <li key={what}>
-            <span className={has ? "tick" : "tick warn"}><Icon name={has ? "check" : "minus"} /></span>
+            <span className={has ? "tick" : "tick warn"}>
+              <Icon name={has ? "check" : "minus"} />
+            </span>
             <span className="grow">{what}</span>
             <span className="quiet">{has ? "there" : "missing"}</span>
           </li>

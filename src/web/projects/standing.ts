@@ -1,4 +1,4 @@
-import { type UseQueryResult, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient, type UseQueryResult } from "@tanstack/react-query"
 import type { Comparison } from "../../schema/Compare.ts"
 import type { Container } from "../../schema/Container.ts"
 import type { LocalProject } from "../../schema/Project.ts"
@@ -24,7 +24,10 @@ export const useComparison = (project: LocalProject | undefined, enabled = true)
           }
         })
       ),
-    { enabled: enabled && project !== undefined && project.serverId !== null && project.hasComposeFile, staleTime: 60_000 }
+    {
+      enabled: enabled && project !== undefined && project.serverId !== null && project.hasComposeFile,
+      staleTime: 60_000
+    }
   )
 
 /** Compares a project again now. */

@@ -58,7 +58,9 @@ export const RunPanel = ({ aside, empty, title, watched: { connected, failure, r
           </span>
         )}
     >
-      {run.steps.length === 0 && ended ? <p className="body quiet">It ended before its first step.</p> : <Steps run={run} />}
+      {run.steps.length === 0 && ended
+        ? <p className="body quiet">It ended before its first step.</p>
+        : <Steps run={run} />}
     </Panel>
   )
 }

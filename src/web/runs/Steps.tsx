@@ -4,7 +4,12 @@ import { Icon, type IconName } from "../ui/Icon.tsx"
 import { bytes, lasted } from "../ui/words.ts"
 import { stepsAhead } from "./runWords.ts"
 
-const marks: Partial<Record<RunStep["status"], IconName>> = { done: "check", error: "cross", warn: "alert", skipped: "minus" }
+const marks: Partial<Record<RunStep["status"], IconName>> = {
+  done: "check",
+  error: "cross",
+  warn: "alert",
+  skipped: "minus"
+}
 
 const Progress = ({ now, step: { progress, startedAt, status } }: { readonly step: RunStep; readonly now: number }) => {
   if (progress === undefined || status !== "running") return null

@@ -87,18 +87,19 @@ export const followEvents = async (
   signal: AbortSignal
 ): Promise<void> => {
   let last: string | undefined
-  let ended = false
   let wait = first
+  const ended = new AbortController()
   const watched: EventsReader = {
     ...reader,
     onEvents: (events) => {
       wait = first
       last = events.findLast(({ id }) => id !== undefined)?.id ?? last
-      ended ||= events.some(isLast)
+      if (events.some(isLast)) ended.abort()
       reader.onEvents(events)
     }
   }
-  while (!signal.aborted && !ended) {
+  const isOver = () => signal.aborted || ended.signal.aborted
+  while (!isOver()) {
     try {
       await readOnce(path(last), last, watched, signal)
     } catch (cause) {
@@ -106,7 +107,7 @@ export const followEvents = async (
       if (cause instanceof ServiceFailure && cause.status >= 400) return reader.onFailure(cause)
     }
     reader.onConnected?.(false)
-    if (!ended) await pause(wait, signal)
+    if (!isOver()) await pause(wait, signal)
     wait = Math.min(wait * 2, longest)
   }
 }

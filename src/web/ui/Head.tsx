@@ -18,7 +18,11 @@ export const Head = ({ actions, children, facts = [], state, title, under }: {
       <div className="words">
         {under === undefined
           ? null
-          : <nav className="crumb" aria-label="Above"><Link href={under.href}>{under.name}</Link> /</nav>}
+          : (
+            <nav className="crumb" aria-label="Above">
+              <Link href={under.href}>{under.name}</Link> /
+            </nav>
+          )}
         <div className="title">
           <h1>{title}</h1>
           {state}

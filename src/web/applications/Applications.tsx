@@ -1,0 +1,95 @@
+import { useState } from "react"
+import { Link } from "wouter"
+import type { ObservedApplication } from "../../schema/Overview.ts"
+import { useOverview } from "../overview/useOverview.ts"
+import { lastName } from "../runs/runWords.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Head } from "../ui/Head.tsx"
+import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { Search } from "../ui/Search.tsx"
+import { counted } from "../ui/words.ts"
+import { applicationHref } from "./applicationHref.ts"
+import { statusTone } from "./statusTone.ts"
+
+const Against = (
+  { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }
+) => {
+  if (error !== undefined) return <Badge tone="bad">cannot be seen</Badge>
+  if (projectPath === null) return <Badge>not declared here</Badge>
+  if (uuid === null) return <Badge tone="warn">not on the platform</Badge>
+  if (drift === null) return <span className="quiet">not compared</span>
+  return drift === 0
+    ? <Badge tone="good">as declared</Badge>
+    : <Badge tone="warn">{counted(drift, "difference")}</Badge>
+}
+
+/** The applications of the platform, and those that projects declare. */
+export const Applications = () => {
+  const { data, error, refetch } = useOverview()
+  const [filter, setFilter] = useState("")
+  const wanted = filter.toLowerCase()
+  const found = data?.applications.filter(({ name }) => name.toLowerCase().includes(wanted)) ?? []
+  return (
+    <div className="page">
+      <Head title="Applications">
+        <p className="quiet">What the platform runs, beside what projects declare in platform.json.</p>
+      </Head>
+      <Panel
+        title="All applications"
+        note={data === undefined ? undefined : counted(data.applications.length, "application")}
+        aside={<Search label="Filter the applications" value={filter} onChange={setFilter} />}
+      >
+        {error === null ? null : <Failure error={error} again={refetch} />}
+        {data === undefined ? (error === null ? <Waiting what="the applications" /> : null) : (
+          <>
+            <Warnings texts={data.errors} />
+            {found.length === 0 ?
+              <Empty title={wanted === "" ? "No applications" : "None fits"} icon="applications" /> :
+              (
+                <div className="scroll">
+                  <table>
+                    <thead>
+                      <tr>
+                        <th>Application</th>
+                        <th>The platform says</th>
+                        <th>Against platform.json</th>
+                        <th>Project</th>
+                        <th>Seen</th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {found.map((application) => (
+                        <tr key={`${application.uuid} ${application.projectPath} ${application.name}`}>
+                          <td>
+                            <Link className="strong" href={applicationHref(application, data.projects)}>
+                              {application.name}
+                            </Link>
+                          </td>
+                          <td>
+                            {application.status === null
+                              ? <span className="quiet">–</span>
+                              : <Badge tone={statusTone(application.status)}>{application.status}</Badge>}
+                          </td>
+                          <td>
+                            <Against application={application} />
+                          </td>
+                          <td className="quiet">
+                            {application.projectPath === null ? "–" : lastName(application.projectPath)}
+                          </td>
+                          <td>
+                            <Age at={application.observedAt} />
+                          </td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+              )}
+          </>
+        )}
+      </Panel>
+    </div>
+  )
+}

@@ -1,0 +1,161 @@
+import { useState } from "react"
+import { Link } from "wouter"
+import { isEnded } from "../../schema/Run.ts"
+import { useOverview } from "../overview/useOverview.ts"
+import { CancelRun } from "../runs/CancelRun.tsx"
+import { RunPanel } from "../runs/RunPanel.tsx"
+import { useRun } from "../runs/useRun.ts"
+import { aFewAtOnce, slowPoll, useCall, useProjects } from "../service/queries.ts"
+import { useStartRun } from "../service/startRun.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Confirm } from "../ui/Confirm.tsx"
+import { Head } from "../ui/Head.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+import { DriftBadge } from "./DriftBadge.tsx"
+import { DriftPanel } from "./DriftPanel.tsx"
+import { statusTone } from "./statusTone.ts"
+import { Change, UpsertPlan } from "./UpsertPlan.tsx"
+import { useDeclared } from "./useDeclared.ts"
+import { useDrift } from "./useDrift.ts"
+import { Variables } from "./Variables.tsx"
+import { VerifyPanel } from "./VerifyPanel.tsx"
+import { WebhookPanel } from "./WebhookPanel.tsx"
+
+/** An application that a project declares: what an upsert would change, how it differs, and the way to it. */
+export const DeclaredApplication = ({ appName, projectName }: {
+  readonly projectName: string
+  readonly appName: string
+}) => {
+  const projects = useProjects()
+  const project = projects.data?.find(({ name }) => name === projectName)
+  const projectPath = project?.path ?? ""
+  const declared = useDeclared(project).data?.find(({ name }) => name === appName)
+  const observed = useOverview().data?.applications.find((each) =>
+    each.name === appName && each.projectPath === projectPath
+  )
+  const drift = useDrift(projectPath, appName)
+  const plan = useCall(
+    ["upsert plan", projectPath, appName],
+    (berth) => aFewAtOnce(berth.platformPlan({ payload: { projectPath, appName } })),
+    { enabled: projectPath !== "", staleTime: 60_000 }
+  )
+  const runs = useCall(
+    ["runs", "upserts", projectPath, appName],
+    (berth) => berth.listRuns({ urlParams: { projectPath, appName, kind: "upsert", limit: 1 } }),
+    { enabled: projectPath !== "", every: slowPoll }
+  )
+  const [started, setStarted] = useState<string>()
+  const [asking, setAsking] = useState(false)
+  const last = runs.data?.runs[0]
+  const watched = useRun(started ?? last?.id)
+  const upsert = useStartRun("/api/platform/upsert", ({ id }) => setStarted(id))
+  if (projects.data === undefined) {
+    return projects.error === null
+      ? <Waiting what="the application" />
+      : <Failure error={projects.error} again={projects.refetch} />
+  }
+  const under = { name: "Applications", href: "/applications" }
+  if (project === undefined) {
+    return (
+      <div className="page">
+        <Head title={appName} under={under} />
+        <Panel title="Not here">
+          <Empty title={`There is no project named ${projectName}`} icon="applications" />
+        </Panel>
+      </div>
+    )
+  }
+  const underWay = watched.run !== undefined && !isEnded(watched.run.state)
+  const uuid = drift.data?.app?.uuid
+  const changes = plan.data?.changes.length ?? 0
+  const lookAgain = () => Promise.all([drift.refetch(), plan.refetch()])
+  return (
+    <div className="page">
+      <Head
+        title={appName}
+        under={under}
+        state={
+          <>
+            {observed?.status === null || observed === undefined
+              ? null
+              : <Badge tone={statusTone(observed.status)}>{observed.status}</Badge>}
+            <DriftBadge drift={drift} />
+          </>
+        }
+        facts={[
+          [
+            "Project",
+            <Link className="link" href={`/projects/${encodeURIComponent(project.name)}`}>{project.name}</Link>
+          ],
+          ...typeof declared?.domain === "string" ? [["Domain", <code>{declared.domain}</code>] as const] : [],
+          ...typeof declared?.entry["port"] === "number"
+            ? [["Port", <code>{declared.entry["port"]}</code>] as const]
+            : [],
+          ...uuid === undefined ? [] : [["Uuid", <code>{uuid}</code>] as const]
+        ]}
+        actions={
+          <>
+            <Button icon="again" disabled={plan.isFetching || drift.isFetching} onClick={lookAgain}>Look again</Button>
+            <Button
+              icon="play"
+              look="main-action"
+              disabled={underWay || upsert.isPending || plan.data === undefined || plan.data.action === "none"}
+              onClick={() => setAsking(true)}
+            >
+              {underWay || upsert.isPending
+                ? "Applying …"
+                : plan.data?.action === "create"
+                ? "Create the application"
+                : `Apply ${counted(changes, "change")}`}
+            </Button>
+          </>
+        }
+      />
+      {upsert.error === null ? null : (
+        <Panel title="Nothing was applied">
+          <Failure error={upsert.error} again={lookAgain} />
+        </Panel>
+      )}
+      <div className="columns">
+        <UpsertPlan plan={plan} />
+        <RunPanel
+          title={() => (underWay ? "Applying" : "Last upsert")}
+          watched={watched}
+          aside={underWay && watched.run !== undefined ? <CancelRun run={watched.run} /> : undefined}
+          {...last === undefined && started === undefined && !runs.isPending
+            ? { empty: <Empty title="Never applied from here" icon="play">Its steps will stand here.</Empty> }
+            : {}}
+        />
+      </div>
+      <DriftPanel drift={drift} />
+      <div className="halves">
+        <VerifyPanel projectPath={projectPath} appName={appName} />
+        <WebhookPanel appName={appName} />
+      </div>
+      {uuid === undefined ? null : <Variables uuid={uuid} />}
+      {asking && plan.data !== undefined
+        ? (
+          <Confirm
+            title={`${plan.data.action === "create" ? "Create" : "Update"} ${appName} on the platform?`}
+            action={plan.data.action === "create" ? "Create it" : `Apply ${counted(changes, "change")}`}
+            onClose={() => setAsking(false)}
+            onConfirm={() => {
+              setAsking(false)
+              upsert.mutate({ projectPath, appName, planHash: plan.data.planHash })
+            }}
+          >
+            <div>
+              {plan.data.changes.slice(0, 12).map((change) => (
+                <Change key={`${change.target} ${change.field}`} change={change} />
+              ))}
+            </div>
+            <p className="quiet">If anything has moved since this plan was made, nothing is changed.</p>
+          </Confirm>
+        )
+        : null}
+    </div>
+  )
+}

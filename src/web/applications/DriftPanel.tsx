@@ -1,0 +1,85 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { Drift, DriftDiff } from "../../schema/Drift.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted, shown } from "../ui/words.ts"
+
+const sides = { here: "changed here", there: "changed on the platform", both: "changed on both" } as const
+
+const Row = ({ diff: { applied, changed, label, local, remote } }: { readonly diff: DriftDiff }) => (
+  <tr>
+    <td className="strong">{label}</td>
+    <td>
+      <code>{shown(local)}</code>
+    </td>
+    <td>{applied === undefined ? <span className="quiet">not recorded</span> : <code>{shown(applied)}</code>}</td>
+    <td>
+      <code>{shown(remote)}</code>
+    </td>
+    <td>{changed === undefined ? <span className="quiet">–</span> : <Badge tone="warn">{sides[changed]}</Badge>}</td>
+  </tr>
+)
+
+/** Declared, last applied and live, side by side; what cannot be read stands apart. */
+export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, refetch } }: {
+  readonly drift: UseQueryResult<Drift, Error>
+}) => {
+  const unknown = data?.unknown ?? []
+  return (
+    <Panel
+      title="Drift"
+      note={data === undefined
+        ? undefined
+        : data.exists
+        ? counted(data.diffs.length, "difference")
+        : "not on the platform"}
+      aside={isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
+    >
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined ? (error === null ? <Waiting what="the differences" /> : null) : (
+        <>
+          <Warnings texts={data.warnings ?? []} />
+          {!data.exists
+            ? (
+              <Empty title="The platform has no application of this name" icon="applications">
+                The plan creates it.
+              </Empty>
+            )
+            : data.diffs.length === 0
+            ? <Empty title="Everything that can be read is as declared" icon="check" />
+            : (
+              <div className="scroll">
+                <table>
+                  <thead>
+                    <tr>
+                      <th>Field</th>
+                      <th>platform.json</th>
+                      <th>Last applied</th>
+                      <th>Platform</th>
+                      <th>Since</th>
+                    </tr>
+                  </thead>
+                  <tbody>{data.diffs.map((diff) => <Row key={diff.field} diff={diff} />)}</tbody>
+                </table>
+              </div>
+            )}
+          {unknown.length === 0 ? null : (
+            <>
+              <h3 className="section-title">Unknown: the platform keeps these to itself</h3>
+              <ul className="rows">
+                {unknown.map(({ field, label, reason }) => (
+                  <li key={field}>
+                    <span className="strong">{label}</span>
+                    <span className="grow quiet">{reason}</span>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </>
+      )}
+    </Panel>
+  )
+}

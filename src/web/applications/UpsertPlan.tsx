@@ -1,0 +1,68 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { PlanChange, PlatformPlan } from "../../schema/PlatformPlan.ts"
+import { Age } from "../ui/Age.tsx"
+import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted, shown } from "../ui/words.ts"
+
+/** One thing that would be different afterwards. */
+export const Change = ({ change: { label, new: after, old: before, target } }: { readonly change: PlanChange }) => (
+  <div className="change">
+    <span>
+      <span className="strong">{label}</span> <span className="quiet">{target}</span>
+    </span>
+    <span className="from-to">
+      {before === null ? null : (
+        <>
+          <code className="old">{shown(before)}</code>
+          <span className="quiet">becomes</span>
+        </>
+      )}
+      <code className="new">{shown(after)}</code>
+    </span>
+  </div>
+)
+
+const signs = { change: ["warn", "~"], nothing: ["", "="], skip: ["", "–"] } as const
+
+/** What an upsert would change on the platform, in the proxy file and on the git host. */
+export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
+  readonly plan: UseQueryResult<PlatformPlan, Error>
+}) => (
+  <Panel
+    title="Plan"
+    note={data === undefined
+      ? undefined
+      : data.action === "none"
+      ? "Nothing would change"
+      : `${counted(data.changes.length, "change")}${data.action === "create" ? ", the application is new" : ""}`}
+    aside={isFetching ? <span>planning …</span> : <Age at={dataUpdatedAt} before="planned " />}
+  >
+    {error === null ? null : <Failure error={error} again={refetch} />}
+    {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
+      <>
+        <Warnings texts={[...data.warnings, ...data.unknown]} />
+        {data.changes.length === 0
+          ? <Empty title="The platform has what is declared" icon="check">An upsert would change nothing.</Empty>
+          : (
+            <div>
+              {data.changes.map((change) => <Change key={`${change.target} ${change.field}`} change={change} />)}
+            </div>
+          )}
+        <details className="more">
+          <summary>Its {data.steps.length} steps</summary>
+          <ul className="rows">
+            {data.steps.map(({ detail, step, will }) => (
+              <li key={step}>
+                <span className={`sign ${signs[will][0]}`} aria-hidden="true">{signs[will][1]}</span>
+                <span className="strong">{step}</span>
+                <span className="unseen">{will}</span>
+                <span className="grow quiet">{detail}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      </>
+    )}
+  </Panel>
+)

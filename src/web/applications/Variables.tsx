@@ -1,0 +1,60 @@
+import { Option, Schema } from "effect"
+import { useState } from "react"
+import { EnvVarBody } from "../../schema/PlatformApp.ts"
+import { useCall } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+
+const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
+
+/** The environment variables of an application: hidden, and shown one at a time. */
+export const Variables = ({ uuid }: { readonly uuid: string }) => {
+  const [open, setOpen] = useState<number>()
+  const { data, dataUpdatedAt, error, refetch } = useCall(
+    ["envs", uuid],
+    (berth) => berth.listEnvs({ path: { uuid } }),
+    { staleTime: 60_000 }
+  )
+  const all = Option.getOrElse(readList(data), () => [])
+  return (
+    <Panel
+      title="Variables"
+      note={data === undefined ? undefined : counted(all.length, "variable")}
+      aside={<Age at={dataUpdatedAt} before="seen " />}
+    >
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined && error === null ? <Waiting what="the variables" /> : null}
+      {data !== undefined && all.length === 0 ? <Empty title="It has none" /> : null}
+      <ul className="rows">
+        {all.map(({ key, value }, index) => (
+          <li key={`${String(key)} ${index}`}>
+            <code className="strong">{String(key)}</code>
+            <span className="grow">
+              {typeof value !== "string"
+                ? <span className="quiet">the token of the settings may not read it</span>
+                : open === index
+                ? <code>{value === "" ? "(empty)" : value}</code>
+                : <span className="quiet" aria-label="hidden">••••••••</span>}
+            </span>
+            {typeof value === "string"
+              ? (
+                <button
+                  type="button"
+                  className="icon-button"
+                  aria-label={`${open === index ? "Hide" : "Show"} ${String(key)}`}
+                  aria-pressed={open === index}
+                  onClick={() => setOpen(open === index ? undefined : index)}
+                >
+                  <Icon name="eye" />
+                </button>
+              )
+              : null}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

@@ -1,0 +1,32 @@
+import { Link } from "wouter"
+import { Age } from "../ui/Age.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { Findings } from "../webhooks/Findings.tsx"
+import { useWebhooks } from "../webhooks/useWebhooks.ts"
+import { WebhookBadge } from "../webhooks/WebhookBadge.tsx"
+
+/** Whether pushes deploy an application, and what keeps them from it. */
+export const WebhookPanel = ({ appName }: { readonly appName: string }) => {
+  const { data, dataUpdatedAt, error, refetch } = useWebhooks()
+  const own = data?.results.find(({ app }) => app === appName)
+  return (
+    <Panel
+      title="Webhook"
+      note={own === undefined ? undefined : <WebhookBadge state={own} />}
+      aside={
+        <>
+          <Age at={dataUpdatedAt} before="seen " />
+          <Link className="link" href="/webhooks">All webhooks</Link>
+        </>
+      }
+    >
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined && error === null ? <Waiting what="the webhook" /> : null}
+      {data !== undefined && own === undefined
+        ? <Empty title="No webhook yet" icon="webhooks">The platform has no application of this name.</Empty>
+        : null}
+      {own === undefined ? null : <Findings state={own} />}
+    </Panel>
+  )
+}

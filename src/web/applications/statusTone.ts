@@ -1,0 +1,8 @@
+import type { Tone } from "../ui/Badge.tsx"
+
+/** How an application does, by what the platform says of its state. */
+export const statusTone = (status: string): Tone => {
+  if (/unhealthy|exited|dead|fail|degraded/i.test(status)) return "bad"
+  if (/start|build|queue|restart|progress/i.test(status)) return "busy"
+  return /running|healthy/i.test(status) ? "good" : "idle"
+}

@@ -1,0 +1,47 @@
+import { Link } from "wouter"
+import type { ObservedApplication, Overview } from "../../schema/Overview.ts"
+import { applicationHref } from "../applications/applicationHref.ts"
+import { statusTone } from "../applications/statusTone.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+
+const Drifted = (
+  { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }
+) => {
+  if (error !== undefined) return <span className="bad">{error}</span>
+  if (projectPath === null) return <span className="quiet">declared by no project here</span>
+  if (uuid === null) return <span className="quiet">declared, not created yet</span>
+  if (drift === null) return <span className="quiet">not compared</span>
+  return drift === 0
+    ? <span className="quiet">as declared</span>
+    : <span className="warn">{counted(drift, "field")} differ from platform.json</span>
+}
+
+const mostShown = 50
+
+/** Every application of the platform, and those that are declared, one row each. */
+export const AllApplications = ({ overview }: { readonly overview: Overview | undefined }) =>
+  overview === undefined || overview.applications.length === 0 ? null : (
+    <Panel
+      title="Applications"
+      note={counted(overview.applications.length, "application")}
+      aside={<Link className="link" href="/applications">All of them</Link>}
+    >
+      <ul className="rows">
+        {overview.applications.slice(0, mostShown).map((application) => (
+          <li key={`${application.uuid} ${application.projectPath} ${application.name}`}>
+            <Link className="strong" href={applicationHref(application, overview.projects)}>{application.name}</Link>
+            {application.status === null
+              ? null
+              : <Badge tone={statusTone(application.status)}>{application.status}</Badge>}
+            <span className="grow">
+              <Drifted application={application} />
+            </span>
+            <Age at={application.observedAt} before="seen " />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )

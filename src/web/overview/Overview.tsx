@@ -1,0 +1,65 @@
+import { useHealth, useProjects } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Head } from "../ui/Head.tsx"
+import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+import { AllApplications } from "./AllApplications.tsx"
+import { AllProjects } from "./AllProjects.tsx"
+import { careOf } from "./care.ts"
+import { CareList } from "./CareList.tsx"
+import { Dependencies } from "./Dependencies.tsx"
+import { UnderWay } from "./UnderWay.tsx"
+import { useOverview } from "./useOverview.ts"
+
+/** What needs care, and where everything runs. */
+export const Overview = () => {
+  const { data, error, refetch } = useOverview()
+  const projects = useProjects()
+  const health = useHealth(true)
+  const care = data === undefined ? [] : careOf(data)
+  const failed = health.data?.dependencies?.filter(({ ok }) => !ok).length ?? 0
+  const state = data === undefined
+    ? "Looking at everything …"
+    : care.length > 0
+    ? `${counted(care.length, "thing needs", "things need")} care.`
+    : health.data === undefined
+    ? "Nothing needs care."
+    : failed === 0
+    ? "Everything that Berth depends on answers."
+    : `${counted(failed, "thing")} that Berth depends on ${failed === 1 ? "does" : "do"} not answer.`
+  return (
+    <div className="page">
+      <Head title="Overview">
+        <p className="quiet">
+          {state} {data === undefined ? null : <Age at={data.observedAt} before="Seen " />}
+        </p>
+      </Head>
+      {error === null ? null : (
+        <Panel title="Not everything could be looked at">
+          <Failure error={error} again={refetch} />
+        </Panel>
+      )}
+      {data === undefined || data.errors.length === 0
+        ? null
+        : (
+          <Panel title="Could not be listed">
+            <Warnings texts={data.errors} />
+          </Panel>
+        )}
+      <CareList care={care} />
+      <UnderWay />
+      {projects.data === undefined
+        ? (
+          <Panel title="Projects">
+            {projects.error === null
+              ? <Waiting what="the projects" />
+              : <Failure error={projects.error} again={projects.refetch} />}
+          </Panel>
+        )
+        : <AllProjects projects={projects.data} overview={data} />}
+      <AllApplications overview={data} />
+      <Dependencies health={health} />
+    </div>
+  )
+}

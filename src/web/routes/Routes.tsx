@@ -1,0 +1,75 @@
+import { useState } from "react"
+import { useCall } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Head } from "../ui/Head.tsx"
+import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+import { AddRoute } from "./AddRoute.tsx"
+import { Proofs } from "./Proofs.tsx"
+import { RemoveRoute } from "./RemoveRoute.tsx"
+
+const kinds = {
+  variable: "HOST_PORT of an application",
+  route: "address in the proxy file",
+  socket: "listens on the proxy's server",
+  container: "published by a container",
+  project: "in a project's .env"
+} as const
+
+/** The ways from domains to applications, and the ports in use with what takes each. */
+export const Routes = () => {
+  const { data, dataUpdatedAt, error, isFetching, refetch } = useCall(
+    ["ports"],
+    (berth) => berth.nextPort({ urlParams: { evidence: "true" } }),
+    { staleTime: 60_000 }
+  )
+  const [asked, setAsked] = useState<"add" | "remove">()
+  return (
+    <div className="page">
+      <Head
+        title="Routes"
+        actions={
+          <>
+            <Button icon="again" disabled={isFetching} onClick={refetch}>Look again</Button>
+            <Button icon="bin" onClick={() => setAsked("remove")}>Remove a route</Button>
+            <Button icon="plus" look="main-action" onClick={() => setAsked("add")}>Add a route</Button>
+          </>
+        }
+      >
+        <p className="quiet">The domains that the reverse proxy serves, and the ports that they lead to.</p>
+      </Head>
+      <Proofs />
+      <Panel
+        title="Ports in use"
+        note={data === undefined
+          ? undefined
+          : `${counted(data.evidence?.length ?? 0, "port")}, the next free one is ${data.nextPort}`}
+        aside={isFetching ? <span>looking …</span> : <Age at={dataUpdatedAt} before="seen " />}
+      >
+        {error === null ? null : <Failure error={error} again={refetch} />}
+        {data === undefined && error === null ? <Waiting what="the ports" /> : null}
+        <Warnings texts={data?.warnings ?? []} />
+        {data?.evidence?.length === 0 ? <Empty title="No port is in use" icon="routes" /> : null}
+        <ul className="rows">
+          {data?.evidence?.map(({ port, usedBy }) => (
+            <li key={port}>
+              <code className="strong">{port}</code>
+              <span className="grow chips">
+                {usedBy.map(({ kind, what }) => (
+                  <span className="chip" key={`${kind} ${what}`}>
+                    <span>{what}</span>
+                    <span className="quiet">{kinds[kind]}</span>
+                  </span>
+                ))}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      {asked === "add" ? <AddRoute nextPort={data?.nextPort} onClose={() => setAsked(undefined)} /> : null}
+      {asked === "remove" ? <RemoveRoute onClose={() => setAsked(undefined)} /> : null}
+    </div>
+  )
+}

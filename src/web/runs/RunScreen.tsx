@@ -1,0 +1,96 @@
+import { Link } from "wouter"
+import { isEnded, type Run } from "../../schema/Run.ts"
+import { useProjects, useServers } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Head } from "../ui/Head.tsx"
+import { Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { CancelRun } from "./CancelRun.tsx"
+import { RunPanel } from "./RunPanel.tsx"
+import { aboutRun, lastName, outcomeOf } from "./runWords.ts"
+import { useRun } from "./useRun.ts"
+
+const outputOf = ({ result }: Run): string =>
+  typeof result === "object" && result !== null && "output" in result && typeof result.output === "string"
+    ? result.output
+    : ""
+
+const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: Run }) => {
+  const projects = useProjects().data
+  const servers = useServers().data
+  const project = projects?.find(({ path }) => path === subject.projectPath)
+  const server = servers?.find(({ id }) => id === subject.serverId)
+  return (
+    <dl className="facts">
+      {subject.projectPath === undefined ? null : (
+        <div>
+          <dt>Project</dt>
+          <dd>
+            {project === undefined
+              ? lastName(subject.projectPath)
+              : <Link className="link" href={`/projects/${encodeURIComponent(project.name)}`}>{project.name}</Link>}
+          </dd>
+        </div>
+      )}
+      {subject.serverId === undefined ? null : (
+        <div>
+          <dt>Server</dt>
+          <dd>
+            <Link className="link" href={`/servers/${encodeURIComponent(subject.serverId)}`}>
+              {server?.name ?? subject.serverId}
+            </Link>
+          </dd>
+        </div>
+      )}
+      {subject.remotePath === undefined ? null : (
+        <div>
+          <dt>Path</dt>
+          <dd>
+            <code>{subject.remotePath}</code>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Asked for by</dt>
+        <dd>
+          {requestedBy.name} over {requestedBy.door} <Age at={requestedAt} />
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+/** One run at its own address: it goes on here after leaving and coming back. */
+export const RunScreen = ({ id }: { readonly id: string }) => {
+  const watched = useRun(id)
+  const { failure, output, run } = watched
+  if (run === undefined) {
+    return (
+      <div className="page">
+        <Head title="Run" under={{ name: "Activity", href: "/activity" }} />
+        <Panel title="Steps">{failure === undefined ? <Waiting what="the run" /> : <Failure error={failure} />}</Panel>
+      </div>
+    )
+  }
+  const { tone, word } = outcomeOf(run)
+  const printed = output === "" ? outputOf(run) : output
+  return (
+    <div className="page">
+      <Head
+        title={aboutRun(run)}
+        under={{ name: "Activity", href: "/activity" }}
+        state={<Badge tone={tone}>{word}</Badge>}
+        actions={isEnded(run.state) ? undefined : <CancelRun run={run} />}
+      >
+        <Facts run={run} />
+      </Head>
+      <RunPanel title={() => "Steps"} watched={watched} />
+      {printed === "" ? null : (
+        <Panel title="Output" note="the last of what its programs printed">
+          <pre className="output" tabIndex={0}>{printed}</pre>
+        </Panel>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,131 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { Container } from "../../schema/Container.ts"
+import type { ContainerStats } from "../../schema/Stats.ts"
+import { useCall } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge, type Tone } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { bytes } from "../ui/words.ts"
+
+const toneOf = (status: string): Tone =>
+  /unhealthy|restarting|dead|exited/i.test(status) ? "bad" : /starting|paused/i.test(status) ? "warn" : "good"
+
+const Meter = ({ label, max, value, words }: {
+  readonly label: string
+  readonly value: number
+  readonly max: number
+  readonly words: string
+}) => (
+  <span className="meter numbers">
+    <progress max={max > 0 ? max : 1} value={Math.min(value, max)} aria-label={label} />
+    {words}
+  </span>
+)
+
+const Row = ({ container: { name, ports, status }, isRead, onRead, stats }: {
+  readonly container: Container
+  readonly stats: ContainerStats | undefined
+  readonly isRead: boolean
+  readonly onRead: () => void
+}) => (
+  <tr>
+    <td className="strong">{name}</td>
+    <td>
+      <Badge tone={toneOf(status)}>{status}</Badge>
+    </td>
+    <td>
+      {stats === undefined
+        ? <span className="quiet">…</span>
+        : (
+          <Meter
+            label={`CPU of ${name}`}
+            value={stats.cpuPercent}
+            max={100}
+            words={`${stats.cpuPercent.toFixed(1)} %`}
+          />
+        )}
+    </td>
+    <td>
+      {stats === undefined ? <span className="quiet">…</span> : (
+        <Meter
+          label={`Memory of ${name}`}
+          value={stats.memoryBytes}
+          max={stats.memoryLimitBytes}
+          words={bytes(stats.memoryBytes)}
+        />
+      )}
+    </td>
+    <td className="numbers">{stats === undefined ? "" : stats.restarts}</td>
+    <td>
+      <code>{ports === "" ? "–" : ports}</code>
+    </td>
+    <td className="end">
+      <Button look={isRead ? "on small" : "small"} onClick={onRead}>Log</Button>
+    </td>
+  </tr>
+)
+
+/** The containers that run on a server, with what each uses. */
+export const Containers = ({ containers: { data, error }, onRead, reading, serverId }: {
+  readonly serverId: string
+  readonly containers: UseQueryResult<{ readonly containers: ReadonlyArray<Container> }, Error>
+  readonly reading: string | undefined
+  readonly onRead: (name: string | undefined) => void
+}) => {
+  const stats = useCall(["stats", serverId], (berth) => berth.serverStats({ path: { id: serverId } }), {
+    enabled: data !== undefined && data.containers.length > 0,
+    every: 15_000
+  })
+  if (data === undefined) {
+    return error === null
+      ? (
+        <Panel title="Containers">
+          <Waiting what="the containers" />
+        </Panel>
+      )
+      : null
+  }
+  return (
+    <Panel
+      title="Containers"
+      note={`${data.containers.length} running`}
+      aside={<Age at={stats.dataUpdatedAt} before="measured " />}
+    >
+      {stats.error === null ? null : <Failure error={stats.error} again={stats.refetch} />}
+      {data.containers.length === 0 ?
+        <Empty title="Nothing runs here">A deploy starts the first stack.</Empty> :
+        (
+          <div className="scroll" tabIndex={0} role="region" aria-label="Containers">
+            <table>
+              <thead>
+                <tr>
+                  <th>Container</th>
+                  <th>State</th>
+                  <th>CPU</th>
+                  <th>Memory</th>
+                  <th>Restarts</th>
+                  <th>Ports</th>
+                  <th className="end">
+                    <span className="unseen">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.containers.map((container) => (
+                  <Row
+                    key={container.name}
+                    container={container}
+                    stats={stats.data?.containers.find(({ name }) => name === container.name)}
+                    isRead={reading === container.name}
+                    onRead={() => onRead(reading === container.name ? undefined : container.name)}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+    </Panel>
+  )
+}

@@ -1,0 +1,53 @@
+import { Link } from "wouter"
+import { useCall, useProjects } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+
+/** What is deployed on a server, and which project here it belongs to; what belongs to none stands out. */
+export const Deployed = ({ serverId }: { readonly serverId: string }) => {
+  const { data, dataUpdatedAt, error, refetch } = useCall(
+    ["scan", serverId],
+    (berth) => berth.scanServer({ path: { id: serverId } }),
+    { staleTime: 60_000 }
+  )
+  const projects = useProjects().data ?? []
+  return (
+    <Panel
+      title="Deployed"
+      note={data === undefined ? undefined : `${counted(data.deployed.length, "stack")} under ~/containers`}
+      aside={<Age at={dataUpdatedAt} before="scanned " />}
+    >
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined && error === null ? <Waiting what="what is deployed" /> : null}
+      {data?.deployed.length === 0 ? <Empty title="Nothing is deployed here yet" /> : null}
+      <ul className="rows">
+        {data?.deployed.map(({ composeFileContent, hasData, hasEnv, name, remotePath, tarFile }) => {
+          const project = projects.find((each) => each.serverId === serverId && each.remotePath === remotePath)
+          return (
+            <li key={remotePath}>
+              <span className="strong">{name}</span>
+              {project === undefined
+                ? <Badge tone="warn">no project here</Badge>
+                : <Link className="link" href={`/projects/${encodeURIComponent(project.name)}`}>{project.name}</Link>}
+              <code className="grow quiet">{remotePath}</code>
+              <span className="quiet">
+                {[tarFile, hasEnv ? ".env" : null, hasData ? "data/" : null].filter((each) => each !== null).join(
+                  " · "
+                )}
+              </span>
+              {composeFileContent === null ? null : (
+                <details className="compose">
+                  <summary className="link">Compose file</summary>
+                  <pre className="output" tabIndex={0}>{composeFileContent}</pre>
+                </details>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </Panel>
+  )
+}

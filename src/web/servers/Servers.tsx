@@ -1,0 +1,69 @@
+import { useState } from "react"
+import { Link } from "wouter"
+import { useOverview } from "../overview/useOverview.ts"
+import { useServers } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Head } from "../ui/Head.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
+import { AddServer } from "./AddServer.tsx"
+
+/** The stored servers: which answer, and what stands on each. */
+export const Servers = () => {
+  const { data, error, refetch } = useServers()
+  const overview = useOverview().data
+  const [adding, setAdding] = useState(false)
+  return (
+    <div className="page">
+      <Head
+        title="Servers"
+        actions={<Button icon="plus" look="main-action" onClick={() => setAdding(true)}>Add a server</Button>}
+      >
+        <p className="quiet">Machines that Berth reaches over SSH.</p>
+      </Head>
+      <Panel title="All servers" note={data === undefined ? undefined : counted(data.length, "server")}>
+        {error === null ? null : <Failure error={error} again={refetch} />}
+        {data === undefined && error === null ? <Waiting what="the servers" /> : null}
+        {data?.length === 0
+          ? (
+            <Empty title="No server yet" icon="servers">
+              Add one: it needs an SSH log-in and Docker, and nothing is installed on it.
+            </Empty>
+          )
+          : null}
+        <ul className="rows">
+          {data?.map(({ host, id, name, port, useSudo, username }) => {
+            const seen = overview?.servers.find((each) => each.id === id)
+            const stacks = overview?.projects.filter(({ servers }) =>
+              servers.some(({ serverId, state }) => serverId === id && state !== null && state !== "absent")
+            ).length ?? 0
+            return (
+              <li key={id}>
+                <Link className="strong" href={`/servers/${encodeURIComponent(id)}`}>{name}</Link>
+                {seen === undefined
+                  ? <span className="quiet">…</span>
+                  : seen.answers && seen.error === undefined
+                  ? <Badge tone="good">answers in {Math.round(seen.latencyMs ?? 0)} ms</Badge>
+                  : <Badge tone="bad">{seen.answers ? "Docker cannot be used" : "does not answer"}</Badge>}
+                <span className="grow quiet">
+                  <code>{username}@{host}:{port}</code>
+                  {useSudo ? " with sudo" : ""} · {counted(stacks, "project")}
+                  {seen?.error === undefined ? null : <span className="bad">{seen.error}</span>}
+                </span>
+                {seen === undefined ? null : <Age at={seen.observedAt} before="seen " />}
+              </li>
+            )
+          })}
+        </ul>
+      </Panel>
+      {adding
+        ? (
+          <AddServer onClose={() => setAdding(false)} />
+        )
+        : null}
+    </div>
+  )
+}

@@ -1,0 +1,10 @@
+import { Icon } from "../ui/Icon.tsx"
+
+/** Opens the list of everything that one can go to. */
+export const Goto = ({ onOpen }: { readonly onOpen: () => void }) => (
+  <button type="button" className="goto" onClick={onOpen}>
+    <Icon name="search" />
+    <span className="grow">Go to …</span>
+    <kbd>Ctrl K</kbd>
+  </button>
+)

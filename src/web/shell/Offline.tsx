@@ -1,0 +1,14 @@
+import { Age } from "../ui/Age.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+
+/** Says that the service does not answer, and how old what is shown has become. */
+export const Offline = ({ again, since }: { readonly since: number; readonly again: () => unknown }) => (
+  <div className="offline" role="alert">
+    <Icon name="alert" />
+    <span className="grow">
+      Berth does not answer. What is shown here is stale; it was seen <Age at={since} />.
+    </span>
+    <Button look="small" onClick={again}>Try now</Button>
+  </div>
+)

@@ -1,0 +1,55 @@
+import { useState } from "react"
+import { Link, useLocation } from "wouter"
+import { useUnderWay } from "../runs/useRuns.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { Brand } from "./Brand.tsx"
+import { Goto } from "./Goto.tsx"
+import { screens } from "./screens.ts"
+import { SideProjects } from "./SideProjects.tsx"
+import { currentTheme, toggleTheme } from "./theme.ts"
+
+/** Where one can go: the screens, and the projects with how they stand. */
+export const Sidebar = ({ onSearch, open, version }: {
+  readonly open: boolean
+  readonly onSearch: () => void
+  readonly version: string | undefined
+}) => {
+  const [place] = useLocation()
+  const [theme, setTheme] = useState(currentTheme)
+  const running = useUnderWay().length
+  const isHere = (href: string) => place === href || (href !== "/" && place.startsWith(`${href}/`))
+  return (
+    <div className="side" data-open={open}>
+      <Brand />
+      <Goto onOpen={onSearch} />
+      <nav className="menu" aria-label="Screens">
+        {screens.map(([name, href, icon]) => (
+          <Link key={href} href={href} aria-current={isHere(href) ? "page" : undefined}>
+            <Icon name={icon} />
+            {name}
+            {name === "Activity" && running > 0
+              ? (
+                <span className="count busy">
+                  {running}
+                  <span className="unseen">under way</span>
+                </span>
+              )
+              : null}
+          </Link>
+        ))}
+      </nav>
+      <SideProjects />
+      <div className="side-foot">
+        <span>Berth {version ?? "…"}</span>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={theme === "dark" ? "Light colours" : "Dark colours"}
+          onClick={() => setTheme(toggleTheme())}
+        >
+          <Icon name={theme === "dark" ? "sun" : "moon"} />
+        </button>
+      </div>
+    </div>
+  )
+}

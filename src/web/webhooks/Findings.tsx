@@ -1,0 +1,41 @@
+import type { WebhookState } from "../../schema/Webhook.ts"
+import { Icon } from "../ui/Icon.tsx"
+
+const Fact = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => (
+  <li>
+    <span className={ok ? "tick" : "tick warn"}>
+      <Icon name={ok ? "check" : "minus"} />
+    </span>
+    <span className="grow">{text}</span>
+  </li>
+)
+
+/** What is there of a webhook, and each thing that keeps pushes from deploying with what to do about it. */
+export const Findings = ({ state: { findings = [], githostWebhookActive, platformSecretSet, repo, unknown } }: {
+  readonly state: WebhookState
+}) => (
+  <ul className="rows">
+    <Fact
+      ok={githostWebhookActive}
+      text={repo === null
+        ? "The git host has no repository of it"
+        : githostWebhookActive
+        ? `${repo} has an active hook that leads to the platform`
+        : `${repo} has no active hook that leads to the platform`}
+    />
+    <Fact
+      ok={platformSecretSet}
+      text={platformSecretSet ? "The platform has the secret" : unknown ?? "The platform has no secret for it"}
+    />
+    {findings.map(({ finding, fix }) => (
+      <li key={finding}>
+        <span className="tick bad">
+          <Icon name="cross" />
+        </span>
+        <span className="grow">
+          <span className="strong">{finding}</span> <span className="quiet">{fix}</span>
+        </span>
+      </li>
+    ))}
+  </ul>
+)
