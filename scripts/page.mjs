@@ -71,7 +71,7 @@ const buildStyles = async (fonts) => {
     external: ["font:*"],
     logLevel: "error"
   })
-  const css = outputFiles[0].text.replaceAll(/font:(\w+)/g, (_, name) => fonts[name])
+  const css = outputFiles[0].text.replaceAll(/url\("?font:(\w+)"?\)/g, (_, name) => `url(${fonts[name]})`)
   return writeAsset("page.css", css)
 }
 

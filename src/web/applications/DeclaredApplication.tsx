@@ -119,7 +119,7 @@ export const DeclaredApplication = ({ appName, projectName }: {
           <Failure error={upsert.error} again={lookAgain} />
         </Panel>
       )}
-      <div className="columns">
+      <div className="columns loose">
         <UpsertPlan plan={plan} />
         <RunPanel
           title={() => (underWay ? "Applying" : "Last upsert")}

@@ -3,6 +3,8 @@ import { useEffect, useRef } from "react"
 import type { ShownLine } from "./useLogs.ts"
 
 const height = 21
+/** How many lines are in sight at a time. */
+const mostShown = 17
 
 const timeOf = (time: string): string => /T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)/.exec(time)?.[1] ?? ""
 
@@ -33,6 +35,7 @@ export const LogLines = ({ following, lines, onFollow, withService }: {
   return (
     <div
       className="logs"
+      style={{ height: Math.min(Math.max(lines.length, 6), mostShown) * height }}
       ref={frame}
       role="log"
       aria-live="off"

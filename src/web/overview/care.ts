@@ -37,22 +37,13 @@ const stacksOf = (overview: Overview): ReadonlyArray<Care> =>
   )
 
 const applicationsOf = (overview: Overview): ReadonlyArray<Care> =>
-  overview.applications.flatMap(({ drift, error, name, observedAt, projectPath, uuid }): ReadonlyArray<Care> => {
+  overview.applications.flatMap(({ drift, error, name, observedAt, projectPath }): ReadonlyArray<Care> => {
     const project = overview.projects.find(({ path }) => path === projectPath)
     if (project === undefined) return []
     const href = `/applications/${segment(project.name)}/${segment(name)}`
     const about = { what: name, at: observedAt, href }
     if (error !== undefined) {
       return [{ ...about, key: `app ${name}`, tone: "bad", why: error, action: "Look at it" }]
-    }
-    if (uuid === null) {
-      return [{
-        ...about,
-        key: `app ${name}`,
-        tone: "warn",
-        why: "is declared and not on the platform",
-        action: "See the plan"
-      }]
     }
     return drift === null || drift === 0 ? [] : [{
       ...about,

@@ -18,7 +18,7 @@ import { counted } from "../ui/words.ts"
 import { Applications } from "./Applications.tsx"
 import { ConfirmDeploy } from "./ConfirmDeploy.tsx"
 import { PlanPanel } from "./PlanPanel.tsx"
-import { changesOf, useCompareAgain, useComparison, useStanding } from "./standing.ts"
+import { changesOf, portsOf, useCompareAgain, useComparison, useStanding } from "./standing.ts"
 import { Unready } from "./Unready.tsx"
 
 const runTitle = (run: Run | undefined) => {
@@ -70,7 +70,7 @@ export const Project = ({ name }: { readonly name: string }) => {
   const underWay = watched.run !== undefined && !isEnded(watched.run.state)
   const changes = comparison.data === undefined ? 0 : changesOf(comparison.data).length
   const ready = project.serverId !== null && project.hasComposeFile
-  const ports = [...new Set(standing.containers.map(({ ports }) => ports).filter((text) => text !== ""))].join(", ")
+  const ports = portsOf(standing.containers)
   const deploy = () => {
     setAsking(false)
     mutate({ projectPath: project.path, serverId: project.serverId, remotePath: project.remotePath })

@@ -54,6 +54,12 @@ export interface Standing {
   readonly error: Error | null
 }
 
+/** The ports of containers as Docker lists them, without those that it lists again for IPv6. */
+export const portsOf = (containers: ReadonlyArray<Container>): string =>
+  [...new Set(containers.flatMap(({ ports }) => ports.split(", ")))]
+    .filter((port) => port !== "" && !port.startsWith("[::]"))
+    .join(", ")
+
 const toneOf = (status: string): Tone =>
   /unhealthy|restarting|dead|exited/i.test(status) ? "bad" : /starting|paused|created/i.test(status) ? "warn" : "good"
 

@@ -46,7 +46,7 @@ export const RunPanel = ({ aside, empty, title, watched: { connected, failure, r
           <Duration run={run} />
         </>
       }
-      tone={tone === "good" || tone === "warn" || tone === "bad" ? tone : ""}
+      tone={last !== undefined && ended && tone !== "busy" && tone !== "idle" ? tone : ""}
       footer={last !== undefined && ended
         ? <span className={tone}>{last}</span>
         : (

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { Container } from "../../schema/Container.ts"
 import type { ContainerStats } from "../../schema/Stats.ts"
+import { portsOf } from "../projects/standing.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge, type Tone } from "../ui/Badge.tsx"
@@ -24,48 +25,51 @@ const Meter = ({ label, max, value, words }: {
   </span>
 )
 
-const Row = ({ container: { name, ports, status }, isRead, onRead, stats }: {
+const Row = ({ container, isRead, onRead, stats }: {
   readonly container: Container
   readonly stats: ContainerStats | undefined
   readonly isRead: boolean
   readonly onRead: () => void
-}) => (
-  <tr>
-    <td className="strong">{name}</td>
-    <td>
-      <Badge tone={toneOf(status)}>{status}</Badge>
-    </td>
-    <td>
-      {stats === undefined
-        ? <span className="quiet">…</span>
-        : (
+}) => {
+  const { name, status } = container
+  return (
+    <tr>
+      <td className="strong">{name}</td>
+      <td>
+        <Badge tone={toneOf(status)}>{status}</Badge>
+      </td>
+      <td>
+        {stats === undefined
+          ? <span className="quiet">…</span>
+          : (
+            <Meter
+              label={`CPU of ${name}`}
+              value={stats.cpuPercent}
+              max={100}
+              words={`${stats.cpuPercent.toFixed(1)} %`}
+            />
+          )}
+      </td>
+      <td>
+        {stats === undefined ? <span className="quiet">…</span> : (
           <Meter
-            label={`CPU of ${name}`}
-            value={stats.cpuPercent}
-            max={100}
-            words={`${stats.cpuPercent.toFixed(1)} %`}
+            label={`Memory of ${name}`}
+            value={stats.memoryBytes}
+            max={stats.memoryLimitBytes}
+            words={bytes(stats.memoryBytes)}
           />
         )}
-    </td>
-    <td>
-      {stats === undefined ? <span className="quiet">…</span> : (
-        <Meter
-          label={`Memory of ${name}`}
-          value={stats.memoryBytes}
-          max={stats.memoryLimitBytes}
-          words={bytes(stats.memoryBytes)}
-        />
-      )}
-    </td>
-    <td className="numbers">{stats === undefined ? "" : stats.restarts}</td>
-    <td>
-      <code>{ports === "" ? "–" : ports}</code>
-    </td>
-    <td className="end">
-      <Button look={isRead ? "on small" : "small"} onClick={onRead}>Log</Button>
-    </td>
-  </tr>
-)
+      </td>
+      <td className="numbers">{stats === undefined ? "" : stats.restarts}</td>
+      <td>
+        <code>{portsOf([container]) || "–"}</code>
+      </td>
+      <td className="end">
+        <Button look={isRead ? "on small" : "small"} onClick={onRead}>Log</Button>
+      </td>
+    </tr>
+  )
+}
 
 /** The containers that run on a server, with what each uses. */
 export const Containers = ({ containers: { data, error }, onRead, reading, serverId }: {

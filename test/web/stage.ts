@@ -1,0 +1,91 @@
+import { Effect, Exit, Scope } from "effect"
+import { existsSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { makeWorld, type World } from "../../src/sandbox/world.ts"
+import { type Service, startService } from "../fixtures/service.ts"
+
+const here = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const executable = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path)
+)
+
+/** Why the tests of the page cannot run here; undefined when they can. */
+export const missing: string | undefined = executable === undefined
+  ? "needs Chromium"
+  : existsSync(here("dist/page/index.html"))
+  ? undefined
+  : "needs the built page: npm run test:page builds it"
+
+/** The built page with the service that hands it out, in a world of its own, and a browser before it. */
+export interface Stage {
+  readonly world: World
+  readonly service: Service
+  readonly browser: Browser
+  /** Opens an address of the page in a window of its own; what a page must never do is noted in `faults`. */
+  readonly open: (path: string, options?: BrowserContextOptions) => Promise<OpenPage>
+  readonly close: () => Promise<void>
+}
+
+/** A window on the page. */
+export interface OpenPage {
+  readonly page: Page
+  /** Errors in its console, refusals of its policy, and requests to anybody but the service. */
+  readonly faults: ReadonlyArray<string>
+}
+
+const watched = (page: Page, url: string): ReadonlyArray<string> => {
+  const faults: Array<string> = []
+  // What a test asks for on purpose, the browser notes as an error of the page.
+  const isAnswer = (text: string) => text.startsWith("Failed to load resource")
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isAnswer(message.text())) faults.push(`console: ${message.text()}`)
+  })
+  page.on("pageerror", (error) => faults.push(`error: ${error.message}`))
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${url}/`) && !request.url().startsWith("data:")) {
+      faults.push(`foreign request: ${request.url()}`)
+    }
+  })
+  return faults
+}
+
+/** Starts a stage; `prepare` may change its world before the service starts. */
+export const openStage = async (
+  prepare: (world: World) => Promise<void> = () => Promise.resolve()
+): Promise<Stage> => {
+  const scope = await Effect.runPromise(Scope.make())
+  const world = await Effect.runPromise(Scope.extend(makeWorld, scope))
+  await prepare(world)
+  const started = startService(world.settingsFile, "127.0.0.1", here("dist/page"))
+  const service = await Effect.runPromise(Scope.extend(started, scope))
+  const browser = await chromium.launch({
+    executablePath: executable ?? "",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"]
+  })
+  return {
+    world,
+    service,
+    browser,
+    open: async (path, options = {}) => {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+      const page = await context.newPage()
+      page.setDefaultTimeout(20_000)
+      const faults = watched(page, service.url)
+      await page.goto(`${service.url}${path}`)
+      return { page, faults }
+    },
+    close: async () => {
+      await browser.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+  }
+}
+
+/** Keeps a picture of the page under this name, for people to look at. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  const directory = here("test/web/screens")
+  await mkdir(directory, { recursive: true })
+  await page.screenshot({ path: `${directory}/${name}.png`, fullPage: false })
+}
