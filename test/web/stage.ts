@@ -58,7 +58,7 @@ export const openStage = async (
   const scope = await Effect.runPromise(Scope.make())
   const world = await Effect.runPromise(Scope.extend(makeWorld, scope))
   await prepare(world)
-  const started = startService(world.settingsFile, "127.0.0.1", here("dist/page"))
+  const started = startService(world.settingsFile, "127.0.0.1", { page: here("dist/page") })
   const service = await Effect.runPromise(Scope.extend(started, scope))
   const browser = await chromium.launch({
     executablePath: executable ?? "",
