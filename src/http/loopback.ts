@@ -21,6 +21,8 @@ export const requireToken = Effect.fn("requireToken")(function*(
   host: string
 ): Effect.fn.Return<void, TokenRequired, Settings> {
   const settings = yield* Settings
-  const { token } = yield* settings.guard
-  if (!isLoopback(host) && Option.isNone(token)) return yield* new TokenRequired({ host, file: settings.file })
+  const { token, tokens } = yield* settings.guard
+  if (!isLoopback(host) && Option.isNone(token) && tokens.length === 0) {
+    return yield* new TokenRequired({ host, file: settings.file })
+  }
 })

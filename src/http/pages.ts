@@ -2,6 +2,7 @@ import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "
 import { Effect, Option } from "effect"
 import { version } from "../schema/version.ts"
 import { Settings } from "../services/settings/Settings.ts"
+import { wantsToken } from "./guard/judge.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 import { asset, isNavigation, page } from "./webPage.ts"
@@ -59,7 +60,7 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
       })
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))
-    const shown = Effect.map(settings.guard, ({ token }) => Option.isSome(token) ? locked : open)
+    const shown = Effect.map(settings.guard, (guard) => wantsToken(guard) ? locked : open)
     yield* router.get("/", welcome)
     yield* router.get("/*", elsewhere)
     yield* router.get("/openapi.json", Effect.flatMap(shown, ({ description }) => description))

@@ -3,11 +3,12 @@ import { Deferred, Effect, Fiber, Option, Ref, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type Run, RunInterrupted } from "../schema/Run.ts"
 import { Locks } from "../services/locks/Locks.ts"
-import { type Idempotency, RunRequest, userAtMachine } from "../services/runs/RunRequest.ts"
+import { type Idempotency, RunRequest } from "../services/runs/RunRequest.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { ApiError, orApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { runEndpoints } from "./api/startsRun.ts"
+import { CurrentCaller } from "./caller.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 const longestKey = 200
@@ -61,7 +62,9 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
     return (app: HttpApp.Default): HttpApp.Default<ApiError, HttpRouter.HttpRouter.Provided> =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (!startingEndpoints.has(`${request.method} ${pathOf(request.url)}`)) return yield* app
+        const { name, role } = yield* CurrentCaller
+        // Who may not start a run is refused where the endpoint is known, and gets no earlier answer either.
+        if (!startingEndpoints.has(`${request.method} ${pathOf(request.url)}`) || role === "viewer") return yield* app
         const isAsync = prefersAsync(request.headers["prefer"])
         const idempotency = yield* idempotencyOf(request)
         const answered = yield* Ref.make(Option.none<string>())
@@ -83,7 +86,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
           const handler = yield* Effect.fork(Effect.provideService(app, RunRequest, {
             requestedBy: {
               door: Option.getOrElse(doorOf(request.headers["berth-door"]), () => "http" as const),
-              name: userAtMachine()
+              name
             },
             idempotency,
             started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run)))

@@ -1,6 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { takeUpRuns } from "../pipelines/runs/takeUpRuns.ts"
+import { AllowedLive } from "./allowed.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
 import { guard } from "./guard/guard.ts"
@@ -31,7 +32,8 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     RoutesHandlers,
     WebhooksHandlers,
     RunsHandlers
-  ])
+  ]),
+  Layer.provide(AllowedLive)
 )
 
 // What is asked for first is answered first: going on with what an earlier process left can wait a moment.

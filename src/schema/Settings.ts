@@ -90,9 +90,25 @@ const isSecret = (name: SettingName): name is SecretName => settingDefinitions[n
 /** The settings that hold a secret. */
 export const secretSettings = Record.keys(settingDefinitions).filter(isSecret)
 
-/** The `http` settings: the token that callers need, and which hosts and origins are accepted beside the own ones. */
+/** What the holder of a token may do: an operator everything, a viewer what changes nothing. */
+export const Role = oneOf("viewer", "operator")
+export type Role = typeof Role.Type
+
+/** A token of somebody: the runs that it starts bear its name. */
+export interface NamedToken {
+  readonly name: string
+  readonly token: Redacted.Redacted
+  readonly role: Role
+}
+
+/** The name of whoever has `http.token`. */
+export const nameOfToken = "token"
+
+/** The `http` settings: the tokens that callers need, and which hosts and origins are accepted beside the own ones. */
 export interface GuardSettings {
+  /** An operator's, without a name of its own. */
   readonly token: Option.Option<Redacted.Redacted>
+  readonly tokens: ReadonlyArray<NamedToken>
   readonly hosts: ReadonlyArray<string>
   readonly origins: ReadonlyArray<string>
 }

@@ -93,6 +93,7 @@ export const settingsTest = (
         ),
         guard: Effect.succeed({
           token: Option.fromNullable(settings["http.token"]),
+          tokens: [],
           hosts: settings["http.hosts"] ?? [],
           origins: settings["http.origins"] ?? []
         })

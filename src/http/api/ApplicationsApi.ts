@@ -10,6 +10,7 @@ import { PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
 import { Verification } from "../../schema/Verify.ts"
+import { forOperators, forViewers } from "./access.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
 import { startsRun } from "./startsRun.ts"
@@ -19,14 +20,14 @@ const help = (summary: string, description: string) => OpenApi.annotations({ sum
 /** The applications on the deployment platform, and as their projects declare them. */
 export class ApplicationsApi extends HttpApiGroup.make("applications", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listApplications", "/api/platform/apps")
+    HttpApiEndpoint.get("listApplications", "/api/platform/apps").annotateContext(forViewers)
       .addSuccess(Schema.Array(PlatformApp))
       .annotateContext(
         help("List applications", "Every application of the platform with its port and its environment variables.")
       )
   )
   .add(
-    HttpApiEndpoint.post("createApplication", "/api/platform/apps")
+    HttpApiEndpoint.post("createApplication", "/api/platform/apps").annotateContext(forOperators)
       .setPayload(CreateApp)
       .addSuccess(Relayed)
       .annotateContext(
@@ -34,26 +35,26 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name")
+    HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name").annotateContext(forViewers)
       .setPath(Schema.Struct({ name: text("The exact name of the application.", "hello") }))
       .addSuccess(Schema.NullOr(PlatformRecordBody))
       .annotateContext(help("Find an application", "The application with exactly this name, or null."))
   )
   .add(
-    HttpApiEndpoint.patch("updateApplication", "/api/platform/apps/:uuid")
+    HttpApiEndpoint.patch("updateApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
       .setPath(UuidPath)
       .setPayload(JsonObject)
       .addSuccess(Relayed)
       .annotateContext(help("Change an application", "Hands these fields on to the platform as they are."))
   )
   .add(
-    HttpApiEndpoint.del("deleteApplication", "/api/platform/apps/:uuid")
+    HttpApiEndpoint.del("deleteApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(help("Delete an application", "Deletes an application from the platform."))
   )
   .add(
-    HttpApiEndpoint.get("listEnvs", "/api/platform/apps/:uuid/envs")
+    HttpApiEndpoint.get("listEnvs", "/api/platform/apps/:uuid/envs").annotateContext(forViewers)
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(
@@ -61,14 +62,14 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.post("createEnv", "/api/platform/apps/:uuid/envs")
+    HttpApiEndpoint.post("createEnv", "/api/platform/apps/:uuid/envs").annotateContext(forOperators)
       .setPath(UuidPath)
       .setPayload(CreateEnv)
       .addSuccess(Relayed)
       .annotateContext(help("Create an environment variable", "Gives an application a new environment variable."))
   )
   .add(
-    HttpApiEndpoint.post("deployApplication", "/api/platform/apps/:uuid/deploy")
+    HttpApiEndpoint.post("deployApplication", "/api/platform/apps/:uuid/deploy").annotateContext(forOperators)
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(
@@ -76,14 +77,14 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.get("listPlatformServers", "/api/platform/servers")
+    HttpApiEndpoint.get("listPlatformServers", "/api/platform/servers").annotateContext(forViewers)
       .addSuccess(Relayed)
       .annotateContext(
         help("List platform servers", "The servers that the platform deploys to: an array of uuid, name and ip.")
       )
   )
   .add(
-    HttpApiEndpoint.post("drift", "/api/platform/drift")
+    HttpApiEndpoint.post("drift", "/api/platform/drift").annotateContext(forViewers)
       .setPayload(AppRequest)
       .addSuccess(Drift)
       .annotateContext(
@@ -95,7 +96,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.post("platformPlan", "/api/platform/plan")
+    HttpApiEndpoint.post("platformPlan", "/api/platform/plan").annotateContext(forViewers)
       .setPayload(AppRequest)
       .addSuccess(PlatformPlan)
       .annotateContext(
@@ -107,7 +108,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.post("upsert", "/api/platform/upsert")
+    HttpApiEndpoint.post("upsert", "/api/platform/upsert").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(UpsertRequest)
       .addSuccess(UpsertResult)
@@ -120,7 +121,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.post("adopt", "/api/platform/adopt")
+    HttpApiEndpoint.post("adopt", "/api/platform/adopt").annotateContext(forOperators)
       .setPayload(AdoptRequest)
       .addSuccess(Adoption)
       .annotateContext(
@@ -132,7 +133,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.post("verify", "/api/platform/verify")
+    HttpApiEndpoint.post("verify", "/api/platform/verify").annotateContext(forViewers)
       .setPayload(AppRequest)
       .addSuccess(Verification)
       .annotateContext(
@@ -144,7 +145,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       )
   )
   .add(
-    HttpApiEndpoint.get("platformConfig", "/api/platform/config")
+    HttpApiEndpoint.get("platformConfig", "/api/platform/config").annotateContext(forViewers)
       .setUrlParams(
         Schema.Struct({
           path: Schema.NonEmptyString.annotations({

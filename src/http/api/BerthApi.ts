@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { version } from "../../schema/version.ts"
+import { Allowed } from "./access.ts"
 import { ApiErrorFromBody } from "./ApiError.ts"
 import { ApplicationsApi } from "./ApplicationsApi.ts"
 import { DeployApi } from "./DeployApi.ts"
@@ -14,18 +15,21 @@ import { ServersApi } from "./ServersApi.ts"
 import { StacksApi } from "./StacksApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
-/** Every endpoint of the service: what it takes, what it answers, and one sentence of help. */
+/**
+ * Every endpoint of the service: what it takes, what it answers, who may call it, and one sentence of help. Each group is
+ * held to the roles of its endpoints here.
+ */
 export class BerthApi extends HttpApi.make("berth")
-  .add(HealthApi)
-  .add(OverviewApi)
-  .add(ProjectsApi)
-  .add(ServersApi)
-  .add(DeployApi)
-  .add(StacksApi)
-  .add(ApplicationsApi)
-  .add(RoutesApi)
-  .add(WebhooksApi)
-  .add(RunsApi)
+  .add(HealthApi.middleware(Allowed))
+  .add(OverviewApi.middleware(Allowed))
+  .add(ProjectsApi.middleware(Allowed))
+  .add(ServersApi.middleware(Allowed))
+  .add(DeployApi.middleware(Allowed))
+  .add(StacksApi.middleware(Allowed))
+  .add(ApplicationsApi.middleware(Allowed))
+  .add(RoutesApi.middleware(Allowed))
+  .add(WebhooksApi.middleware(Allowed))
+  .add(RunsApi.middleware(Allowed))
   .addError(ApiErrorFromBody)
   .middleware(KnownQuery)
   .annotate(OpenApi.Title, "Berth")

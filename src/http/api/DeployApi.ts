@@ -1,12 +1,13 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { ContainerPlan } from "../../schema/ContainerPlan.ts"
 import { ContainerPlanRequest, DeployRequest, DeployResult } from "../../schema/Deploy.ts"
+import { forOperators, forViewers } from "./access.ts"
 import { startsRun } from "./startsRun.ts"
 
 /** Bringing a project's stack to a server. */
 export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
-    HttpApiEndpoint.post("deploy", "/api/container/deploy")
+    HttpApiEndpoint.post("deploy", "/api/container/deploy").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(DeployRequest)
       .addSuccess(DeployResult)
@@ -20,7 +21,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.post("containerPlan", "/api/container/plan")
+    HttpApiEndpoint.post("containerPlan", "/api/container/plan").annotateContext(forViewers)
       .setPayload(ContainerPlanRequest)
       .addSuccess(ContainerPlan)
       .annotateContext(

@@ -1,10 +1,11 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Overview } from "../../schema/Overview.ts"
+import { forViewers } from "./access.ts"
 
 /** Everything at one look. */
 export class OverviewApi extends HttpApiGroup.make("overview", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("overview", "/api/overview")
+    HttpApiEndpoint.get("overview", "/api/overview").annotateContext(forViewers)
       .addSuccess(Overview)
       .annotateContext(
         OpenApi.annotations({

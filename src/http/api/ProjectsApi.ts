@@ -6,12 +6,13 @@ import { EditorDiffRequest, EditorDiffResult } from "../../schema/EditorDiff.ts"
 import { InitRequest, InitResult } from "../../schema/Init.ts"
 import { LocalProject } from "../../schema/Project.ts"
 import { PullRequest, PullResult } from "../../schema/Pull.ts"
+import { forOperators, forViewers } from "./access.ts"
 import { startsRun } from "./startsRun.ts"
 
 /** The projects of this machine, and their files here and on servers. */
 export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listProjects", "/api/projects")
+    HttpApiEndpoint.get("listProjects", "/api/projects").annotateContext(forViewers)
       .addSuccess(Schema.Array(LocalProject))
       .annotateContext(
         OpenApi.annotations({
@@ -22,7 +23,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.post("compareProject", "/api/projects/compare")
+    HttpApiEndpoint.post("compareProject", "/api/projects/compare").annotateContext(forViewers)
       .setPayload(CompareRequest)
       .addSuccess(Comparison)
       .annotateContext(
@@ -34,7 +35,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.post("initProject", "/api/projects/init")
+    HttpApiEndpoint.post("initProject", "/api/projects/init").annotateContext(forOperators)
       .setPayload(InitRequest)
       .addSuccess(InitResult)
       .annotateContext(
@@ -47,7 +48,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.post("build", "/api/container/build")
+    HttpApiEndpoint.post("build", "/api/container/build").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(BuildRequest)
       .addSuccess(BuildResult)
@@ -61,7 +62,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.post("pull", "/api/container/pull")
+    HttpApiEndpoint.post("pull", "/api/container/pull").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(PullRequest)
       .addSuccess(PullResult)
@@ -75,7 +76,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.post("editorDiff", "/api/container/editor-diff")
+    HttpApiEndpoint.post("editorDiff", "/api/container/editor-diff").annotateContext(forOperators)
       .setPayload(EditorDiffRequest)
       .addSuccess(EditorDiffResult)
       .annotateContext(

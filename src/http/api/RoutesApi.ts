@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { NextPort, RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
 import { strictQuery } from "../../schema/strict.ts"
+import { forOperators, forViewers } from "./access.ts"
 import { ErrorBody } from "./ApiError.ts"
 import { optionalBody } from "./relayed.ts"
 
@@ -36,7 +37,7 @@ const RemoveRoute = Schema.Struct({ routeName: anything }).annotations({
 /** Ports, and the routes of the reverse proxy. */
 export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("nextPort", "/api/platform/next-port")
+    HttpApiEndpoint.get("nextPort", "/api/platform/next-port").annotateContext(forViewers)
       .setUrlParams(
         Schema.Struct({
           evidence: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -56,7 +57,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.post("addRoute", "/api/platform/routes")
+    HttpApiEndpoint.post("addRoute", "/api/platform/routes").annotateContext(forOperators)
       .setPayload(optionalBody(AddRoute, {}))
       .addSuccess(Schema.Union(RouteAdded, RouteKept, ErrorBody))
       .annotateContext(
@@ -68,7 +69,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.del("removeRoute", "/api/platform/routes")
+    HttpApiEndpoint.del("removeRoute", "/api/platform/routes").annotateContext(forOperators)
       .setPayload(optionalBody(RemoveRoute, {}))
       .addSuccess(Schema.Union(RouteRemoved, RouteAbsent, ErrorBody))
       .annotateContext(

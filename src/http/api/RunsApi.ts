@@ -2,13 +2,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/p
 import { Schema } from "effect"
 import { text } from "../../schema/described.ts"
 import { Run, RunsPage, RunsQuery } from "../../schema/Run.ts"
+import { forOperators, forViewers } from "./access.ts"
 
 const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 
 /** The history of the long programs, and those under way. */
 export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listRuns", "/api/runs")
+    HttpApiEndpoint.get("listRuns", "/api/runs").annotateContext(forViewers)
       .setUrlParams(RunsQuery)
       .addSuccess(RunsPage)
       .annotateContext(
@@ -19,7 +20,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("getRun", "/api/runs/:id")
+    HttpApiEndpoint.get("getRun", "/api/runs/:id").annotateContext(forViewers)
       .setPath(RunIdPath)
       .addSuccess(Run)
       .annotateContext(
@@ -30,7 +31,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("watchRun", "/api/runs/:id/events")
+    HttpApiEndpoint.get("watchRun", "/api/runs/:id/events").annotateContext(forViewers)
       .setPath(RunIdPath)
       .setHeaders(Schema.Struct({
         "last-event-id": Schema.optional(Schema.String).annotations({
@@ -48,7 +49,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.post("cancelRun", "/api/runs/:id/cancel")
+    HttpApiEndpoint.post("cancelRun", "/api/runs/:id/cancel").annotateContext(forOperators)
       .setPath(RunIdPath)
       .addSuccess(Run)
       .annotateContext(

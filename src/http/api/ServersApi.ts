@@ -7,6 +7,7 @@ import { RemotePathText } from "../../schema/RemotePath.ts"
 import { Server, ServerInput } from "../../schema/Server.ts"
 import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
+import { forOperators, forViewers } from "./access.ts"
 
 /** The `{id}` of a stored server. */
 export const ServerIdPath = Schema.Struct({ id: serverId })
@@ -42,14 +43,14 @@ const ReleasesQuery = Schema.Struct({
 /** The stored deployment servers. */
 export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("listServers", "/api/servers")
+    HttpApiEndpoint.get("listServers", "/api/servers").annotateContext(forViewers)
       .addSuccess(Schema.Array(Server))
       .annotateContext(
         OpenApi.annotations({ summary: "List servers", description: "The stored servers, without their credentials." })
       )
   )
   .add(
-    HttpApiEndpoint.post("saveServer", "/api/servers")
+    HttpApiEndpoint.post("saveServer", "/api/servers").annotateContext(forOperators)
       .setPayload(ServerInput)
       .addSuccess(Schema.Struct({ ...Success.fields, server: field(Server, "The server as it is stored now.") }))
       .annotateContext(
@@ -60,7 +61,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.del("removeServer", "/api/servers/:id")
+    HttpApiEndpoint.del("removeServer", "/api/servers/:id").annotateContext(forOperators)
       .setPath(ServerIdPath)
       .addSuccess(Success)
       .annotateContext(
@@ -71,7 +72,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("scanServer", "/api/servers/:id/scan")
+    HttpApiEndpoint.get("scanServer", "/api/servers/:id/scan").annotateContext(forViewers)
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -89,7 +90,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("listContainers", "/api/servers/:id/containers")
+    HttpApiEndpoint.get("listContainers", "/api/servers/:id/containers").annotateContext(forViewers)
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -102,7 +103,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs")
+    HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs").annotateContext(forViewers)
       .setPath(ServerIdPath)
       .setUrlParams(LogsQuery)
       .addSuccess(Schema.Struct({ ...Success.fields, logs: text("The lines, oldest first.") }))
@@ -114,7 +115,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow")
+    HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow").annotateContext(forViewers)
       .setPath(ServerIdPath)
       .setUrlParams(FollowQuery)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
@@ -129,7 +130,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats")
+    HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats").annotateContext(forViewers)
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -144,7 +145,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("listReleases", "/api/servers/:id/releases")
+    HttpApiEndpoint.get("listReleases", "/api/servers/:id/releases").annotateContext(forViewers)
       .setPath(ServerIdPath)
       .setUrlParams(ReleasesQuery)
       .addSuccess(

@@ -1,11 +1,12 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { StackRemoval, StackRequest, StackResult } from "../../schema/Stack.ts"
+import { forOperators } from "./access.ts"
 import { startsRun } from "./startsRun.ts"
 
 /** What is done to stacks that are on a server. */
 export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   .add(
-    HttpApiEndpoint.post("stopStack", "/api/container/stop")
+    HttpApiEndpoint.post("stopStack", "/api/container/stop").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -17,7 +18,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.post("startStack", "/api/container/start")
+    HttpApiEndpoint.post("startStack", "/api/container/start").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -31,7 +32,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.post("restartStack", "/api/container/restart")
+    HttpApiEndpoint.post("restartStack", "/api/container/restart").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -43,7 +44,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.post("removeStack", "/api/container/remove")
+    HttpApiEndpoint.post("removeStack", "/api/container/remove").annotateContext(forOperators)
       .annotateContext(startsRun)
       .setPayload(StackRemoval)
       .addSuccess(StackResult)

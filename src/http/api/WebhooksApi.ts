@@ -9,6 +9,7 @@ import {
   WebhookTest,
   WebhookTestRequest
 } from "../../schema/Webhook.ts"
+import { forOperators, forViewers } from "./access.ts"
 import { optionalBody } from "./relayed.ts"
 
 const Request = optionalBody(WebhookRequest, {})
@@ -16,7 +17,7 @@ const Request = optionalBody(WebhookRequest, {})
 /** Pushes that deploy. */
 export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true })
   .add(
-    HttpApiEndpoint.post("setUpWebhooks", "/api/platform/webhooks/setup")
+    HttpApiEndpoint.post("setUpWebhooks", "/api/platform/webhooks/setup").annotateContext(forOperators)
       .setPayload(Request)
       .addSuccess(WebhookSetup)
       .annotateContext(
@@ -29,7 +30,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.del("tearDownWebhooks", "/api/platform/webhooks/teardown")
+    HttpApiEndpoint.del("tearDownWebhooks", "/api/platform/webhooks/teardown").annotateContext(forOperators)
       .setPayload(Request)
       .addSuccess(WebhookTeardown)
       .annotateContext(
@@ -41,7 +42,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.get("webhookStatus", "/api/platform/webhooks/status")
+    HttpApiEndpoint.get("webhookStatus", "/api/platform/webhooks/status").annotateContext(forViewers)
       .setUrlParams(
         Schema.Struct({
           deep: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -58,7 +59,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       )
   )
   .add(
-    HttpApiEndpoint.post("testWebhook", "/api/platform/webhooks/test")
+    HttpApiEndpoint.post("testWebhook", "/api/platform/webhooks/test").annotateContext(forOperators)
       .setPayload(WebhookTestRequest)
       .addSuccess(WebhookTest)
       .annotateContext(

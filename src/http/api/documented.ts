@@ -1,4 +1,5 @@
 import { Predicate } from "effect"
+import { accessKey } from "./access.ts"
 import { failuresOf } from "./failures.ts"
 import { tidied } from "./tidied.ts"
 
@@ -14,6 +15,8 @@ const errorResponse = (description: string) => ({
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } }
 })
 
+const viewersRefused = "Or the token is a viewer's."
+
 /** Bodies that decode from `null` may be left out altogether. */
 const acceptsNull = (body: Node): boolean => {
   const schema = at(at(at(body, "content"), "application/json"), "schema")
@@ -27,13 +30,17 @@ const operation = (node: Node): Node => {
   const body = node["requestBody"]
   // Its own, empty one would take the token from it that all operations need.
   const { security: _, ...others } = node
+  const needsOperator = node[accessKey] === "operator"
   return {
     ...others,
     ...(isNode(body) ? { requestBody: { ...body, required: !acceptsNull(body) } } : {}),
     responses: {
       ...Object.fromEntries(answers),
       ...Object.fromEntries(
-        failuresOf(String(node["operationId"])).map(([status, when]) => [status, errorResponse(when)])
+        failuresOf(String(node["operationId"])).map(([status, when]) => [
+          status,
+          errorResponse(status === "403" && needsOperator ? `${when} ${viewersRefused}` : when)
+        ])
       )
     }
   }
@@ -52,7 +59,11 @@ export const documented = (spec: Node): Node =>
 /** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
 export const secured = (spec: Node): Node => {
   const components = at(spec, "components")
-  const token = { type: "http", scheme: "bearer", description: "The `http.token` of the service's settings." }
+  const token = {
+    type: "http",
+    scheme: "bearer",
+    description: "`http.token` or one of `http.tokens` in the service's settings."
+  }
   return {
     ...spec,
     components: { ...components, securitySchemes: { token } },

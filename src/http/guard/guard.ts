@@ -3,6 +3,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
 import { Settings } from "../../services/settings/Settings.ts"
 import { PrivateToken } from "../../services/state/PrivateToken.ts"
+import { CurrentCaller, unknownCaller } from "../caller.ts"
 import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
 import { readChunked, withText } from "./chunkedBody.ts"
@@ -34,8 +35,9 @@ export const guard = HttpMiddleware.make((app) =>
     yield* HttpApp.appendPreResponseHandler((_, response) =>
       Effect.succeed(withSecurityHeaders(response, verdict.origin))
     )
+    const known = Effect.provideService(app, CurrentCaller, Option.getOrElse(verdict.caller, () => unknownCaller))
     const go = (read: HttpServerRequest.HttpServerRequest) =>
-      Effect.provideService(app, HttpServerRequest.HttpServerRequest, withBoundedJson(read))
+      Effect.provideService(known, HttpServerRequest.HttpServerRequest, withBoundedJson(read))
     if (source.headers["transfer-encoding"] === undefined) return yield* go(request)
     return yield* Option.match(yield* readChunked(source, maxBodyBytes), {
       onNone: () => Effect.succeed(refused(tooLong)),

@@ -1,4 +1,6 @@
 import { Option, type Redacted } from "effect"
+import { type NamedToken, nameOfToken } from "../../schema/Settings.ts"
+import { type Caller, localCaller } from "../caller.ts"
 import { isAsset, isNavigation } from "../webPage.ts"
 import { sameSecret } from "./sameSecret.ts"
 
@@ -7,8 +9,9 @@ export const maxBodyBytes = 1_000_000
 
 /** What the guard goes by; all of it comes from the settings. */
 export interface GuardPolicy {
-  /** Required from every caller when there is one. */
+  /** An operator's. One of the tokens is required from every caller when there is any. */
   readonly token: Option.Option<Redacted.Redacted>
+  readonly tokens: ReadonlyArray<NamedToken>
   /** The service's own, which its user's programs on this machine have; it does instead of the other. */
   readonly privateToken: Option.Option<Redacted.Redacted>
   /** Accepted `Host` names beside the loopback ones. */
@@ -28,9 +31,17 @@ export interface RequestHead {
   readonly rawHeaders: ReadonlyArray<string>
 }
 
-/** Let in, with the origin that may read the answer if it is another one; or turned away. */
+/**
+ * Let in, with the origin that may read the answer if it is another one and who the caller is, where that is known; or
+ * turned away.
+ */
 export type Verdict =
-  | { readonly allowed: true; readonly origin: Option.Option<string>; readonly preflight: boolean }
+  | {
+    readonly allowed: true
+    readonly origin: Option.Option<string>
+    readonly preflight: boolean
+    readonly caller: Option.Option<Caller>
+  }
   | { readonly allowed: false; readonly status: number; readonly message: string }
 
 const refuse = (status: number, message: string): Verdict => ({ allowed: false, status, message })
@@ -65,17 +76,31 @@ const followsLink = (head: RequestHead) =>
 /** `example.com:3100` without its port, in lower case. */
 const hostName = (host: string) => host.toLowerCase().replace(/:\d{1,5}$/, "")
 
-const hasToken = (head: RequestHead, token: Redacted.Redacted) => {
+const bearerOf = (head: RequestHead): string | undefined => {
   const [header, ...more] = valuesOf(head, "authorization")
-  const given = /^Bearer +([^ ].*)$/i.exec(header ?? "")?.[1]
-  return more.length === 0 && given !== undefined && sameSecret(given, token)
+  return more.length === 0 ? /^Bearer +([^ ].*)$/i.exec(header ?? "")?.[1] : undefined
+}
+
+/** Whether a policy asks for a token at all. */
+export const wantsToken = ({ token, tokens }: Pick<GuardPolicy, "token" | "tokens">): boolean =>
+  Option.isSome(token) || tokens.length > 0
+
+/** Whose token this is. It is compared with every one, so that the time tells nothing of which it is. */
+export const holderOf = (
+  given: string,
+  { token, tokens }: Pick<GuardPolicy, "token" | "tokens">
+): Option.Option<Caller> => {
+  const general = Option.map(token, (token): NamedToken => ({ name: nameOfToken, token, role: "operator" }))
+  const [holder] = [...Option.toArray(general), ...tokens].filter((one) => sameSecret(given, one.token))
+  return Option.map(Option.fromNullable(holder), ({ name, role }) => ({ name, role }))
 }
 
 /** Whether a request may go on, by its head alone: before routing, and before a byte of its body is read. */
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
-  const isOwn = Option.exists(policy.privateToken, (token) => hasToken(head, token))
+  const given = bearerOf(head)
+  const isOwn = given !== undefined && Option.exists(policy.privateToken, (token) => sameSecret(given, token))
   const [host, ...moreHosts] = valuesOf(head, "host")
   if (host === undefined || moreHosts.length > 0) return refuse(403, "A request needs exactly one Host header")
   const allowedHosts = [...loopbackNames, ...policy.hosts.map((name) => name.toLowerCase())]
@@ -96,13 +121,19 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   }
 
   const preflight = listed && head.method === "OPTIONS"
-  const isExempt = preflight || isOpenPage(head) || isOwn
-  if (!isExempt && Option.isSome(policy.token) && !hasToken(head, policy.token.value)) {
-    return refuse(401, "A bearer token is required: send Authorization: Bearer <http.token of the settings>")
+  const isExempt = preflight || isOpenPage(head)
+  const caller = isOwn || !wantsToken(policy)
+    ? Option.some(localCaller())
+    : Option.flatMap(Option.fromNullable(given), (given) => holderOf(given, policy))
+  if (!isExempt && Option.isNone(caller)) {
+    return refuse(
+      401,
+      "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of http.tokens>"
+    )
   }
   // Berth does not start beyond this machine without a token, but the settings may lose it later.
-  if (!isOwn && Option.isNone(policy.token) && !head.fromHere) {
-    return refuse(401, "Only this machine is answered while the settings have no http.token")
+  if (!isOwn && !wantsToken(policy) && !head.fromHere) {
+    return refuse(401, "Only this machine is answered while the settings have neither http.token nor http.tokens")
   }
 
   const length = Number(valuesOf(head, "content-length")[0] ?? "0")
@@ -112,5 +143,5 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   if (hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {
     return refuse(415, "The request body must be JSON: send Content-Type: application/json")
   }
-  return { allowed: true, origin: listed ? Option.some(origin) : Option.none(), preflight }
+  return { allowed: true, origin: listed ? Option.some(origin) : Option.none(), preflight, caller }
 }

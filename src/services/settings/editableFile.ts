@@ -34,7 +34,7 @@ const statOf = (file: string): Stats | undefined => {
 }
 
 const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
-  if (Option.isNone(bytes)) return { text: "", document: Either.right({ settings: {}, servers: [] }) }
+  if (Option.isNone(bytes)) return { text: "", document: Either.right({ settings: {}, servers: [], tokens: [] }) }
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   return Option.match(Option.liftThrowable(() => decoder.decode(bytes.value))(), {
     onNone: () => ({

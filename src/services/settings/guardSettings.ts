@@ -4,8 +4,9 @@ import type { GuardSettings } from "../../schema/Settings.ts"
 import type { Find } from "./findSetting.ts"
 import { httpSettings, type SettingsDocument } from "./settingsDocument.ts"
 import type { SettingsStore, Snapshot } from "./SettingsStore.ts"
+import type { tokenReader } from "./storedTokens.ts"
 
-const unguarded: GuardSettings = { token: Option.none(), hosts: [], origins: [] }
+const unguarded: GuardSettings = { token: Option.none(), tokens: [], hosts: [], origins: [] }
 // A token is wanted but cannot be known: nobody has this one.
 const closed = (): GuardSettings => ({ ...unguarded, token: Option.some(Redacted.make(randomUUID())) })
 
@@ -17,7 +18,11 @@ const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocumen
  * The `http` settings as the file has them now. While it cannot be read those that were read last hold; where there
  * never were any, a token that cannot be resolved keeps everybody out.
  */
-export const makeGuard = (store: SettingsStore, find: Find): Effect.Effect<Effect.Effect<GuardSettings>> =>
+export const makeGuard = (
+  store: SettingsStore,
+  find: Find,
+  tokens: ReturnType<typeof tokenReader>
+): Effect.Effect<Effect.Effect<GuardSettings>> =>
   Effect.gen(function*() {
     const last = yield* Ref.make(Option.none<GuardSettings>())
     const complaint = yield* Ref.make("")
@@ -33,6 +38,7 @@ export const makeGuard = (store: SettingsStore, find: Find): Effect.Effect<Effec
     const readFrom = (document: SettingsDocument) =>
       Effect.all({
         token: find(document, "http.token"),
+        tokens: Effect.flatMap(find(document, "http.token"), (general) => tokens.all(document.tokens, general)),
         hosts: Effect.map(find(document, "http.hosts"), Option.getOrElse(() => unguarded.hosts)),
         origins: Effect.map(find(document, "http.origins"), Option.getOrElse(() => unguarded.origins))
       }).pipe(

@@ -4,6 +4,7 @@ import type { Find } from "./findSetting.ts"
 import type { serverReader } from "./serverReader.ts"
 import { holdsReferences, type SettingsDocument } from "./settingsDocument.ts"
 import type { Snapshot } from "./SettingsStore.ts"
+import type { tokenReader } from "./storedTokens.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
@@ -26,7 +27,8 @@ const areSame = (one: Secrets, other: Secrets) =>
 export const makeSecrets = (
   current: Effect.Effect<Snapshot, SettingsUnavailable>,
   find: Find,
-  servers: ReturnType<typeof serverReader>
+  servers: ReturnType<typeof serverReader>,
+  tokens: ReturnType<typeof tokenReader>
 ): Effect.Effect<Effect.Effect<Secrets>> =>
   Effect.gen(function*() {
     const last = yield* Ref.make(nothing)
@@ -38,7 +40,7 @@ export const makeSecrets = (
           (name) => Effect.map(Effect.option(find(document, name)), Option.flatten)
         )
         const ofServers = yield* Effect.forEach(document.servers, (stored, index) => servers.secrets({ stored, index }))
-        return [...named.flatMap(Option.toArray), ...ofServers.flat()]
+        return [...named.flatMap(Option.toArray), ...ofServers.flat(), ...yield* tokens.secrets(document.tokens)]
       })
 
     return Effect.gen(function*() {

@@ -1,74 +1,37 @@
 import { Array, Either, Option, Record } from "effect"
-import { didYouMean } from "../../schema/nearest.ts"
 import { settingDefinitions, type SettingName, SettingsInvalid } from "../../schema/Settings.ts"
-import { hasReference } from "./reference.ts"
+import { allOf, type Checked, entryOf, hasReferences, type Problem, problem, problemsOf, unknown } from "./checked.ts"
 import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./serverFields.ts"
-import { type Decode, decodeWritten, type Entry, isList, type Scalar, type Written } from "./settingValue.ts"
+import { type Entry, isList } from "./settingValue.ts"
+import { type StoredToken, tokensOf } from "./storedTokens.ts"
 import { type NamedTree, type Tree, yamlTree } from "./yamlTree.ts"
 
 /** A settings file whose names are known and whose values fit; references are accepted unresolved. */
 export interface SettingsDocument {
   readonly settings: { readonly [Name in SettingName]?: Entry }
   readonly servers: ReadonlyArray<StoredServer>
+  /** The entries of `http.tokens`. */
+  readonly tokens: ReadonlyArray<StoredToken>
 }
 
 /** Whether anything in a document names an environment variable or a file. */
-export const holdsReferences = ({ servers, settings }: SettingsDocument): boolean =>
-  [settings, ...servers.map(({ fields }) => fields)].some((entries) =>
+export const holdsReferences = ({ servers, settings, tokens }: SettingsDocument): boolean =>
+  [settings, ...servers.map(({ fields }) => fields), ...tokens.map(({ fields }) => fields)].some((entries) =>
     Object.values(entries).some(({ written }) => hasReferences(written))
   )
-
-/** Something that does not fit, and where. Lines count from 1. */
-interface Problem {
-  readonly line: number
-  readonly setting: string | null
-  readonly reason: string
-}
-type Checked<A> = Either.Either<A, ReadonlyArray<Problem>>
-
-const problem = (line: number, setting: string | null, reason: string) => Either.left([{ line, setting, reason }])
-
-/** What all of several checks found, or the problems of all of them. */
-const allOf = <A>(checks: ReadonlyArray<Checked<A>>): Checked<ReadonlyArray<A>> => {
-  const problems = Array.getLefts(checks).flat()
-  return problems.length > 0 ? Either.left(problems) : Either.right(Array.getRights(checks))
-}
-
-const problemsOf = (check: Checked<unknown>) => Either.match(check, { onLeft: (all) => all, onRight: () => [] })
 
 const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingDefinitions, name)
 const isServerField = (name: string): name is ServerField => Object.hasOwn(serverFields, name)
 
 const settingNames = Record.keys(settingDefinitions)
-const namesIn = (section: string) =>
-  settingNames.filter((name) => name.startsWith(`${section}.`)).map((name) => name.slice(section.length + 1))
+/** Settings that are lists of more than texts, by their section. */
+const lists: Readonly<Record<string, ReadonlyArray<string>>> = { http: ["tokens"] }
+const isListIn = (section: string) => ({ name }: NamedTree) => lists[section]?.includes(name) === true
+const namesIn = (section: string) => [
+  ...settingNames.filter((name) => name.startsWith(`${section}.`)).map((name) => name.slice(section.length + 1)),
+  ...lists[section] ?? []
+]
 const topNames = [...Array.dedupe(settingNames.map((name) => name.split(".")[0] ?? name)), "servers"]
-
-/** `written` is the name as it stands in the file, the last part of the whole name. */
-const unknown = (line: number, name: string, written: string, known: ReadonlyArray<string>) =>
-  problem(line, name, `is not a setting.${didYouMean(written, known)} Known settings: ${known.join(", ")}`)
-
-const scalarOf = (tree: Tree, setting: string): Checked<Scalar> =>
-  tree._tag === "Scalar"
-    ? Either.right(tree.scalar)
-    : problem(tree.line, setting, "contains an item that is not a string")
-
-const hasReferences = (written: Written) =>
-  isList(written) ? written.some(({ text }) => hasReference(text)) : hasReference(written.text)
-
-/** The value of one setting, unless it is absent. What holds a reference is checked when that is resolved. */
-const entryOf = (setting: string, decode: Decode<unknown>, { line, tree }: NamedTree): Checked<Option.Option<Entry>> =>
-  Either.gen(function*() {
-    if (tree._tag === "Absent") return Option.none()
-    if (tree._tag === "Map") return yield* problem(line, setting, "must be one value, not several with names")
-    const written = tree._tag === "Scalar"
-      ? tree.scalar
-      : yield* allOf(tree.items.map((item) => scalarOf(item, setting)))
-    if (!hasReferences(written)) {
-      yield* Either.mapLeft(decodeWritten(decode, written), (reason) => [{ line, setting, reason }])
-    }
-    return Option.some({ line, written })
-  })
 
 const settingOf = (named: NamedTree, name: string, known: ReadonlyArray<string>) =>
   isSettingName(name)
@@ -84,8 +47,15 @@ const settingsIn = (named: NamedTree): Checked<ReadonlyArray<Option.Option<reado
   if (known.length === 0) return unknown(named.line, named.name, named.name, topNames)
   if (named.tree._tag === "Absent") return Either.right([])
   if (named.tree._tag !== "Map") return problem(named.line, named.name, `must contain settings: ${known.join(", ")}`)
-  return allOf(named.tree.entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
+  const entries = named.tree.entries.filter((entry) => !isListIn(named.name)(entry))
+  return allOf(entries.map((entry) => settingOf(entry, `${named.name}.${entry.name}`, known)))
 }
+
+/** What stands as `http.tokens`. */
+const tokenListsIn = (named: NamedTree): ReadonlyArray<Tree> =>
+  named.name === "http" && named.tree._tag === "Map"
+    ? named.tree.entries.filter(isListIn("http")).map(({ tree }) => tree)
+    : []
 
 const serverOf = (tree: Tree, index: number): Checked<StoredServer> =>
   Either.gen(function*() {
@@ -129,16 +99,18 @@ const serversOf = (tree: Tree): Checked<ReadonlyArray<StoredServer>> =>
 
 const documentOf = (tree: Tree): Checked<SettingsDocument> =>
   Either.gen(function*() {
-    if (tree._tag === "Absent") return { settings: {}, servers: [] }
+    if (tree._tag === "Absent") return { settings: {}, servers: [], tokens: [] }
     if (tree._tag !== "Map") return yield* problem(tree.line, null, "must contain settings: name: value")
     const [others, lists] = Array.partition(tree.entries, ({ name }) => name === "servers")
     const settings = allOf(others.map(settingsIn))
     const servers = allOf(lists.map(({ tree: list }) => serversOf(list)))
-    const problems = [...problemsOf(settings), ...problemsOf(servers)]
+    const tokens = allOf(others.flatMap(tokenListsIn).map(tokensOf))
+    const problems = [...problemsOf(settings), ...problemsOf(servers), ...problemsOf(tokens)]
     if (problems.length > 0) return yield* Either.left(problems)
     return {
       settings: Object.fromEntries(Array.getSomes((yield* settings).flat())),
-      servers: (yield* servers).flat()
+      servers: (yield* servers).flat(),
+      tokens: (yield* tokens).flat()
     }
   })
 

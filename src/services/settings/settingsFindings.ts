@@ -1,4 +1,4 @@
-import { Array, Effect, Either, Record } from "effect"
+import { Array, Effect, Either, Option, Record } from "effect"
 import {
   settingDefinitions,
   type SettingName,
@@ -10,6 +10,7 @@ import type { Find } from "./findSetting.ts"
 import type { serverReader } from "./serverReader.ts"
 import { type SettingsDocument, settingsProblems } from "./settingsDocument.ts"
 import type { SettingsStore } from "./SettingsStore.ts"
+import { shortestToken, type tokenReader } from "./storedTokens.ts"
 
 /** Something of the settings file that a person has to mend: one sentence with file, line and setting, and what to do. */
 export interface SettingsFinding {
@@ -54,24 +55,36 @@ const companions = [["platform.url", "platform.token"], ["gitHost.url", "gitHost
 export const makeFindings = (
   { current, file }: SettingsStore,
   find: Find,
-  servers: ReturnType<typeof serverReader>
+  servers: ReturnType<typeof serverReader>,
+  tokens: ReturnType<typeof tokenReader>
 ): Effect.Effect<ReadonlyArray<SettingsFinding>> => {
   const at = (line: number) => (error: SettingsInvalid | SettingUnresolved) => found(error, file, line)
 
-  const inDocument = ({ servers: stored, settings }: SettingsDocument) =>
+  const inDocument = ({ servers: stored, settings, tokens: storedTokens }: SettingsDocument) =>
     Effect.gen(function*() {
       const names = Record.keys(settingDefinitions).filter((name) => settings[name] !== undefined)
       const lineOf = (name: SettingName) => settings[name]?.line ?? 1
       const ofSettings = yield* Effect.forEach(names, (name) =>
-        Effect.either(Effect.mapError(find({ servers: stored, settings }, name), at(lineOf(name)))))
+        Effect.either(
+          Effect.mapError(find({ servers: stored, settings, tokens: storedTokens }, name), at(lineOf(name)))
+        ))
       const ofServers = yield* Effect.forEach(stored, (server, index) =>
         Effect.either(Effect.mapError(servers.access({ stored: server, index }), at(server.line))))
+      const general = yield* Effect.option(find({ servers: stored, settings, tokens: storedTokens }, "http.token"))
+      const ofTokens = yield* tokens.judged(storedTokens, Option.flatten(general), lineOf("http.token"))
       const alone = companions.filter(([name, companion]) =>
         settings[name] !== undefined && settings[companion] === undefined
       )
       return [
         ...Array.getLefts(ofSettings),
         ...Array.getLefts(ofServers),
+        ...ofTokens.failed.map((error) =>
+          found(error, file, error._tag === "SettingsInvalid" ? error.line ?? 1 : 1)
+        ),
+        ...ofTokens.short.map(({ line, setting }): SettingsFinding => ({
+          problem: `${file}:${line}: ${setting} has fewer than ${shortestToken} characters, and can be guessed`,
+          fix: "Make a longer one: openssl rand -hex 32"
+        })),
         ...alone.map(([name, companion]): SettingsFinding => ({
           problem: `${file}:${lineOf(name)}: ${name} is set, but ${companion} is not`,
           fix: `Add ${companion}, which the calls to it need too`

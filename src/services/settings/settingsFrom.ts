@@ -11,6 +11,7 @@ import { Settings, type SettingValues } from "./Settings.ts"
 import type { SettingsDocument } from "./settingsDocument.ts"
 import { makeFindings } from "./settingsFindings.ts"
 import type { SettingsStore } from "./SettingsStore.ts"
+import { tokenReader } from "./storedTokens.ts"
 
 /** The settings over a store of their text. */
 export const settingsFrom = (store: SettingsStore) =>
@@ -19,6 +20,7 @@ export const settingsFrom = (store: SettingsStore) =>
     const resolver = yield* makeResolver(file)
     const findIn = findWith(resolver)
     const servers = serverReader(resolver)
+    const tokens = tokenReader(resolver, file)
     const writer = yield* serverWriter(store, servers)
     const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
 
@@ -40,9 +42,9 @@ export const settingsFrom = (store: SettingsStore) =>
       now,
       find: (name) => Effect.flatMap(now, ({ find }) => find(name)),
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
-      guard: yield* makeGuard(store, findIn),
-      secrets: yield* makeSecrets(store.current, findIn, servers),
-      findings: makeFindings(store, findIn, servers),
+      guard: yield* makeGuard(store, findIn, tokens),
+      secrets: yield* makeSecrets(store.current, findIn, servers, tokens),
+      findings: makeFindings(store, findIn, servers, tokens),
       servers: Effect.flatMap(
         document,
         ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))

@@ -2,7 +2,7 @@ import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { type GuardPolicy, judge, maxBodyBytes, type RequestHead } from "../../../src/http/guard/judge.ts"
 
-const open: GuardPolicy = { token: Option.none(), privateToken: Option.none(), hosts: [], origins: [] }
+const open: GuardPolicy = { token: Option.none(), tokens: [], privateToken: Option.none(), hosts: [], origins: [] }
 const listed: GuardPolicy = { ...open, hosts: ["Berth.LAN"], origins: ["http://ui.lan:5173"] }
 const locked: GuardPolicy = { ...listed, token: Option.some(Redacted.make("s3cret")) }
 

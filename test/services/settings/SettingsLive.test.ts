@@ -215,7 +215,7 @@ describe("SettingsLive", () => {
     it.scoped("follow the file, and hold while it is broken", () =>
       Effect.gen(function*() {
         const { file, fs, settings, write } = yield* settingsWorkshop()
-        const nothing = { token: Option.none(), hosts: [], origins: [] }
+        const nothing = { token: Option.none(), tokens: [], hosts: [], origins: [] }
         expect(yield* settings.guard).toEqual(nothing)
         yield* write("http: { token: t, hosts: [a], origins: [\"https://o\"] }\n")
         expect(token(yield* settings.guard)).toBe("t")
@@ -249,7 +249,7 @@ describe("SettingsLive", () => {
       Effect.gen(function*() {
         const { directory } = yield* settingsWorkshop()
         const settings = yield* settingsIn(SettingsLive(directory))
-        expect(yield* settings.guard).toEqual({ token: Option.none(), hosts: [], origins: [] })
+        expect(yield* settings.guard).toEqual({ token: Option.none(), tokens: [], hosts: [], origins: [] })
       }))
   })
 

@@ -75,3 +75,26 @@ describe("a start", () => {
       expect(yield* Effect.promise(() => readdir(dirname(file)))).not.toContain(left)
     }))
 })
+
+describe("the findings about tokens", () => {
+  const long = "0123456789abcdef"
+
+  it.scopedLive("are that one is short, unknown, or somebody else's too", () =>
+    Effect.gen(function*() {
+      const reference = "${env:NOT_SET_ANYWHERE}"
+      const tokens = (one: string, other: string) =>
+        `http:\n  token: ${one}\n  tokens:\n    - { name: ann, token: "${other}", role: viewer }\n`
+      const longer = "Make a longer one: openssl rand -hex 32"
+      expect(yield* findingsIn(tokens(long, `${long}!`))).toEqual([])
+      expect(yield* findingsIn(tokens("short", "shorter"))).toEqual([
+        `:2: http.token has fewer than 16 characters, and can be guessed. ${longer}`,
+        `:4: http.tokens[0].token has fewer than 16 characters, and can be guessed. ${longer}`
+      ])
+      expect(yield* findingsIn(tokens(long, reference))).toEqual([
+        expect.stringContaining("http.tokens[0].token cannot be resolved")
+      ])
+      expect(yield* findingsIn(tokens(long, long))).toEqual([
+        expect.stringMatching(/^:4: http\.tokens contains two tokens with the same token, http\.token included\. /)
+      ])
+    }))
+})

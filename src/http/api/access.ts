@@ -1,0 +1,38 @@
+import { HttpApi, type HttpApiGroup, HttpApiMiddleware, OpenApi } from "@effect/platform"
+import { Context, type Option } from "effect"
+import type { Role } from "../../schema/Settings.ts"
+import { ApiErrorFromBody } from "./ApiError.ts"
+
+/** Who may call an endpoint: everybody, with a token or without; whoever has a token; or operators alone. */
+export type Access = "anyone" | Role
+
+class EndpointAccess extends Context.Tag("berth/EndpointAccess")<EndpointAccess, Access>() {}
+
+/** The name under which the description of the API says who may call an endpoint. */
+export const accessKey = "x-berth-role"
+
+const annotation = (access: Access) =>
+  Context.make(EndpointAccess, access).pipe(Context.add(OpenApi.Override, { [accessKey]: access }))
+
+/** Annotates an endpoint that everybody may call. */
+export const forAnyone = annotation("anyone")
+/** Annotates an endpoint that changes nothing. */
+export const forViewers = annotation("viewer")
+/** Annotates an endpoint that changes something, or runs a program on the machine of the service. */
+export const forOperators = annotation("operator")
+
+/** Who may call each endpoint of a contract, by `POST /path`; nothing where that is not annotated. */
+export const accessOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>
+): ReadonlyMap<string, Option.Option<Access>> => {
+  const found = new Map<string, Option.Option<Access>>()
+  HttpApi.reflect(api, {
+    onGroup: () => undefined,
+    onEndpoint: ({ endpoint: { annotations, method, path } }) =>
+      void found.set(`${method} ${path}`, Context.getOption(annotations, EndpointAccess))
+  })
+  return found
+}
+
+/** Refuses callers whose role does not allow the endpoint. */
+export class Allowed extends HttpApiMiddleware.Tag<Allowed>()("berth/Allowed", { failure: ApiErrorFromBody }) {}
