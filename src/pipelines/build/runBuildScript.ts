@@ -1,9 +1,8 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
-import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { projectText } from "../projects/projectText.ts"
@@ -30,8 +29,8 @@ const inPowerShell = (script: string, run: RunProgram) =>
 /** In the shell that its first line asks for: `bash`, else `sh`. */
 const inShell = (directory: string, script: string, run: RunProgram) =>
   Effect.gen(function*() {
-    const text = Option.getOrElse(yield* projectText(directory, shellScriptName), () => "")
-    return yield* run(/^#!.*\bbash\b/.test(text) ? "bash" : "sh", [script])
+    const text = yield* Effect.orElseSucceed(projectText(directory, shellScriptName), Option.none<string>)
+    return yield* run(Option.exists(text, (lines) => /^#!.*\bbash\b/.test(lines)) ? "bash" : "sh", [script])
   })
 
 /**
@@ -45,7 +44,7 @@ export const runBuildScript = Effect.fn("build.runBuildScript")(function*(
   run: RunProgram
 ): Effect.fn.Return<
   LocalExit,
-  ProgramNotFound | SettingsError | ProjectFileInvalid | LocalFileFailed,
+  ProgramNotFound | SettingsError,
   Settings | LocalFiles | Path.Path
 > {
   const path = yield* Path.Path

@@ -3,6 +3,7 @@ import { Effect, Either, Option } from "effect"
 import type { ComparedFile, CompareRequest, Comparison, ComparisonStatus } from "../../schema/Compare.ts"
 import {
   composeFileNames,
+  type ContainerConfig,
   containerConfigName,
   ProjectFileInvalid,
   type ProjectPathInvalid
@@ -43,6 +44,7 @@ interface Names {
   /** Whether a file may hold values of variables, which are nobody's to see. */
   readonly isSecret: (name: string) => boolean
   readonly warnings: ReadonlyArray<string>
+  readonly config: ContainerConfig
 }
 
 const isComposeName = (name: string) => composeFileNames.some((known) => known === name)
@@ -71,7 +73,8 @@ const namesOf = (directory: string) =>
     const names: Names = {
       all: [...new Set([...composeFileNames, ".env", ...envFiles, ...configured, "data"])],
       isSecret: (name) => secrets.has(name) || isSecretName(name) || (Either.isLeft(compose) && !isComposeName(name)),
-      warnings: Option.toArray(Either.getLeft(compose))
+      warnings: Option.toArray(Either.getLeft(compose)),
+      config
     }
     return names
   })
@@ -172,15 +175,16 @@ export const compare = Effect.fn("compare")(function*(
   const directory = yield* projectDirectory(projectPath)
   const names = yield* namesOf(directory)
   const [here, there] = yield* Effect.all([
-    localInventory(directory, names.all),
+    localInventory(directory, names.all, names.config),
     remoteInventory(server, path, names)
   ], { concurrency: 2 })
 
-  const warnings = [...names.warnings, ...here.warnings, ...there.warnings]
+  const warnings = [...new Set([...names.warnings, ...here.warnings, ...there.warnings])]
   const pairs = [...new Set([...here.files.keys(), ...there.files.keys()])].sort().flatMap((name): Array<Pair> => {
     const remote = there.files.get(name)
-    // A file that may not be read is not a different one: a warning names it.
-    return remote !== undefined && remote.sha256 === undefined
+    // A file that may not be read, here or there, is not a different one: a warning names it.
+    const isUnknown = here.unknown.some((place) => name === place || name.startsWith(`${place}/`))
+    return isUnknown || (remote !== undefined && remote.sha256 === undefined)
       ? []
       : [{ name, local: here.files.get(name), remote }]
   })

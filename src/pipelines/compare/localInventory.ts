@@ -1,6 +1,8 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
+import type { ContainerConfig, ProjectFileInvalid } from "../../schema/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { linkTarget } from "../projects/linkTarget.ts"
 
 /** A local file of a comparison. */
 export interface LocalFile {
@@ -8,48 +10,69 @@ export interface LocalFile {
   readonly size: number
 }
 
+/** A name relative to the project, and where that is. */
+interface Place {
+  readonly name: string
+  readonly at: string
+}
+
 /** What is there, and what could not be looked at. */
 export interface LocalInventory {
   readonly files: ReadonlyMap<string, LocalFile>
+  /** The names that were asked for and could not be looked at. */
+  readonly unknown: ReadonlyArray<string>
   readonly warnings: ReadonlyArray<string>
 }
 
 /**
- * The files of a project with these names, and every file below those that are directories; links below a directory
- * are left out.
+ * The files of a project with these names, and every file below those that are directories. Links below a directory are
+ * left out, and so is, with a warning, what leads out of the project unless its `container.json` allows that.
  * @param names relative to the project, with `/`
  */
 export const localInventory = Effect.fn("compare.localInventory")(function*(
   directory: string,
-  names: ReadonlyArray<string>
+  names: ReadonlyArray<string>,
+  config: Pick<ContainerConfig, "allowLinks">
 ): Effect.fn.Return<LocalInventory, never, LocalFiles | Path.Path> {
   const path = yield* Path.Path
   const local = yield* LocalFiles
   const files = new Map<string, LocalFile>()
+  const unknown: Array<string> = []
   const warnings: Array<string> = []
-  const at = (name: string) => path.join(directory, ...name.split("/"))
-  const orWarn = <A>(effect: Effect.Effect<A, LocalFileFailed>, instead: A) =>
+  const orWarn = <A, R>(effect: Effect.Effect<A, LocalFileFailed | ProjectFileInvalid, R>, instead: A) =>
     Effect.catchAll(effect, ({ message }) => Effect.sync(() => (warnings.push(message), instead)))
-  const note = (name: string, { kind, size }: LocalEntry): ReadonlyArray<string> => {
-    if (kind === "file") files.set(name, { path: at(name), size })
-    return kind === "directory" ? [name] : []
+  const note = (place: Place, { kind, size }: LocalEntry): ReadonlyArray<Place> => {
+    if (kind === "file") files.set(place.name, { path: place.at, size })
+    return kind === "directory" ? [place] : []
   }
+  const lookUp = (name: string) =>
+    Effect.gen(function*() {
+      const found = yield* local.find(path.join(directory, ...name.split("/")))
+      if (Option.isNone(found)) return []
+      return note({ name, at: yield* linkTarget(directory, name, config) }, found.value)
+    })
 
-  const found = yield* Effect.forEach(names, (name) => orWarn(local.find(at(name)), Option.none()), { concurrency: 8 })
-  let level = names.flatMap((name, index) =>
-    Option.match(found[index] ?? Option.none(), { onNone: () => [], onSome: (entry) => note(name, entry) })
+  const noteUnknown = (name: string) => Effect.sync(() => void unknown.push(name))
+  const found = yield* Effect.forEach(
+    names,
+    (name) => orWarn(Effect.tapError(lookUp(name), () => noteUnknown(name)), []),
+    { concurrency: 8 }
   )
+  let level = found.flat()
   while (level.length > 0) {
     const below = yield* Effect.forEach(
       level,
       (parent) =>
         Effect.map(
-          orWarn(local.list(at(parent)), []),
-          (entries) => entries.flatMap((entry) => note(`${parent}/${entry.name}`, entry))
+          orWarn(local.list(parent.at), []),
+          (entries) =>
+            entries.flatMap((entry) =>
+              note({ name: `${parent.name}/${entry.name}`, at: path.join(parent.at, entry.name) }, entry)
+            )
         ),
       { concurrency: 8 }
     )
     level = below.flat()
   }
-  return { files, warnings }
+  return { files, unknown, warnings }
 })

@@ -5,7 +5,7 @@ import { mistakesIn } from "../../schema/mistakes.ts"
 import { ContainerConfig, containerConfigName, ProjectFileInvalid } from "../../schema/Project.ts"
 import { jsonLine, parseJson } from "../../services/foreign/json.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { projectText } from "./projectText.ts"
+import { confinedText } from "./confinedText.ts"
 
 const decodeConfig = Schema.decodeUnknown(ContainerConfig, { errors: "all", onExcessProperty: "error" })
 
@@ -14,7 +14,7 @@ export const readContainerConfig = Effect.fn("readContainerConfig")(function*(
   directory: string
 ): Effect.fn.Return<ContainerConfig, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
   const file = (yield* Path.Path).join(directory, containerConfigName)
-  const text = yield* projectText(directory, containerConfigName)
+  const text = yield* confinedText(directory, containerConfigName, Effect.succeed(false))
   if (Option.isNone(text)) return {}
   const json = yield* Either.mapLeft(
     parseJson(text.value),

@@ -6,7 +6,7 @@ import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 /**
  * Where a name of a project leads, with the links on the way resolved. One that leads out of the project is refused
  * unless its `container.json` allows it: whoever can put a link into a project could otherwise have any file of this
- * machine uploaded.
+ * machine uploaded or shown.
  * @param name relative to the project, with `/`
  */
 export const linkTarget = Effect.fn("linkTarget")(function*(
@@ -31,8 +31,8 @@ export const linkTarget = Effect.fn("linkTarget")(function*(
     if (leadsOut(target)) {
       return yield* new ProjectFileInvalid({
         file: link,
-        reason: `is a link that leads out of the project, to ${target}. ` +
-          `Copy what it leads to into the project, or allow it with "allowLinks": true in ${containerConfigName}`
+        reason: `is a link that leads out of the project, to ${target}. Copy what it leads to into the project` +
+          (name === containerConfigName ? "" : `, or allow it with "allowLinks": true in ${containerConfigName}`)
       })
     }
   }

@@ -1,24 +1,24 @@
-import { Path } from "@effect/platform"
-import { Effect, Option } from "effect"
-import { ProjectFileInvalid } from "../../schema/Project.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Path } from "@effect/platform"
+import { Effect } from "effect"
+import type { Option } from "effect"
+import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { confinedText } from "./confinedText.ts"
+import { readContainerConfig } from "./containerConfig.ts"
 
-const maxBytes = 1024 * 1024
-
-/** The text of a project's configuration file, up to 1 MiB and without a byte order mark; nothing when there is no such file. */
-export const projectText = Effect.fn("projectText")(function*(
+/**
+ * The text of a project's configuration file, up to 1 MiB and without a byte order mark; nothing when there is no such
+ * file. A link that leads out of the project is refused, unless its `container.json` allows such links.
+ */
+export const projectText = (
   directory: string,
   name: string
-): Effect.fn.Return<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
-  const files = yield* LocalFiles
-  const file = (yield* Path.Path).join(directory, name)
-  const found = yield* files.find(file)
-  if (Option.isNone(found)) return Option.none()
-  if (found.value.kind !== "file") return yield* new ProjectFileInvalid({ file, reason: "is not a regular file" })
-  if (found.value.size > maxBytes) return yield* new ProjectFileInvalid({ file, reason: "is larger than 1 MiB" })
-  const bytes = yield* files.read(file)
-  return yield* Effect.try({
-    try: () => Option.some(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
-    catch: () => new ProjectFileInvalid({ file, reason: "is not valid UTF-8" })
-  })
-})
+): Effect.Effect<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> =>
+  confinedText(
+    directory,
+    name,
+    Effect.match(readContainerConfig(directory), {
+      onSuccess: ({ allowLinks }) => allowLinks === true,
+      onFailure: () => false
+    })
+  )

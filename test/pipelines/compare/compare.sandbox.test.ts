@@ -107,6 +107,45 @@ describe.each(shells)("compare with a server of $name", (shell) => {
       expect(result.calls).toBe(2)
     }))
 
+  const outside = {
+    "../outside/secret": "A=1",
+    "../outside/folder/key": "secret",
+    "../outside/web.yml": "services: {}"
+  }
+  const links = {
+    ".env": { link: "../outside/secret" },
+    "compose.yml": { link: "../outside/web.yml" },
+    "data": { link: "../outside/folder" },
+    "own": { link: "data-here" },
+    "data-here/x": "x"
+  }
+  const deployed = { ".env": "A=2", "compose.yml": "services: {}", "data/key": "public", "own/x": "x" }
+
+  it.scoped("follows no link out of the project, and names each", () =>
+    Effect.gen(function*() {
+      const result = yield* compared({
+        local: { ...outside, ...links, "container.json": JSON.stringify({ files: ["own"] }) },
+        remote: deployed
+      })
+      expect(result.files.map(({ name, status }) => [name, status])).toEqual([["own/x", "same"]])
+      expect(result.warnings.map((warning) => warning.replaceAll(`${result.home}/projects`, "").split(".")[0]).sort())
+        .toEqual(["/app/", "/app/compose", "/app/data is a link that leads out of the project, to /outside/folder"])
+      expect(JSON.stringify(result)).not.toContain("secret\\n")
+    }))
+
+  it.scoped("follows them where container.json allows it", () =>
+    Effect.gen(function*() {
+      const config = JSON.stringify({ files: ["own"], allowLinks: true })
+      const result = yield* compared({ local: { ...outside, ...links, "container.json": config }, remote: deployed })
+      expect(result.files.map(({ name, status }) => [name, status])).toEqual([
+        [".env", "different"],
+        ["compose.yml", "same"],
+        ["data/key", "different"],
+        ["own/x", "same"]
+      ])
+      expect(result.warnings).toEqual([])
+    }))
+
   it.scoped("tells of env files which variables differ, and nothing of their values", () =>
     Effect.gen(function*() {
       const result = yield* compared({

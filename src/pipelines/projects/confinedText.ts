@@ -1,0 +1,34 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { ProjectFileInvalid } from "../../schema/Project.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { linkTarget } from "./linkTarget.ts"
+
+const maxBytes = 1024 * 1024
+
+/**
+ * The text of a file of a project, up to 1 MiB and without a byte order mark; nothing when there is no such file.
+ * @param allowLinks whether it may be a link that leads out of the project; asked only of one that does
+ */
+export const confinedText = Effect.fn("confinedText")(function*<R>(
+  directory: string,
+  name: string,
+  allowLinks: Effect.Effect<boolean, never, R>
+): Effect.fn.Return<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path | R> {
+  const files = yield* LocalFiles
+  const file = (yield* Path.Path).join(directory, name)
+  const found = yield* files.find(file)
+  if (Option.isNone(found)) return Option.none()
+  if (found.value.kind !== "file") return yield* new ProjectFileInvalid({ file, reason: "is not a regular file" })
+  if (found.value.size > maxBytes) return yield* new ProjectFileInvalid({ file, reason: "is larger than 1 MiB" })
+  const target = yield* Effect.catchTag(
+    linkTarget(directory, name, {}),
+    "ProjectFileInvalid",
+    (error) => Effect.if(allowLinks, { onTrue: () => Effect.succeed(file), onFalse: () => error })
+  )
+  const bytes = yield* files.read(target)
+  return yield* Effect.try({
+    try: () => Option.some(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+    catch: () => new ProjectFileInvalid({ file, reason: "is not valid UTF-8" })
+  })
+})
