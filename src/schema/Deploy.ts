@@ -41,8 +41,19 @@ export const DeployRequest = Schema.Struct({
 }).annotations({ identifier: "DeployRequest", ...strictBody })
 export interface DeployRequest extends Schema.Schema.Type<typeof DeployRequest> {}
 
-/** A step of a deploy failed. */
+/** Which release to go back to, and where. */
+export const RollbackRequest = Schema.Struct({
+  serverId,
+  remotePath: wanted.remotePath,
+  release: Schema.optional(Schema.NullOr(text("The id of the release.", "12"))).annotations({
+    description: "Which release to run; the one before the current one when absent."
+  })
+}).annotations({ identifier: "RollbackRequest", ...strictBody })
+export interface RollbackRequest extends Schema.Schema.Type<typeof RollbackRequest> {}
+
+/** A step of a deploy or a rollback failed. */
 export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFailed", {
+  program: Schema.optionalWith(Schema.Literal("Deploy", "Rollback"), { default: () => "Deploy" as const }),
   step: Schema.String,
   reason: Schema.String,
   /** What runs on the server now, as a sentence without its full stop; empty where there is nothing to say of it. */
@@ -51,7 +62,7 @@ export class DeployFailed extends Schema.TaggedError<DeployFailed>()("DeployFail
   status: Schema.optionalWith(Schema.Number, { default: () => 500 })
 }) {
   override get message() {
-    return followedBy(`Deploy failed at ${this.step}: ${this.reason}`, this.state)
+    return followedBy(`${this.program} failed at ${this.step}: ${this.reason}`, this.state)
   }
 }
 

@@ -22,6 +22,7 @@ const endpoints = [
   "GET /api/servers/{id}/releases",
   "POST /api/container/build",
   "POST /api/container/deploy",
+  "POST /api/container/rollback",
   "POST /api/container/plan",
   "POST /api/container/stop",
   "POST /api/container/start",

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { ContainerPlan } from "../../schema/ContainerPlan.ts"
-import { ContainerPlanRequest, DeployRequest, DeployResult } from "../../schema/Deploy.ts"
+import { ContainerPlanRequest, DeployRequest, DeployResult, RollbackRequest } from "../../schema/Deploy.ts"
 import { forOperators, forViewers } from "./access.ts"
 import { startsRun } from "./startsRun.ts"
 
@@ -30,6 +30,20 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
           description:
             "What a deploy would send, start and remove now, and what it would stop at; changes nothing anywhere. Sent " +
             "with a deploy, the planHash holds it to that."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("rollback", "/api/container/rollback").annotateContext(forOperators)
+      .annotateContext(startsRun)
+      .setPayload(RollbackRequest)
+      .addSuccess(DeployResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Roll a stack back",
+          description:
+            "Has the server run a release that it keeps, by default the one before the current one, and waits until it is " +
+            "healthy. Nothing is sent and no project is needed. What runs then is a new release; a step that fails is undone."
         })
       )
   )

@@ -89,6 +89,14 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   startStack: stack,
   restartStack: stack,
   removeStack: stack,
+  rollback: [
+    ...body,
+    ...server,
+    ...run,
+    [404, "There is no such release."],
+    [409, "The server no longer has all images of the release; nothing was changed."],
+    [500, "A step failed; the earlier release runs on, or again."]
+  ],
   containerPlan: [...body, ...project, ...server],
   listApplications: platform,
   createApplication: [...body, ...platform],

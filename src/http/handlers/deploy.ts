@@ -1,6 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { containerPlan } from "../../pipelines/deploy/containerPlan/containerPlan.ts"
 import { deploy } from "../../pipelines/deploy/deploy.ts"
+import { rollback } from "../../pipelines/releases/rollback.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
@@ -11,4 +12,5 @@ export const DeployHandlers = HttpApiBuilder.group(
     handlers
       .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
       .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
+      .handle("rollback", ({ payload }) => orApiError(rollback(payload)))
 )

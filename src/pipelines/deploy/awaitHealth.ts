@@ -3,9 +3,8 @@ import type { StackStatus } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import type { ComposeFile } from "../projects/composeFile.ts"
 import { type ContainerState, inspectCommand, parseInspect } from "../remote/inspect.ts"
-import { complaints, settleMillis, stackStatus } from "./health.ts"
+import { complaints, type ExpectedService, settleMillis, stackStatus } from "./health.ts"
 
 const shortestPause = 50
 
@@ -26,7 +25,7 @@ export interface PollOptions {
 /** Looks at a stack until it is healthy or the time is up; an inspection that fails is tried again until then. */
 export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
   server: ServerAccess,
-  services: ComposeFile["services"],
+  services: ReadonlyArray<ExpectedService>,
   first: ReadonlyArray<ContainerState>,
   { interval, timeout }: PollOptions
 ): Effect.fn.Return<StackHealth, SshError, Ssh> {

@@ -2,7 +2,6 @@ import { Either } from "effect"
 import { relativeName } from "../projects/relativeName.ts"
 import type { EnvFileNames } from "../remote/activate.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
-import type { DeployPlan } from "./plan.ts"
 
 // The names travel as arguments of one command, which have their limits.
 const mostNames = 100
@@ -19,7 +18,7 @@ const isOwn = (name: string) =>
  * no longer. Of more than a hundred none is noted, and none removed.
  */
 export const envFileNames = (
-  plan: Pick<DeployPlan, "envFiles" | "files">,
+  plan: { readonly envFiles: ReadonlyArray<string>; readonly files: ReadonlyArray<{ readonly name: string }> },
   { deployed }: Pick<ServerFacts, "deployed">
 ): EnvFileNames => {
   const kept = new Set(plan.files.map(({ name }) => name))

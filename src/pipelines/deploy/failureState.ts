@@ -39,6 +39,7 @@ export const stateWithin = (step: string): string => {
   switch (step) {
     case "preflight":
     case "upload":
+    case "stage":
       return unchanged
     case "health":
       return "The new version was started and is left as it is"

@@ -1,9 +1,12 @@
 import type { StackStatus } from "../../schema/Deploy.ts"
-import type { ComposeFile } from "../projects/composeFile.ts"
+import type { ComposeService } from "../projects/composeFile.ts"
 import type { ContainerState } from "../remote/inspect.ts"
 
 /** How long a container without a health check has to stay up before it counts as healthy, in milliseconds. */
 export const settleMillis = 1_000
+
+/** A service, and whether it should be running. */
+export type ExpectedService = Pick<ComposeService, "name" | "runs">
 
 const worstFirst: ReadonlyArray<StackStatus> = ["missing", "exited", "unhealthy", "starting", "healthy"]
 
@@ -33,7 +36,7 @@ const oneOff = /[-_]run[-_]?[0-9a-f]{12}$/
  * The containers that say something of a stack: not those of commands that were run once, not those of services that
  * are held back, and of services that the file does not name only what runs.
  */
-const telling = (services: ComposeFile["services"], containers: ReadonlyArray<ContainerState>) =>
+const telling = (services: ReadonlyArray<ExpectedService>, containers: ReadonlyArray<ContainerState>) =>
   containers.filter(({ name, service, status }) => {
     if (oneOff.test(name)) return false
     const known = services.find((one) => one.name === service)
@@ -42,7 +45,7 @@ const telling = (services: ComposeFile["services"], containers: ReadonlyArray<Co
 
 /** What a stack is doing: the worst of its containers, or `missing` where a service that should run has none. */
 export const stackStatus = (
-  services: ComposeFile["services"],
+  services: ReadonlyArray<ExpectedService>,
   containers: ReadonlyArray<ContainerState>
 ): StackStatus => {
   const present = new Set(containers.map(({ service }) => service))
@@ -55,7 +58,7 @@ export const stackStatus = (
 
 /** Which containers keep a stack from being healthy, in words. */
 export const complaints = (
-  services: ComposeFile["services"],
+  services: ReadonlyArray<ExpectedService>,
   containers: ReadonlyArray<ContainerState>
 ): string => {
   const present = new Set(containers.map(({ service }) => service))

@@ -3,7 +3,12 @@ import { DockerUnusable } from "../../schema/Container.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { parsePreflight, preflightCommand, type ServerFacts } from "../remote/deployPreflight.ts"
+import {
+  parsePreflight,
+  preflightCommand,
+  type PreflightQuestions,
+  type ServerFacts
+} from "../remote/deployPreflight.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 import type { DeployPlan } from "./plan.ts"
 
@@ -62,6 +67,18 @@ export const preflightFailures = (
   ]
 }
 
+const ask = (
+  server: ServerAccess,
+  questions: PreflightQuestions
+): Effect.Effect<ServerFacts, DockerUnusable | SshError, Ssh> =>
+  Effect.gen(function*() {
+    const command = preflightCommand(questions, server.useSudo)
+    const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })
+    return answer.code === 0
+      ? parsePreflight(answer.stdout)
+      : yield* new DockerUnusable({ reason: dockerHelp(answer.stderr.trim(), server) })
+  })
+
 /**
  * Looks at everything that a deploy has to know of the server in one command.
  * @param planned for a plan, the names of further images whose meaning is wanted; then what is there now is told too
@@ -80,9 +97,12 @@ export const preflight = Effect.fn("deploy.preflight")(function*(
     thorough: false,
     ...planned === undefined ? {} : { planned: plan.compose.fileName }
   }
-  const command = preflightCommand(questions, server.useSudo)
-  const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })
-  return answer.code === 0
-    ? parsePreflight(answer.stdout)
-    : yield* new DockerUnusable({ reason: dockerHelp(answer.stderr.trim(), server) })
+  return yield* ask(server, questions)
 })
+
+/** What a rollback has to know of the server: its Docker and compose, and what the last deploy brought. */
+export const serverFacts = (
+  server: ServerAccess,
+  remotePath: string
+): Effect.Effect<ServerFacts, DockerUnusable | SshError, Ssh> =>
+  ask(server, { remotePath, images: [], files: [], layers: false, thorough: false })

@@ -1,17 +1,20 @@
 import { Effect, Option, Schema } from "effect"
-import { DeployRequest } from "../../schema/Deploy.ts"
+import { DeployRequest, RollbackRequest } from "../../schema/Deploy.ts"
 import { UpsertRequest } from "../../schema/Upsert.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
+import { reconcileRollback } from "../releases/reconcileRollback.ts"
+import { rollbackSpec } from "../releases/rollback.ts"
 import { upsertRun } from "../upsert/upsert.ts"
 
 const deployRequest = Schema.decodeUnknownOption(DeployRequest)
+const rollbackRequest = Schema.decodeUnknownOption(RollbackRequest)
 const upsertRequest = Schema.decodeUnknownOption(UpsertRequest)
 
 /**
  * Goes on with the runs that an earlier process left unfinished: an upsert from the step that had not finished, a
- * deploy by asking the server what became of it. What cannot go on is recorded as interrupted.
+ * deploy or rollback by asking the server what became of it. What cannot go on is recorded as interrupted.
  */
 export const takeUpRuns = Effect.flatMap(
   Effect.all([Runs, Settings]),
@@ -24,6 +27,17 @@ export const takeUpRuns = Effect.flatMap(
           if (Option.isNone(request)) return false
           const { program, spec } = yield* upsertRun(request.value)
           return yield* goOn(spec, program)
+        }
+        if (kind === "rollback") {
+          const request = rollbackRequest(left.request)
+          if (Option.isNone(request) || startedAt === null) return false
+          const path = left.run.subject.remotePath ?? request.value.remotePath
+          const server = yield* Effect.option(settings.server(request.value.serverId))
+          if (Option.isNone(server)) return false
+          return yield* goOn(
+            rollbackSpec(server.value, path, request.value),
+            reconcileRollback(server.value, path, left.run)
+          )
         }
         const request = kind === "deploy" ? deployRequest(left.request) : Option.none()
         if (Option.isNone(request) || startedAt === null) return false
