@@ -1,4 +1,4 @@
-import { Array, Effect, type Option } from "effect"
+import { Array, Effect, Option, Struct } from "effect"
 import type { Server, ServerAccess } from "../../schema/Server.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../../schema/Settings.ts"
 import type { Resolver } from "./resolvedValue.ts"
@@ -67,6 +67,21 @@ export const serverReader = (resolver: Resolver) => {
       }
     })
 
+  /** Every field that has no value, with its line: what it refers to is not there, or does not fit. */
+  const problems = (server: PlacedServer) =>
+    Effect.map(
+      Effect.forEach(Struct.keys(serverFields), (name) => {
+        const entry = server.stored.fields[name]
+        return entry === undefined
+          ? Effect.succeedNone
+          : Effect.match(read<unknown>(server, name, entry, serverFields[name]), {
+            onFailure: (error) => Option.some({ error, line: entry.line }),
+            onSuccess: Option.none
+          })
+      }),
+      Array.getSomes
+    )
+
   /** What of a server's credentials is secret, as far as it can be resolved. */
   const secrets = (server: PlacedServer) =>
     Effect.map(
@@ -93,5 +108,5 @@ export const serverReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  return { access, ids, known, secrets, shown, withId }
+  return { access, ids, known, problems, secrets, shown, withId }
 }

@@ -68,8 +68,7 @@ export const makeFindings = (
         Effect.either(
           Effect.mapError(find({ servers: stored, settings, tokens: storedTokens }, name), at(lineOf(name)))
         ))
-      const ofServers = yield* Effect.forEach(stored, (server, index) =>
-        Effect.either(Effect.mapError(servers.access({ stored: server, index }), at(server.line))))
+      const ofServers = yield* Effect.forEach(stored, (server, index) => servers.problems({ stored: server, index }))
       const general = yield* Effect.option(find({ servers: stored, settings, tokens: storedTokens }, "http.token"))
       const ofTokens = yield* tokens.judged(storedTokens, Option.flatten(general), lineOf("http.token"))
       const alone = companions.filter(([name, companion]) =>
@@ -77,10 +76,8 @@ export const makeFindings = (
       )
       return [
         ...Array.getLefts(ofSettings),
-        ...Array.getLefts(ofServers),
-        ...ofTokens.failed.map((error) =>
-          found(error, file, error._tag === "SettingsInvalid" ? error.line ?? 1 : 1)
-        ),
+        ...ofServers.flat().map(({ error, line }) => found(error, file, line)),
+        ...ofTokens.failed.map((error) => found(error, file, error._tag === "SettingsInvalid" ? error.line ?? 1 : 1)),
         ...ofTokens.short.map(({ line, setting }): SettingsFinding => ({
           problem: `${file}:${line}: ${setting} has fewer than ${shortestToken} characters, and can be guessed`,
           fix: "Make a longer one: openssl rand -hex 32"

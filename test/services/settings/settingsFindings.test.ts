@@ -49,6 +49,22 @@ describe("the findings about a settings file", () => {
       ])
     }))
 
+  it.scopedLive("are every field of each server that leads nowhere, on its own line", () =>
+    Effect.gen(function*() {
+      const field = (name: string) => `    ${name}: "\${env:NO_${name.toUpperCase()}}"\n`
+      const server = (id: string, ...names: ReadonlyArray<string>) =>
+        `  - id: ${id}\n    name: ${id}\n    username: u\n${names.map(field).join("")}`
+      const text = `servers:\n${server("a", "host", "port", "password")}${server("b", "host", "privateKey")}`
+      const found = yield* findingsIn(text)
+      expect(found.map((finding) => finding.split(". ")[0])).toEqual([
+        ":5: servers[0].host cannot be resolved: the environment variable NO_HOST is not set",
+        ":6: servers[0].port cannot be resolved: the environment variable NO_PORT is not set",
+        ":7: servers[0].password cannot be resolved: the environment variable NO_PASSWORD is not set",
+        ":11: servers[1].host cannot be resolved: the environment variable NO_HOST is not set",
+        ":12: servers[1].privateKey cannot be resolved: the environment variable NO_PRIVATEKEY is not set"
+      ])
+    }))
+
   it.scopedLive("are one where the file cannot be read as YAML", () =>
     Effect.gen(function*() {
       const [only, ...others] = yield* findingsIn("a: [\n")
