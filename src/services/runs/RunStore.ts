@@ -9,6 +9,8 @@ export interface StoredRun {
   /** What was asked for, as JSON of the endpoint's body. */
   readonly request: unknown
   readonly idempotency: Option.Option<Idempotency>
+  /** The name of the workflow that it is, with its version. */
+  readonly workflow: string
   /** How often a process took it up: 1 for the one that started it. */
   readonly attempt: number
 }

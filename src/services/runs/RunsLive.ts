@@ -1,23 +1,28 @@
-import { Clock, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Option, Ref, Schema, Stream } from "effect"
+import * as Workflow from "@effect/workflow/Workflow"
+import { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import { Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Schema, Stream } from "effect"
 import {
   isEnded,
   type Run,
   RunCancelled,
   RunEnded,
+  type RunFailure,
   RunInterrupted,
   RunNotFound,
   ServiceStopping
 } from "../../schema/Run.ts"
-import { Locks } from "../locks/Locks.ts"
+import { type FileLocked, Locks } from "../locks/Locks.ts"
 import { sameJson, scrubbedJson } from "../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
+import { activityEngine } from "./activityEngine.ts"
 import { describeEnd, stepUnderWay } from "./describeEnd.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
 import { makeRunIds } from "./runId.ts"
 import { RunRequest } from "./RunRequest.ts"
 import { type GoOn, Runs, type RunSpec, type StartedRun } from "./Runs.ts"
 import { RunStore } from "./RunStore.ts"
+import { RunFailed, runWorkflow } from "./runWorkflow.ts"
 import { makeRunWriter } from "./runWriter.ts"
 import { Steps } from "./Steps.ts"
 
@@ -74,15 +79,16 @@ const make = (drain: Duration.DurationInput) =>
       })
     )
 
-    const execute = <A, I, E extends { readonly message: string }, R>(
+    /** The workflow that a run is: its program, with its end recorded. */
+    const execute = <A, I, E extends { readonly message: string }>(
       spec: RunSpec<A, I>,
-      program: Effect.Effect<A, E, R>,
-      run: LiveRun
+      program: Effect.Effect<A, E, WorkflowEngine | WorkflowInstance>,
+      run: LiveRun,
+      result: Deferred.Deferred<A, E | RunFailure | FileLocked>
     ) =>
       Effect.zipRight(run.begin, program).pipe(
         locks.withLock(spec.key),
         Effect.raceFirst(Deferred.await(run.stop)),
-        Effect.provideService(Steps, run.steps),
         Effect.interruptible,
         Effect.onExit((exit) =>
           Effect.gen(function*() {
@@ -91,11 +97,36 @@ const make = (drain: Duration.DurationInput) =>
             live.delete(run.id)
             resuming.delete(run.id)
             goingOn.delete(run.id)
+            yield* Deferred.done(result, exit)
             yield* Deferred.succeed(run.ended, undefined)
           })
         ),
+        Effect.catchAll((error) =>
+          error instanceof RunInterrupted && error.resumes
+            ? Effect.flatMap(WorkflowInstance, Workflow.suspend)
+            : new RunFailed({ run: run.id })
+        ),
+        Effect.asVoid,
         Effect.annotateLogs({ run: run.id, kind: spec.kind })
       )
+
+    /** Carries a run out, with an engine of its own that goes with it. */
+    const carryOut = <A, I, E extends { readonly message: string }>(
+      spec: RunSpec<A, I>,
+      program: Effect.Effect<A, E, WorkflowEngine | WorkflowInstance>,
+      run: LiveRun,
+      result: Deferred.Deferred<A, E | RunFailure | FileLocked>
+    ) =>
+      Effect.scoped(Effect.gen(function*() {
+        const engine = yield* Effect.map(
+          Layer.build(activityEngine(run.activities)),
+          (context) => Context.get(context, WorkflowEngine)
+        )
+        const workflow = runWorkflow(spec.kind)
+        yield* engine.register(workflow, () => execute(spec, program, run, result))
+        yield* engine.execute(workflow, { executionId: run.id, payload: { run: run.id }, discard: true })
+        yield* Deferred.await(run.ended)
+      }))
 
     const launch = <A, I, E extends { readonly message: string }, R>(
       spec: RunSpec<A, I>,
@@ -104,11 +135,17 @@ const make = (drain: Duration.DurationInput) =>
     ) =>
       Effect.gen(function*() {
         const run = yield* Effect.provideService(makeLiveRun(start, writer), Settings, settings)
+        const context = yield* Effect.context<Exclude<R, Steps>>()
+        const result = yield* Deferred.make<A, E | RunFailure | FileLocked>()
         live.set(run.id, run)
         if (spec.afterRestart === "resume") resuming.add(run.id)
         if (spec.afterRestart !== "give up") goingOn.add(run.id)
-        const fiber = yield* FiberSet.run(fibers, execute(spec, program, run))
-        return { run: start.run, result: Fiber.join(fiber) }
+        const own = Effect.mapInputContext(
+          Effect.provideServiceEffect(program, Steps, run.steps),
+          (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) => Context.merge(context, workflow)
+        )
+        yield* FiberSet.run(fibers, carryOut(spec, own, run, result))
+        return { run: start.run, result: Deferred.await(result) }
       })
 
     const start = <A, I, E extends { readonly message: string }, R>(
@@ -136,7 +173,13 @@ const make = (drain: Duration.DurationInput) =>
           }
           // What holds a secret is not kept: another process cannot go on with such a run.
           const request = sameJson(spec.request, scrubbedJson(spec.request, yield* secrets)) ? spec.request : null
-          yield* store.insert({ run, request, idempotency: asked.idempotency, attempt: 1 })
+          yield* store.insert({
+            run,
+            request,
+            workflow: runWorkflow(spec.kind).name,
+            idempotency: asked.idempotency,
+            attempt: 1
+          })
           const started = yield* launch(spec, program, { run, attempt: 1, kept: [] })
           yield* asked.started(run)
           return started satisfies StartedRun<A, unknown>
@@ -208,7 +251,9 @@ const make = (drain: Duration.DurationInput) =>
                   yield* launch(spec, program, { run, attempt, kept: yield* store.steps(run.id) })
                   return true as const
                 })
-              if (yield* how(stored, goOn)) return
+              // The steps of another version may not mean the same.
+              const isKnown = stored.workflow === runWorkflow(run.kind).name
+              if (isKnown && (yield* how(stored, goOn))) return
               const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
               const { message: error, status } = new RunInterrupted({
                 kind: run.kind,

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Fiber, Layer, Option, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
+import { Clock, Context, Effect, Fiber, Layer, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
 import type { OutputStream, RunStep, StepProgress } from "../../schema/Run.ts"
 import type { Step, StepStatus } from "../../schema/Step.ts"
 import { withoutSecrets } from "../secrets/secretsInUse.ts"
@@ -14,11 +14,12 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
   readonly progress: (step: string, done: number, total: number) => Effect.Effect<void>
   /** Tells what a program of the run has written: whole lines without the secrets in use. */
   readonly output: (stream: OutputStream, text: string) => Effect.Effect<void>
-  /** The result that a step had in an earlier attempt of this run. */
-  readonly recall: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<Option.Option<A>>
+  /** Whether a step has a result of an earlier attempt of this run, which it is not performed again for. */
+  readonly isKept: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<boolean>
   /**
-   * Performs a step so that its result outlives the process. It is not cut off halfway when the run is cancelled or the
-   * service stops. `isRepeated` says that an earlier attempt began the step and may have done all or part of it.
+   * Performs a step so that its result outlives the process, or answers the one that an earlier attempt kept. It is not
+   * cut off halfway when the run is cancelled or the service stops. `isRepeated` says that an earlier attempt began the
+   * step and may have done all or part of it.
    */
   readonly perform: <A, I, E, R>(
     step: string,
@@ -32,7 +33,7 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
 }>() {}
 
 /** Keeps what steps come to, and hears of what happens in them. */
-export interface StepsKeeper extends Pick<Steps["Type"], "run" | "recall" | "perform" | "output"> {
+export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isKept" | "perform" | "output"> {
   readonly initial: ReadonlyArray<RunStep>
   readonly changed: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
   readonly progressed: (step: string, progress: StepProgress) => Effect.Effect<void>
@@ -48,7 +49,7 @@ const forgetful: StepsKeeper = {
   changed: () => Effect.void,
   progressed: () => Effect.void,
   output: () => Effect.void,
-  recall: () => Effect.succeedNone,
+  isKept: () => Effect.succeed(false),
   perform: (_, __, effect) => effect(false)
 }
 
@@ -81,7 +82,7 @@ export const makeSteps = (keeper: StepsKeeper = forgetful): Effect.Effect<Steps[
           yield* keeper.progressed(step, progress)
         }),
       output: keeper.output,
-      recall: keeper.recall,
+      isKept: keeper.isKept,
       perform: keeper.perform,
       all: SubscriptionRef.get(plainly),
       changes: plainly.changes
@@ -149,10 +150,9 @@ export const durableStep = <A, I, E extends { readonly message: string }, R>(
 ): Effect.Effect<A, E, R | Steps | Settings> =>
   Effect.gen(function*() {
     const steps = yield* Steps
-    const earlier = yield* steps.recall(name, result)
-    if (Option.isNone(earlier)) return yield* step(name, steps.perform(name, result, effect), outcome)
-    yield* recordEnd(name, outcomeOf(outcome(earlier.value)))
-    return earlier.value
+    const performed = steps.perform(name, result, effect)
+    if (!(yield* steps.isKept(name, result))) return yield* step(name, performed, outcome)
+    return yield* Effect.tap(performed, (earlier) => recordEnd(name, outcomeOf(outcome(earlier))))
   })
 
 /** Something that is made once in a run and stays the same in every attempt of it; no step tells of it. */
@@ -160,12 +160,7 @@ export const once = <A, I, E, R>(
   name: string,
   result: Schema.Schema<A, I>,
   effect: () => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R | Steps> =>
-  Effect.gen(function*() {
-    const steps = yield* Steps
-    const earlier = yield* steps.recall(name, result)
-    return Option.isSome(earlier) ? earlier.value : yield* steps.perform(name, result, effect)
-  })
+): Effect.Effect<A, E, R | Steps> => Effect.flatMap(Steps, (steps) => steps.perform(name, result, effect))
 
 /** Records a step that is not taken, and why. */
 export const skip = (name: string, detail: string): Effect.Effect<void, never, Steps> =>

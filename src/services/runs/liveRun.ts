@@ -1,4 +1,5 @@
-import { Clock, Deferred, Effect, Option, Ref, Schema } from "effect"
+import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import { Clock, type Context, Deferred, Effect, Option, Ref, Schema } from "effect"
 import {
   isEnded,
   type Run,
@@ -13,11 +14,13 @@ import { scrubbed } from "../secrets/scrubbed.ts"
 import { sameJson, scrubbedJson } from "../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
+import type { ActivityStore } from "./activityEngine.ts"
 import { type EventLog, makeEventLog } from "./eventLog.ts"
 import { makeOutputLog } from "./outputLog.ts"
+import { performActivity } from "./performActivity.ts"
 import type { KeptStep } from "./RunStore.ts"
 import type { RunWriter } from "./runWriter.ts"
-import { makeSteps, type Steps, type StepsKeeper, uncancellable } from "./Steps.ts"
+import { makeSteps, type Steps, type StepsKeeper } from "./Steps.ts"
 
 // Ids of events go on in the next attempt after any that the last one can have given.
 const idsOfAttempt = 1_000_000_000
@@ -26,7 +29,10 @@ const idsOfAttempt = 1_000_000_000
 export interface LiveRun {
   readonly id: string
   readonly now: Effect.Effect<Run>
-  readonly steps: Steps["Type"]
+  /** What its activities come to. */
+  readonly activities: ActivityStore
+  /** The recorder of its steps, for the workflow that carries it out. */
+  readonly steps: Effect.Effect<Steps["Type"], never, WorkflowEngine | WorkflowInstance>
   readonly log: EventLog
   /** Fails the program at its next safe point. */
   readonly stop: Deferred.Deferred<never, RunCancelled | RunInterrupted>
@@ -74,7 +80,8 @@ export const makeLiveRun = (
     const stalled = (step: string) => ({ message }: RunStoreUnavailable) =>
       record({ step, status: "running", detail: `waiting to be recorded: ${message}` })
 
-    const keeper: StepsKeeper = {
+    const resultOf = (step: string) => Option.flatten(Option.fromNullable(results.get(step)))
+    const keeper = (workflow: Context.Context<WorkflowEngine | WorkflowInstance>): StepsKeeper => ({
       run: id,
       initial: start.steps,
       changed: (steps) => Effect.zipRight(change((run) => ({ ...run, steps })), writer.later(id)),
@@ -87,33 +94,34 @@ export const makeLiveRun = (
           log.add("progress", { step, ...progress })
         ),
       output: output.add,
-      recall: (step, schema) =>
-        Option.match(Option.flatten(Option.fromNullable(results.get(step))), {
-          onNone: () => Effect.succeedNone,
+      isKept: (step, schema) =>
+        Option.match(resultOf(step), {
+          onNone: () => Effect.succeed(false),
           // What an older version kept may not fit any more: such a step is performed again.
-          onSome: (json) => Effect.option(Schema.decodeUnknown(schema)(json))
+          onSome: (json) => Effect.isSuccess(Schema.decodeUnknown(schema)(json))
         }),
-      perform: (step, schema, effect) =>
+      perform: (step, schema, effect) => performActivity(workflow, step, schema, effect(results.has(step)))
+    })
+    const activities: ActivityStore = {
+      recall: (step) => Effect.sync(() => resultOf(step)),
+      begin: (step) => writer.beginStep(id, step, stalled(step)),
+      keep: (step, json) =>
         Effect.gen(function*() {
-          yield* writer.beginStep(id, step, stalled(step))
-          return yield* uncancellable(Effect.gen(function*() {
-            const result = yield* effect(results.has(step))
-            const json = yield* Schema.encode(schema)(result).pipe(Effect.orDie)
-            // What holds a secret is not kept, so that step is performed again where it has to be.
-            if (sameJson(json, scrubbedJson(json, yield* secrets))) {
-              yield* writer.keepStep(id, step, json, stalled(step))
-            }
-            return result
-          }))
+          // What holds a secret is not kept, so that step is performed again where it has to be.
+          if (!sameJson(json, scrubbedJson(json, yield* secrets))) return
+          yield* writer.keepStep(id, step, json, stalled(step))
         })
     }
-    const steps = yield* makeSteps(keeper)
-    record = steps.record
-
     return {
       id,
       now,
-      steps,
+      activities,
+      steps: Effect.contextWithEffect((workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
+        Effect.tap(makeSteps(keeper(workflow)), (steps) =>
+          Effect.sync(() => {
+            record = steps.record
+          }))
+      ),
       log,
       stop: yield* Deferred.make<never, RunCancelled | RunInterrupted>(),
       ended: yield* Deferred.make<void>(),

@@ -35,8 +35,15 @@ const runs = Effect.gen(function*() {
   )`
 })
 
+// Before, every run was of the first version of its workflow.
+const workflows = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE runs ADD COLUMN workflow TEXT NOT NULL DEFAULT ''`
+  yield* sql`UPDATE runs SET workflow = kind || '/v1'`
+})
+
 /** Brings the tables of a database to what this version needs: forward only, each step once. */
 export const migrate = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_runs": runs }),
+  loader: Migrator.fromRecord({ "0001_runs": runs, "0002_workflows": workflows }),
   table: "migrations"
 })

@@ -10,7 +10,7 @@ const JsonText = Schema.parseJson(Schema.Unknown)
 const decodeRun = Schema.decodeUnknownOption(Schema.Struct({ data: RunText }))
 const decodeKeyed = Schema.decodeUnknownOption(Schema.Struct({ data: RunText, digest: Schema.String }))
 const decodeStored = Schema.decodeUnknownOption(
-  Schema.Struct({ data: RunText, request: JsonText, attempt: Schema.Number })
+  Schema.Struct({ data: RunText, request: JsonText, workflow: Schema.String, attempt: Schema.Number })
 )
 const decodeStep = Schema.decodeUnknownOption(Schema.Struct({ step: Schema.String, result: Schema.NullOr(JsonText) }))
 const EventRow: Schema.Schema<RunEvent> = Schema.Struct({
@@ -36,7 +36,7 @@ export const makeSqlRunStore = (
 
     return {
       name,
-      insert: ({ attempt, idempotency, request, run }) =>
+      insert: ({ attempt, idempotency, request, run, workflow }) =>
         orUnavailable(Effect.asVoid(sql`INSERT INTO runs ${
           sql.insert({
             id: run.id,
@@ -49,6 +49,7 @@ export const makeSqlRunStore = (
             idempotency_key: Option.match(idempotency, { onNone: () => null, onSome: ({ key }) => key }),
             digest: Option.match(idempotency, { onNone: () => null, onSome: ({ digest }) => digest }),
             attempt,
+            workflow,
             request: JSON.stringify(request),
             data: JSON.stringify(run)
           })
@@ -91,11 +92,12 @@ export const makeSqlRunStore = (
           (rows) => Option.map(Array.head(fitting(decodeKeyed)(rows)), ({ data, digest }) => ({ run: data, digest }))
         )),
       unfinished: orUnavailable(Effect.map(
-        sql`SELECT data, request, attempt FROM runs WHERE state IN ('queued', 'running') ORDER BY id`,
+        sql`SELECT data, request, workflow, attempt FROM runs WHERE state IN ('queued', 'running') ORDER BY id`,
         (rows) =>
-          fitting(decodeStored)(rows).map(({ attempt, data, request }) => ({
+          fitting(decodeStored)(rows).map(({ attempt, data, request, workflow }) => ({
             run: data,
             request,
+            workflow,
             attempt,
             idempotency: Option.none()
           }))

@@ -347,6 +347,37 @@ describe("Runs", () => {
       expect(yield* Ref.get(performed)).toEqual(["a", "b", "c"])
     }).pipe(Effect.provide(settingsTest())))
 
+  it.scoped("does not go on with what another version of its workflow left", () =>
+    Effect.gen(function*() {
+      const store = yield* sharedStore
+      yield* Effect.provide(
+        Effect.flatMap(RunStore, (store) =>
+          store.insert({
+            run: {
+              id: "left",
+              kind: "upsert",
+              subject: {},
+              state: "running",
+              requestedBy: { door: "http", name: "ann" },
+              requestedAt: "2026-01-02T03:04:05.678Z",
+              startedAt: "2026-01-02T03:04:05.678Z",
+              endedAt: null,
+              steps: [],
+              result: null,
+              error: null
+            },
+            request: {},
+            workflow: "upsert/v0",
+            idempotency: Option.none(),
+            attempt: 1
+          })),
+        store
+      )
+      const { runs } = yield* processOver(store)
+      yield* runs.takeUp((_, goOn) => goOn(spec("upsert", "key", "resume"), Effect.die("gone on with")))
+      expect(yield* runs.get("left")).toMatchObject({ state: "interrupted" })
+    }).pipe(Effect.provide(settingsTest())))
+
   it.scoped("records as interrupted what nobody goes on with", () =>
     Effect.gen(function*() {
       const store = yield* sharedStore

@@ -15,7 +15,7 @@ const recorder = Effect.gen(function*() {
     changed: () => Effect.void,
     progressed: (_, { done, total }) => note([done, total]),
     output: (_, text) => note(text),
-    recall: () => Effect.succeedNone,
+    isKept: () => Effect.succeed(false),
     perform: (_, __, effect) => effect(false)
   }
   return { steps: yield* makeSteps(keeper), told: Ref.get(told) }

@@ -27,6 +27,7 @@ const run = (number: number, given: Partial<Run> = {}): Run => ({
 const stored = (run: Run, key?: string) => ({
   run,
   request: { projectPath: "/srv/shop" },
+  workflow: "deploy/v1",
   idempotency: Option.map(Option.fromNullable(key), (key) => ({ key, digest: "d" })),
   attempt: 1
 })
@@ -69,7 +70,11 @@ const behaves = (store: RunStore["Type"]) =>
       { step: "sync", result: Option.some({ uuid: "u" }) },
       { step: "env", result: Option.none() }
     ])
-    expect(yield* store.unfinished).toMatchObject([{ run: { id: run(3).id }, request: { projectPath: "/srv/shop" } }])
+    expect(yield* store.unfinished).toMatchObject([{
+      run: { id: run(3).id },
+      workflow: "deploy/v1",
+      request: { projectPath: "/srv/shop" }
+    }])
     expect(yield* store.beginAttempt(run(3).id)).toBe(2)
     yield* store.save(run(3, { state: "failed", error: { status: 500, error: "no" } }))
     expect(yield* store.unfinished).toEqual([])
