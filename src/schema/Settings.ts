@@ -67,6 +67,7 @@ export const settingDefinitions = {
   "proxy.server": optional(Schema.NonEmptyString),
   "proxy.targetIp": optional(Schema.NonEmptyString),
   "proxy.subnet": optional(Cidr),
+  "proxy.httpsPort": defaulted(Port, 443),
   "deploy.healthTimeout": defaulted(DurationText, Duration.seconds(60)),
   "deploy.healthInterval": defaulted(DurationText, Duration.seconds(2)),
   "deploy.transfer": defaulted(oneOf("auto", "full"), "auto"),

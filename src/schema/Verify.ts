@@ -9,6 +9,9 @@ export const Hop = Schema.Struct({
   hop: HopName.annotations({ description: "Which part of the way." }),
   ok: flag("Whether this part of the way is passed."),
   detail: text("What was seen, or why it fails.", "The platform says: running:healthy"),
+  warning: Schema.optional(Schema.String).annotations({
+    description: "What is worth knowing of a part that is passed, such as a certificate that ends soon."
+  }),
   millis: number("How long it took to find out, in milliseconds.", 84)
 }).annotations({ identifier: "Hop" })
 export interface Hop extends Schema.Schema.Type<typeof Hop> {}

@@ -41,6 +41,8 @@ export const platformServers = [
 export interface MemoryWorld {
   readonly files?: Readonly<Record<string, LocalFixture>>
   readonly settings?: SettingsFixture
+  /** Where the server is that holds the proxy file. */
+  readonly proxyHost?: string
   /** Settings that are not there. */
   readonly without?: ReadonlyArray<SettingName>
   readonly platform?: PlatformTestOptions
@@ -52,7 +54,7 @@ export interface MemoryWorld {
 
 /** Everything that the pipelines of the platform need, in memory. The project is in /srv/shop. */
 export const memoryWorld = (
-  { files, gitHost, platform, proxy, settings, unreadProxy, without = [] }: MemoryWorld = {}
+  { files, gitHost, platform, proxy, proxyHost, settings, unreadProxy, without = [] }: MemoryWorld = {}
 ) =>
   Layer.mergeAll(
     localFilesTest(files),
@@ -63,7 +65,12 @@ export const memoryWorld = (
     runsTest,
     StepsLive
   ).pipe(
-    Layer.provideMerge(settingsTest(Struct.omit({ ...everySetting, ...settings }, ...without), [proxyServer]))
+    Layer.provideMerge(
+      settingsTest(Struct.omit({ ...everySetting, ...settings }, ...without), [{
+        ...proxyServer,
+        ...(proxyHost === undefined ? {} : { host: proxyHost })
+      }])
+    )
   )
 
 /** The files of a project in /srv/shop that declares these applications. */

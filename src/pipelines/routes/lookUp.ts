@@ -87,10 +87,17 @@ export const targetsFor = (proxy: ProxyText, domain: string): ReadonlyArray<stri
 export const usersOfService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => serviceOf(router) === service)
 
+const middlewaresOf = (router: unknown): ReadonlyArray<string> =>
+  itemsOf(valueOf(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])
+
 /** The routers that use a middleware. */
 export const usersOfMiddleware = (proxy: ProxyText, middleware: string): ReadonlyArray<string> =>
-  routersThat(
-    proxy,
-    (router) =>
-      itemsOf(valueOf(router, "middlewares")).some((item) => textOf(item)?.replace(/@file$/, "") === middleware)
+  routersThat(proxy, (router) => middlewaresOf(router).includes(middleware))
+
+/** The middlewares of a router that the file does not define; those of another provider, as `a@docker`, are not its own. */
+export const missingMiddlewares = (proxy: ProxyText, router: string): ReadonlyArray<string> => {
+  const defined = entriesIn(proxy, "middlewares")
+  return middlewaresOf(entriesIn(proxy, "routers").get(router)).filter((name) =>
+    !name.includes("@") && !defined.has(name)
   )
+}

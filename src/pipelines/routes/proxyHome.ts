@@ -42,16 +42,23 @@ const serverId = Effect.gen(function*() {
   })
 })
 
+/** The server that the proxy runs on, as the settings say. */
+export const proxyServer: Effect.Effect<ServerAccess, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+  function*() {
+    const settings = yield* Settings
+    const id = yield* serverId
+    return yield* Effect.catchTag(settings.server(id), "ServerNotFound", () =>
+      new ProxySettingsInvalid({
+        reason: `The setting proxy.server in ${settings.file} is "${id}", and no stored server has that id`
+      }))
+  }
+)
+
 /** Where the proxy file is, as the settings say. */
 export const proxyHome: Effect.Effect<ProxyHome, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
   function*() {
     const settings = yield* Settings
     const file = yield* settings.get("proxy.configFile")
-    const id = yield* serverId
-    const server = yield* Effect.catchTag(settings.server(id), "ServerNotFound", () =>
-      new ProxySettingsInvalid({
-        reason: `The setting proxy.server in ${settings.file} is "${id}", and no stored server has that id`
-      }))
-    return { server, file }
+    return { server: yield* proxyServer, file }
   }
 )

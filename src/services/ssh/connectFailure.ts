@@ -33,9 +33,12 @@ export const concernsOneMethod = (error: Error) =>
   levelOf(error) === "agent" ||
   (levelOf(error) === "client-authentication" && !error.message.startsWith("All configured"))
 
+/** What an error of a socket means, in words. */
+export const socketReason = (error: Error): string => words[errorCode(error)] ?? (error.message || errorCode(error))
+
 /** What an error of ssh2 or of the socket means. `greeted`: the server had begun to talk. */
 export const failureOf = (error: Error, greeted: boolean): Failure => ({
-  reason: words[errorCode(error)] ?? (error.message || errorCode(error)),
+  reason: socketReason(error),
   dropped: !greeted && (errorCode(error) === "ECONNRESET" || error.message.includes("before handshake")),
   turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
 })

@@ -1,6 +1,10 @@
 import { Clock, Effect, Layer } from "effect"
+import { isIP } from "node:net"
 import { connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls"
 import { HttpsFailed } from "../../schema/Verify.ts"
+import { errorCode } from "../local/errorCode.ts"
+import { socketReason } from "../ssh/connectFailure.ts"
+import { distrustOf } from "./distrust.ts"
 import { type HttpsAnswer, HttpsProbe, type HttpsQuestion } from "./HttpsProbe.ts"
 
 const longestLine = 16 * 1024
@@ -20,9 +24,17 @@ const answerOf = (socket: TLSSocket, line: string, now: number): HttpsAnswer | u
     httpStatus: Number(status),
     issuer: issuerOf(certificate),
     daysLeft: Math.floor((Date.parse(certificate.valid_to) - now) / dayMillis),
-    distrust: socket.authorized ? null : String(socket.authorizationError)
+    distrust: socket.authorized ? null : distrustOf(String(socket.authorizationError), certificate)
   }
 }
+
+const tlsWords: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: "what answers there does not speak TLS",
+  ERR_SSL_TLSV1_UNRECOGNIZED_NAME: "it has no certificate for the domain",
+  ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: "it could not agree on a certificate for the domain"
+}
+
+const reasonOf = (error: Error): string => tlsWords[errorCode(error)] ?? socketReason(error)
 
 /** @param trusted further certificates to trust, beside those of the system, in PEM */
 export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
@@ -35,7 +47,7 @@ export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
           ...trusted,
           host: address,
           port,
-          servername: domain,
+          ...(isIP(domain) === 0 ? { servername: domain } : {}),
           rejectUnauthorized: false,
           ALPNProtocols: ["http/1.1"]
         })
@@ -53,8 +65,8 @@ export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
           } else resume(Effect.succeed(answer))
           socket.destroy()
         })
-        socket.on("error", ({ message }) =>
-          fail(message))
+        socket.on("error", (error) =>
+          fail(reasonOf(error)))
         socket.on("close", () => fail("the connection was closed without an answer"))
         return Effect.sync(() => socket.destroy())
       }))

@@ -8,8 +8,9 @@ if command -v bash >/dev/null 2>&1 && command -v timeout >/dev/null 2>&1; then
   exit 1
 fi
 if command -v curl >/dev/null 2>&1; then
-  curl -s -o /dev/null --connect-timeout 5 --max-time 6 "telnet://$1:$2" </dev/null
-  case $? in 6 | 7) exit 1 ;; *) exit 0 ;; esac
+  case $1 in *:*) host="[$1]" ;; *) host=$1 ;; esac
+  took=$(curl -s -o /dev/null -w '%{time_connect}' --connect-timeout 5 --max-time 6 "telnet://$host:$2" </dev/null)
+  case $took in *[1-9]*) exit 0 ;; *) exit 1 ;; esac
 fi
 exit 2
 `

@@ -1,0 +1,39 @@
+import { Clock, type Duration, Effect } from "effect"
+import type { Hop, HopName } from "../../schema/Verify.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+
+const timeLimit: Duration.DurationInput = "15 seconds"
+
+/** What walking a hop came to. */
+export type Outcome = Pick<Hop, "ok" | "detail" | "warning">
+
+export const failed = (detail: string): Outcome => ({ ok: false, detail })
+
+/** @param warning what is worth knowing all the same; nothing when undefined */
+export const passed = (detail: string, warning?: string): Outcome => ({
+  ok: true,
+  detail,
+  ...(warning === undefined ? {} : { warning })
+})
+
+/** Walks one hop: what fails in it, or takes too long, is its outcome. What does not let go of it is left behind. */
+export const walk = <E extends { readonly message: string }, R>(hop: HopName, effect: Effect.Effect<Outcome, E, R>) =>
+  Effect.gen(function*() {
+    const start = yield* Clock.currentTimeMillis
+    const { detail, ok, warning } = yield* effect.pipe(
+      Effect.catchAll(({ message }) => Effect.succeed(failed(message))),
+      Effect.disconnect,
+      Effect.timeoutTo({
+        duration: timeLimit,
+        onSuccess: (result) => result,
+        onTimeout: () => failed(`No answer within ${timeLimit}`)
+      })
+    )
+    return {
+      hop,
+      ok,
+      detail: yield* withoutSecrets(detail),
+      ...(warning === undefined ? {} : { warning: yield* withoutSecrets(warning) }),
+      millis: Math.round((yield* Clock.currentTimeMillis) - start)
+    } satisfies Hop
+  })

@@ -1,0 +1,210 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { join } from "node:path"
+import { verify } from "../../../src/pipelines/verify/verify.ts"
+import { HttpsProbe } from "../../../src/services/tls/HttpsProbe.ts"
+import { httpsProbe } from "../../../src/services/tls/HttpsProbeLive.ts"
+import { certificate, hasOpenssl } from "../../fixtures/certificate.ts"
+import { freePort } from "../../fixtures/freePort.ts"
+import { standInApplication, standInBabbler, standInProxy } from "../../fixtures/standInProxy.ts"
+import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
+import { remoteHere, shells } from "../../layers/RemoteHere.ts"
+import { plant, temporaryDirectory } from "../../layers/temporary.ts"
+
+const domain = "shop.example.com"
+const [shell = { name: "sh", path: "/usr/bin:/bin" }] = shells
+
+const proxyFile = (target: string, host = domain) =>
+  `http:
+  routers:
+    shop:
+      rule: "Host(\`${host}\`)"
+      service: shop
+      tls: {}
+    shop-http:
+      rule: "Host(\`${host}\`)"
+      middlewares:
+        - redirect-to-https
+      service: shop
+  middlewares:
+    redirect-to-https:
+      redirectScheme: { scheme: https }
+  services:
+    shop:
+      loadBalancer:
+        servers:
+          - url: "http://${target}"
+`
+
+/** What stands on the way to the application, where that is not what lets requests through. */
+interface Way {
+  readonly status?: string
+  /** What the application answers; `down`: nothing listens at its port. */
+  readonly answer?: number | "down"
+  /** What the proxy file holds; `port` is that of the application, `other` that of another one. */
+  readonly text?: (port: number, other: number) => string
+  readonly certified?: string
+  readonly days?: number
+  readonly isTrusted?: boolean
+  /** What is at the proxy's HTTPS port. */
+  readonly proxy?: "proxy" | "down" | "plain" | "babbling"
+  readonly targetIp?: string
+  readonly world?: MemoryWorld
+}
+
+/** Verifies with the real scripts of a server, a proxy that reads the same file, and real TLS. */
+const verified = (
+  { answer = 200, certified = domain, days = 90, isTrusted = true, proxy = "proxy", ...way }: Way
+) =>
+  Effect.gen(function*() {
+    const { status = "running:healthy", targetIp = "127.0.0.1", text = (port) => proxyFile(`127.0.0.1:${port}`) } = way
+    const home = yield* temporaryDirectory
+    const port = yield* (answer === "down" ? freePort : standInApplication(answer))
+    const other = yield* standInApplication()
+    const file = join(home, "dynamic.yml")
+    yield* plant(home, { "dynamic.yml": text(port, other) })
+    const pair = yield* certificate(certified, days)
+    const proxies = {
+      proxy: standInProxy(file, pair),
+      plain: standInApplication(),
+      babbling: standInBabbler(pair),
+      down: freePort
+    }
+    const memory = memoryWorld({
+      files: declaring({ name: "shop", buildpack: "autopack", port, domain }),
+      platform: { applications: [{ name: "shop", status }] },
+      ...way.world,
+      proxyHost: "127.0.0.1",
+      settings: {
+        "proxy.configFile": file,
+        "proxy.targetIp": targetIp,
+        "proxy.httpsPort": yield* proxies[proxy],
+        "proxy.server": "1",
+        ...way.world?.settings
+      }
+    })
+    const probe = Layer.succeed(HttpsProbe, httpsProbe(isTrusted ? { ca: pair.cert } : {}))
+    const result = yield* verify({ projectPath: "/srv/shop" }).pipe(
+      Effect.provide(remoteHere({ home, shell })),
+      Effect.provide(Layer.mergeAll(memory, probe))
+    )
+    return { ...result, port }
+  })
+
+describe.skipIf(!hasOpenssl)("verify", () => {
+  it.scopedLive("passes every hop of what answers", () =>
+    Effect.gen(function*() {
+      const { failing, hops, port } = yield* verified({})
+      expect([failing, hops.map(({ hop, ok }) => [hop, ok])]).toEqual([
+        null,
+        [["application", true], ["port", true], ["route", true], ["https", true]]
+      ])
+      const details = hops.map(({ detail }) => detail)
+      expect(details[1]).toBe(`127.0.0.1:${port}, seen from "Main", takes connections`)
+      expect(details[2]).toMatch(/dynamic\.yml leads shop\.example\.com to 127\.0\.0\.1:\d+$/)
+      expect(details[3]).toMatch(/^https:\/\/shop\.example\.com at 127\.0\.0\.1:\d+ answers 200; its certificate is by/)
+      expect(details[3]).toMatch(/Test Authority, with (89|90) days left$/)
+      expect(hops.map(({ warning }) => warning)).toEqual([undefined, undefined, undefined, undefined])
+    }))
+
+  it.scopedLive.each<readonly [says: string, way: Way, failing: ReadonlyArray<string>, detail: RegExp]>([
+    [
+      "the platform says that it stopped",
+      { status: "exited:unhealthy" },
+      ["application"],
+      /^The platform says: exited/
+    ],
+    ["the platform says nothing", { status: "" }, ["application"], /does not say whether it runs$/],
+    [
+      "the platform does not answer",
+      { world: { platform: { failing: { applications: 503 } } } },
+      ["application"],
+      /^Platform API 503/
+    ],
+    ["the platform has none", { world: { platform: {} } }, ["application"], /has no application named "shop"$/],
+    // The proxy cannot reach it either.
+    ["nothing listens at its port", { answer: "down" }, ["port", "https"], /seen from "Main", takes no connection$/],
+    [
+      "the file leads to another application",
+      { text: (_, other) => proxyFile(`127.0.0.1:${other}`) },
+      ["route"],
+      /leads shop\.example\.com to 127\.0\.0\.1:\d+, and not to 127\.0\.0\.1:\d+$/
+    ],
+    [
+      "the file has no router for the domain",
+      { text: (port) => proxyFile(`127.0.0.1:${port}`, "other.example.com") },
+      ["route"],
+      /^No router of .*dynamic\.yml is for shop\.example\.com$/
+    ],
+    ["nothing answers HTTPS", { proxy: "down" }, ["https"], /does not answer at 127\.0\.0\.1:\d+: connection refused$/],
+    ["what answers is not TLS", { proxy: "plain" }, ["https"], /: what answers there does not speak TLS$/],
+    ["what answers is not HTTP", { proxy: "babbling" }, ["https"], /: the answer is not HTTP$/],
+    [
+      "the certificate is for another name",
+      { certified: "other.example.com" },
+      ["https"],
+      /browsers do not trust it: it is for other\.example\.com$/
+    ],
+    [
+      "the certificate is nobody's",
+      { isTrusted: false },
+      ["https"],
+      /browsers do not trust it: it is signed by itself, and not by an authority$/
+    ],
+    ["the application breaks", { answer: 500 }, ["https"], /answers 500; its certificate is by Test Authority/]
+  ])("tells where the way ends when %s", ([, way, failing, detail]) =>
+    Effect.gen(function*() {
+      const result = yield* verified(way)
+      expect(result.hops.filter(({ ok }) => !ok).map(({ hop }) => hop)).toEqual(failing)
+      expect(result.failing).toBe(failing[0])
+      expect(result.hops.find(({ hop }) => hop === failing[0])?.detail).toMatch(detail)
+    }))
+
+  it.scopedLive.each<readonly [says: string, way: Way, hop: number, warning: RegExp]>([
+    ["a certificate that ends soon", { days: 12 }, 3, /^The certificate ends in 1[12] days: make sure that the proxy/],
+    [
+      "an answer that the proxy may have given",
+      { text: (port) => proxyFile(`127.0.0.1:${port}`, "other.example.com") },
+      3,
+      /^404 is also what a proxy answers for a domain that none of its routers is for$/
+    ],
+    ["a health check that fails", { status: "running:unhealthy" }, 0, /^Its health check fails, or it has none$/],
+    [
+      "a router that the proxy leaves out",
+      { text: (port) => proxyFile(`127.0.0.1:${port}`).replace(/\n {2}middlewares:\n.*\n.*\n/, "\n") },
+      2,
+      /^The proxy leaves out a router: shop-http uses redirect-to-https, which the file does not define$/
+    ]
+  ])("warns of %s, and passes the hop", ([, way, index, warning]) =>
+    Effect.gen(function*() {
+      const { hops } = yield* verified(way)
+      expect(hops[index]?.ok).toBe(true)
+      expect(hops[index]?.warning).toMatch(warning)
+    }))
+
+  it.scopedLive("follows the way to an address of IPv6", () =>
+    Effect.gen(function*() {
+      const { hops } = yield* verified({
+        answer: "down",
+        targetIp: "::1",
+        text: (port) => proxyFile(`[::1]:${port}`)
+      })
+      expect(hops[1]?.detail).toMatch(/^\[::1\]:\d+, seen from "Main", takes no connection$/)
+      expect(hops[2]?.detail).toMatch(/leads shop\.example\.com to \[::1\]:\d+$/)
+    }))
+
+  it.scopedLive("asks the platform's own host for what that serves itself", () =>
+    Effect.gen(function*() {
+      const { hops } = yield* verified({
+        world: {
+          files: declaring({ name: "shop", domain, server: "localhost" }),
+          settings: { "gitHost.sshHost": "localhost" }
+        }
+      })
+      expect(hops.map(({ detail }) => detail).slice(1)).toEqual([
+        "No port is declared",
+        "The platform serves the domain itself: it needs no route",
+        expect.stringMatching(/^https:\/\/shop\.example\.com (?:does not answer )?at localhost:\d+/)
+      ])
+    }))
+})
