@@ -25,6 +25,8 @@ export interface Stage {
   readonly browser: Browser
   /** Opens an address of the page in a window of its own; what a page must never do is noted in `faults`. */
   readonly open: (path: string, options?: BrowserContextOptions) => Promise<OpenPage>
+  /** Asks the service directly; answers the body. */
+  readonly ask: (method: string, path: string, body?: unknown) => Promise<string>
   readonly close: () => Promise<void>
 }
 
@@ -76,11 +78,21 @@ export const openStage = async (
       await page.goto(`${service.url}${path}`)
       return { page, faults }
     },
+    ask: async (method, path, body) => (await Effect.runPromise(service.request(method, path, body))).text,
     close: async () => {
       await browser.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))
     }
   }
+}
+
+const isWaiting = `document.querySelector("main .waiting") !== null ||
+  [...document.querySelectorAll("main .quiet, main .badge")].some(({ textContent }) => textContent.endsWith("…"))`
+
+/** Waits until everything that the page shows has arrived. */
+export const settled = async (page: Page): Promise<void> => {
+  await page.locator("h1").first().waitFor()
+  for (let left = 150; left > 0 && await page.evaluate(isWaiting); left--) await page.waitForTimeout(100)
 }
 
 /** Keeps a picture of the page under this name, for people to look at. */

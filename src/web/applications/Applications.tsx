@@ -8,6 +8,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { Scroll } from "../ui/Scroll.tsx"
 import { Search } from "../ui/Search.tsx"
 import { counted } from "../ui/words.ts"
 import { applicationHref } from "./applicationHref.ts"
@@ -48,7 +49,7 @@ export const Applications = () => {
             {found.length === 0 ?
               <Empty title={wanted === "" ? "No applications" : "None fits"} icon="applications" /> :
               (
-                <div className="scroll">
+                <Scroll label="Table of applications">
                   <table>
                     <thead>
                       <tr>
@@ -85,7 +86,7 @@ export const Applications = () => {
                       ))}
                     </tbody>
                   </table>
-                </div>
+                </Scroll>
               )}
           </>
         )}

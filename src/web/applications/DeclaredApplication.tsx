@@ -51,7 +51,7 @@ export const DeclaredApplication = ({ appName, projectName }: {
   const [asking, setAsking] = useState(false)
   const last = runs.data?.runs[0]
   const watched = useRun(started ?? last?.id)
-  const upsert = useStartRun("/api/platform/upsert", ({ id }) => setStarted(id))
+  const upsert = useStartRun(({ id }) => setStarted(id))
   if (projects.data === undefined) {
     return projects.error === null
       ? <Waiting what="the application" />
@@ -144,7 +144,8 @@ export const DeclaredApplication = ({ appName, projectName }: {
             onClose={() => setAsking(false)}
             onConfirm={() => {
               setAsking(false)
-              upsert.mutate({ projectPath, appName, planHash: plan.data.planHash })
+              const payload = { projectPath, appName, planHash: plan.data.planHash }
+              upsert.mutate((berth) => berth.upsert({ payload }))
             }}
           >
             <div>

@@ -4,6 +4,7 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { Scroll } from "../ui/Scroll.tsx"
 import { counted, shown } from "../ui/words.ts"
 
 const sides = { here: "changed here", there: "changed on the platform", both: "changed on both" } as const
@@ -50,7 +51,7 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
             : data.diffs.length === 0
             ? <Empty title="Everything that can be read is as declared" icon="check" />
             : (
-              <div className="scroll">
+              <Scroll label="Table of differences">
                 <table>
                   <thead>
                     <tr>
@@ -63,7 +64,7 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
                   </thead>
                   <tbody>{data.diffs.map((diff) => <Row key={diff.field} diff={diff} />)}</tbody>
                 </table>
-              </div>
+              </Scroll>
             )}
           {unknown.length === 0 ? null : (
             <>

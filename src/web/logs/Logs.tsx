@@ -1,20 +1,20 @@
 import { useDeferredValue, useMemo, useState } from "react"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Failure } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
 import { counted } from "../ui/words.ts"
 import { LogLines } from "./LogLines.tsx"
-import { mostLines, useLogs } from "./useLogs.ts"
+import { type LogTarget, mostLines, useLogs } from "./useLogs.ts"
 
 /** The followed log of a stack or a container, with a filter. */
 export const Logs = ({ name, serverId, target }: {
   readonly name: string
   readonly serverId: string
-  readonly target: { readonly remotePath: string } | { readonly containerName: string }
+  readonly target: LogTarget
 }) => {
-  const { again, connected, failure, lines } = useLogs(serverId, target)
+  const { again, failure, lines } = useLogs(serverId, target)
   const [filter, setFilter] = useState("")
   const [following, setFollowing] = useState(true)
   const wanted = useDeferredValue(filter.toLowerCase())
@@ -33,7 +33,6 @@ export const Logs = ({ name, serverId, target }: {
             <span className="mono">{name}</span>
           </Badge>
           <span className="numbers">{count}{lines.length >= mostLines ? ", older ones let go" : ""}</span>
-          {connected || failure !== undefined ? null : <span className="warn">connecting …</span>}
         </span>
       }
       aside={
@@ -48,9 +47,7 @@ export const Logs = ({ name, serverId, target }: {
       {failure === undefined ? null : <Failure error={failure} again={again} />}
       {lines.length === 0
         ? failure === undefined
-          ? connected
-            ? <Empty title="No lines yet" icon="activity">What the containers write appears here at once.</Empty>
-            : <Waiting what="the log" />
+          ? <Empty title="No lines yet" icon="activity">What the containers write appears here at once.</Empty>
           : null
         : <LogLines lines={found} following={following} onFollow={setFollowing} withService={withService} />}
     </Panel>

@@ -1,8 +1,6 @@
-import { Option, Schema } from "effect"
-import { useEffect, useRef, useState } from "react"
-import { LogLine, LogLinesDropped } from "../../schema/Logs.ts"
-import { followEvents, type ServiceEvent } from "../service/events.ts"
-import { ServiceFailure } from "../service/ServiceFailure.ts"
+import { useEffect, useState } from "react"
+import type { LogEvent } from "../../schema/Logs.ts"
+import { follow } from "../service/berth.ts"
 
 /** A line as it is shown; `dropped` stands where lines are missing. */
 export interface ShownLine {
@@ -15,10 +13,7 @@ export interface ShownLine {
 
 /** The most lines that are kept: what is older is let go. */
 export const mostLines = 50_000
-
-const readLine = Schema.decodeUnknownOption(LogLine)
-const readDropped = Schema.decodeUnknownOption(LogLinesDropped)
-const readError = Schema.decodeUnknownOption(Schema.Struct({ error: Schema.String }))
+const atFirst = 500
 
 const levelOf = (text: string): ShownLine["level"] => {
   const word = /\b(ERROR|FATAL|CRITICAL|PANIC|WARN(?:ING)?|DEBUG|TRACE)\b/.exec(text.slice(0, 200))?.[1]
@@ -29,74 +24,42 @@ const levelOf = (text: string): ShownLine["level"] => {
 
 // What a terminal takes for a colour or a movement is no text.
 const withoutControls = (text: string) =>
-  // oxlint-disable-next-line no-control-regex
   text.replaceAll(/\u001B\[[0-9;?]*[ -/]*[@-~]/g, "").replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, "\uFFFD")
 
 let keys = 0
-const shownOf = ({ data, event }: ServiceEvent): ReadonlyArray<ShownLine> => {
-  const value: unknown = JSON.parse(data)
-  if (event === "line") {
-    return Option.match(readLine(value), {
-      onNone: () => [],
-      onSome: ({ service, text, time }) => [
-        { key: keys++, time, service, text: withoutControls(text), level: levelOf(text) }
-      ]
-    })
+const shownOf = (event: LogEvent): ShownLine => {
+  if (event.event === "dropped") {
+    const text = `${event.data.lines.toLocaleString("en")} lines came faster than they could be read and were left out`
+    return { key: keys++, time: "", service: "", text, level: "dropped" }
   }
-  return event === "dropped"
-    ? Option.match(readDropped(value), {
-      onNone: () => [],
-      onSome: ({ lines }) => [{
-        key: keys++,
-        time: "",
-        service: "",
-        text: `${lines.toLocaleString("en")} lines came faster than they could be shown and were left out`,
-        level: "dropped" as const
-      }]
-    })
-    : []
+  const { service, text, time } = event.data
+  return { key: keys++, time, service, text: withoutControls(text), level: levelOf(text) }
 }
 
-/** Followed logs: the lines that are kept, how many were let go, and why nothing comes any more. */
+/** Followed logs: the lines that are kept, and why nothing comes any more. */
 export interface FollowedLogs {
   readonly lines: ReadonlyArray<ShownLine>
-  readonly connected: boolean
   readonly failure: Error | undefined
 }
 
+/** Whose logs to follow. */
+export type LogTarget = { readonly remotePath: string } | { readonly containerName: string }
+
 /** Follows the logs of a stack or a container for as long as they are shown. */
-export const useLogs = (
-  serverId: string,
-  target: { readonly remotePath: string } | { readonly containerName: string }
-) => {
-  const [logs, setLogs] = useState<FollowedLogs>({ lines: [], connected: false, failure: undefined })
+export const useLogs = (serverId: string, target: LogTarget) => {
+  const [logs, setLogs] = useState<FollowedLogs>({ lines: [], failure: undefined })
   const [attempt, setAttempt] = useState(0)
-  const name = new URLSearchParams({ ...target }).toString()
-  const lastTime = useRef("")
+  const [kind, name] = "remotePath" in target ? ["stack", target.remotePath] : ["container", target.containerName]
   useEffect(() => {
-    setLogs({ lines: [], connected: false, failure: undefined })
-    lastTime.current = ""
-    const leaving = new AbortController()
-    const fail = (failure: Error) => setLogs((seen) => ({ ...seen, failure, connected: false }))
-    const path = () => {
-      const since = lastTime.current === "" ? "lines=500" : `since=${encodeURIComponent(lastTime.current)}&lines=10000`
-      return `/api/servers/${encodeURIComponent(serverId)}/logs/follow?${name}&${since}`
-    }
-    void followEvents(path, ({ event }) => event === "error", {
-      onConnected: (connected) => setLogs((seen) => ({ ...seen, connected })),
-      onFailure: fail,
+    setLogs({ lines: [], failure: undefined })
+    const wanted = kind === "stack" ? { remotePath: name } : { containerName: name }
+    return follow(({ followLogs }) => followLogs(serverId, { ...wanted, lines: atFirst }), {
+      onFailure: (failure) => setLogs((seen) => ({ ...seen, failure })),
       onEvents: (events) => {
-        const before = lastTime.current
-        const more = events.flatMap(shownOf).filter(({ time }) => time === "" || time > before || before === "")
-        lastTime.current = more.findLast(({ time }) => time !== "")?.time ?? before
+        const more = events.map(shownOf)
         setLogs((seen) => ({ ...seen, lines: seen.lines.concat(more).slice(-mostLines) }))
-        const refused = events.findLast(({ event }) => event === "error")
-        if (refused === undefined) return
-        const said = Option.map(readError(JSON.parse(refused.data)), ({ error }) => error)
-        fail(new ServiceFailure(502, Option.getOrElse(said, () => "The server cannot be heard any more")))
       }
-    }, leaving.signal)
-    return () => leaving.abort()
-  }, [serverId, name, attempt])
+    })
+  }, [serverId, kind, name, attempt])
   return { ...logs, again: () => setAttempt((count) => count + 1) }
 }

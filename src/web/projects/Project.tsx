@@ -49,7 +49,7 @@ export const Project = ({ name }: { readonly name: string }) => {
   const [asking, setAsking] = useState(false)
   const listed = runs.data?.runs.find(({ kind }) => kind === "deploy" || kind === "rollback")
   const watched = useRun(started ?? listed?.id)
-  const { error, isPending, mutate } = useStartRun("/api/container/deploy", ({ id }) => setStarted(id))
+  const { error, isPending, mutate } = useStartRun(({ id }) => setStarted(id))
   const button = useRef<HTMLButtonElement>(null)
   useKey("d", () => button.current?.focus())
 
@@ -73,7 +73,8 @@ export const Project = ({ name }: { readonly name: string }) => {
   const ports = portsOf(standing.containers)
   const deploy = () => {
     setAsking(false)
-    mutate({ projectPath: project.path, serverId: project.serverId, remotePath: project.remotePath })
+    const payload = { projectPath: project.path, serverId: project.serverId ?? "", remotePath: project.remotePath }
+    mutate((berth) => berth.deploy({ payload }))
   }
   return (
     <div className="page">

@@ -18,7 +18,7 @@ export const Duration = ({ run: { endedAt, requestedAt, startedAt } }: { readonl
 }
 
 /** A run as it goes on, or as it went. */
-export const RunPanel = ({ aside, empty, title, watched: { connected, failure, run } }: {
+export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
   readonly title: (run: Run | undefined) => string
   readonly watched: WatchedRun
   /** What is shown while there is no run; without it there is one on its way. */
@@ -42,7 +42,7 @@ export const RunPanel = ({ aside, empty, title, watched: { connected, failure, r
       aside={
         <>
           {aside}
-          {!ended && !connected ? <span className="warn">not connected</span> : null}
+          {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
           <Duration run={run} />
         </>
       }

@@ -1,30 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { Option, Schema } from "effect"
+import { Schedule, Stream } from "effect"
 import { useEffect, useState } from "react"
-import { isEnded, Run, type StepProgress } from "../../schema/Run.ts"
-import { followEvents, type ServiceEvent } from "../service/events.ts"
+import type { BerthError, RunEvent } from "../../client/index.ts"
+import { isEnded, type Run, type StepProgress } from "../../schema/Run.ts"
+import { follow } from "../service/berth.ts"
 import type { ServiceFailure } from "../service/ServiceFailure.ts"
-
-const readRun = Schema.decodeOption(Schema.parseJson(Run))
-const readProgress = Schema.decodeOption(
-  Schema.parseJson(Schema.Struct({
-    step: Schema.String,
-    done: Schema.Number,
-    total: Schema.Number,
-    unit: Schema.Literal("bytes")
-  }))
-)
-const readOutput = Schema.decodeOption(Schema.parseJson(Schema.Struct({ stream: Schema.String, text: Schema.String })))
 
 /** A run as it is seen to go on. */
 export interface WatchedRun {
   readonly run: Run | undefined
   readonly output: string
   readonly failure: ServiceFailure | undefined
-  readonly connected: boolean
 }
 
-const nothing: WatchedRun = { run: undefined, output: "", failure: undefined, connected: false }
+const nothing: WatchedRun = { run: undefined, output: "", failure: undefined }
 const mostOutput = 200_000
 
 const withProgress = (run: Run, step: string, progress: StepProgress): Run => ({
@@ -32,23 +21,17 @@ const withProgress = (run: Run, step: string, progress: StepProgress): Run => ({
   steps: run.steps.map((each) => (each.step === step ? { ...each, progress } : each))
 })
 
-const after = (seen: WatchedRun, { data, event }: ServiceEvent): WatchedRun => {
-  switch (event) {
+const after = (seen: WatchedRun, event: RunEvent): WatchedRun => {
+  switch (event.event) {
     case "run":
     case "end":
-      return { ...seen, run: Option.getOrElse(readRun(data), () => seen.run) }
+      return { ...seen, run: event.data }
     case "progress": {
-      const progress = readProgress(data)
-      if (Option.isNone(progress) || seen.run === undefined) return seen
-      const { step, ...rest } = progress.value
-      return { ...seen, run: withProgress(seen.run, step, rest) }
+      const { step, ...progress } = event.data
+      return seen.run === undefined ? seen : { ...seen, run: withProgress(seen.run, step, progress) }
     }
-    case "output": {
-      const text = Option.match(readOutput(data), { onNone: () => "", onSome: (output) => output.text })
-      return { ...seen, output: (seen.output + text).slice(-mostOutput) }
-    }
-    default:
-      return seen
+    case "output":
+      return { ...seen, output: (seen.output + event.data.text).slice(-mostOutput) }
   }
 }
 
@@ -59,26 +42,25 @@ export const useRun = (id: string | undefined): WatchedRun => {
   useEffect(() => {
     setWatched(nothing)
     if (id === undefined) return
-    const leaving = new AbortController()
-    let wasUnderWay = false
-    void followEvents(
-      () => `/api/runs/${encodeURIComponent(id)}/events`,
-      ({ event }) => event === "end",
+    const seen = { wasUnderWay: false }
+    return follow(
+      // A run outlives the service's restarts, and the page waits for as long as it is looked at.
+      ({ runEvents }) =>
+        Stream.retry(
+          runEvents(id),
+          Schedule.whileInput(Schedule.spaced("15 seconds"), ({ reason }: BerthError) => reason === "unreachable")
+        ),
       {
-        onConnected: (connected) => setWatched((seen) => ({ ...seen, connected })),
-        onFailure: (failure) => setWatched((seen) => ({ ...seen, failure })),
-        onEvents: (events) =>
-          setWatched((seen) => {
-            const now = events.reduce(after, seen)
-            const ended = now.run !== undefined && isEnded(now.run.state)
-            if (ended && wasUnderWay) queueMicrotask(() => void queries.invalidateQueries())
-            wasUnderWay = !ended
-            return now
-          })
-      },
-      leaving.signal
+        onFailure: (failure) => setWatched((before) => ({ ...before, failure })),
+        onEvents: (events) => {
+          const last = events.findLast(({ event }) => event === "run" || event === "end")
+          const ended = last?.event === "end" || (last?.event === "run" && isEnded(last.data.state))
+          if (ended && seen.wasUnderWay) void queries.invalidateQueries()
+          if (last !== undefined) seen.wasUnderWay = !ended
+          setWatched((before) => events.reduce(after, before))
+        }
+      }
     )
-    return () => leaving.abort()
   }, [id, queries])
   return watched
 }

@@ -8,6 +8,7 @@ import { Badge, type Tone } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { Scroll } from "../ui/Scroll.tsx"
 import { bytes } from "../ui/words.ts"
 
 const toneOf = (status: string): Tone =>
@@ -101,7 +102,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
       {data.containers.length === 0 ?
         <Empty title="Nothing runs here">A deploy starts the first stack.</Empty> :
         (
-          <div className="scroll" tabIndex={0} role="region" aria-label="Containers">
+          <Scroll label="Table of containers">
             <table>
               <thead>
                 <tr>
@@ -128,7 +129,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
                 ))}
               </tbody>
             </table>
-          </div>
+          </Scroll>
         )}
     </Panel>
   )

@@ -1,6 +1,7 @@
 import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Effect } from "effect"
-import { type Berth, call } from "./berth.ts"
+import type { Call } from "../../client/index.ts"
+import { call } from "./berth.ts"
 import { ServiceFailure } from "./ServiceFailure.ts"
 
 /** The fastest that anything is asked for again by itself. */
@@ -27,9 +28,9 @@ export interface CallOptions {
 }
 
 /** What an endpoint answers, kept under a key and shared by all that show it. */
-export const useCall = <A, E>(
+export const useCall = <A>(
   key: ReadonlyArray<unknown>,
-  ask: (berth: Berth) => Effect.Effect<A, E>,
+  ask: Call<A>,
   { enabled = true, every, staleTime }: CallOptions = {}
 ): UseQueryResult<A, Error> =>
   useQuery({

@@ -98,7 +98,7 @@ export const App = () => {
   return (
     <>
       <a className="skip" href="#screen" onClick={() => main.current?.focus()}>Skip to the screen</a>
-      <div className="bar">
+      <header className="bar">
         <Brand />
         <Goto onOpen={search} />
         <button
@@ -110,7 +110,7 @@ export const App = () => {
         >
           <Icon name="menu" />
         </button>
-      </div>
+      </header>
       <div className="shell">
         <Sidebar open={open} onSearch={search} version={health.data?.version} />
         <main className="main" id="screen" ref={main} tabIndex={-1}>

@@ -19,7 +19,7 @@ export const Sidebar = ({ onSearch, open, version }: {
   const running = useUnderWay().length
   const isHere = (href: string) => place === href || (href !== "/" && place.startsWith(`${href}/`))
   return (
-    <div className="side" data-open={open}>
+    <aside className="side" data-open={open} aria-label="Where to go">
       <Brand />
       <Goto onOpen={onSearch} />
       <nav className="menu" aria-label="Screens">
@@ -50,6 +50,6 @@ export const Sidebar = ({ onSearch, open, version }: {
           <Icon name={theme === "dark" ? "sun" : "moon"} />
         </button>
       </div>
-    </div>
+    </aside>
   )
 }
