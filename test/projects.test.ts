@@ -9,6 +9,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts") && !name.startsWith("faults/"))
 
 // What a file uses, and by that the ending that its name has to have.
+const needsBrowser = /from "(playwright-core|\.\/stage\.ts)"/
 const needsReal = /from ".*\/fixtures\/(openssh|docker|faultStage|servers)\.ts"/
 const needsSandbox = [
   /from "node:(child_process|net|http)"/,
@@ -18,7 +19,9 @@ const needsSandbox = [
 
 /** The endings that a test's name may have. */
 const endings = (text: string): ReadonlyArray<string> =>
-  needsReal.test(text)
+  needsBrowser.test(text)
+    ? [".page.test.ts"]
+    : needsReal.test(text)
     ? [".real.test.ts", ".worlds.test.ts"]
     : needsSandbox.some((need) => need.test(text))
     ? [".sandbox.test.ts"]
