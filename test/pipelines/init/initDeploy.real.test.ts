@@ -3,13 +3,12 @@ import { Effect, Redacted, Schedule } from "effect"
 import { chmod, copyFile, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
-import { docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
+import { docker, uniqueName } from "../../fixtures/docker.ts"
 import { freePort } from "../../fixtures/freePort.ts"
-import { realSsh, run, startSshd } from "../../fixtures/openssh.ts"
+import { run, startSshd } from "../../fixtures/openssh.ts"
+import { realServer } from "../../fixtures/realProject.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
-
-const available = realSsh.available && realDocker.available
 
 // PowerShell is not everywhere that the tests run: this one knows the few commands of the script that init writes.
 const powerShell = `#!/bin/sh
@@ -29,7 +28,7 @@ STOPSIGNAL SIGKILL
 CMD ["/bin/busybox", "httpd", "-f", "-p", "8080", "-h", "/www"]
 `
 
-describe.skipIf(!available)(realSsh.title("init, build and deploy on a real server"), () => {
+describe.skipIf(!realServer.available)(realServer.title("init, build and deploy on a real server"), () => {
   it.scopedLive("need no edit beyond the server's id", () =>
     Effect.gen(function*() {
       const sshd = yield* startSshd()

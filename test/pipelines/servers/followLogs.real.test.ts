@@ -4,9 +4,10 @@ import { join } from "node:path"
 import { followLogs } from "../../../src/pipelines/servers/followLogs.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import { stats } from "../../../src/pipelines/servers/stats.ts"
-import { buildImage, docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
+import { buildImage, docker, uniqueName } from "../../fixtures/docker.ts"
 import { liveHeap } from "../../fixtures/heap.ts"
-import { realSsh, run } from "../../fixtures/openssh.ts"
+import { run } from "../../fixtures/openssh.ts"
+import { realServer } from "../../fixtures/realProject.ts"
 import { sshdWorld } from "../../fixtures/servers.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { eventually, liveSsh } from "../../services/ssh/live.ts"
@@ -34,8 +35,8 @@ const followers = (of: string) =>
     (output) => Number(String(output).trim())
   )
 
-describe.skipIf(!realSsh.available || !realDocker.available).each(ways)(
-  "following logs of a real Docker, $name",
+describe.skipIf(!realServer.available).each(ways)(
+  realServer.title("following logs of a real Docker, $name"),
   ({ options }) => {
     it.scopedLive(
       "shows every line of a stack with its service, stream and time, through a restart, and ends on the server",

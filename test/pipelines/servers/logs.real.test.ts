@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { containers } from "../../../src/pipelines/servers/containers.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
-import { buildImage, docker, realDocker, uniqueName } from "../../fixtures/docker.ts"
-import { realSsh, run } from "../../fixtures/openssh.ts"
+import { buildImage, docker, uniqueName } from "../../fixtures/docker.ts"
+import { run } from "../../fixtures/openssh.ts"
+import { realServer } from "../../fixtures/realProject.ts"
 import { sshdWorld } from "../../fixtures/servers.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { liveSsh } from "../../services/ssh/live.ts"
@@ -30,8 +31,8 @@ const ways = [
   { name: "through sudo with a password", options: { sudo: "password" } }
 ] as const
 
-describe.skipIf(!realSsh.available || !realDocker.available).each(ways)(
-  "logs of a real Docker, $name",
+describe.skipIf(!realServer.available).each(ways)(
+  realServer.title("logs of a real Docker, $name"),
   ({ options }) => {
     it.scopedLive("shows both streams of a container, and the containers that run", () =>
       Effect.gen(function*() {
