@@ -25,8 +25,22 @@ const wanted = {
   remotePath: field(RemotePathText, "The directory of the stack on the server.")
 }
 
+/** Whether the server pulls the images of a stack: those that it lacks, none, or all that no archive brings. */
+export const PullPolicy = Schema.Literal("missing", "never", "always").annotations({
+  message: () => ({ message: "must be missing, never or always", override: true })
+})
+export type PullPolicy = typeof PullPolicy.Type
+
+const choices = {
+  pull: Schema.optional(Schema.NullOr(PullPolicy)).annotations({
+    description:
+      "Which images the server pulls from their registries, of those that are not in the archive; container.json or the " +
+      "setting deploy.pull says when absent."
+  })
+}
+
 /** What to plan a deploy of, and where to. */
-export const ContainerPlanRequest = Schema.Struct(wanted).annotations({
+export const ContainerPlanRequest = Schema.Struct({ ...wanted, ...choices }).annotations({
   identifier: "ContainerPlanRequest",
   ...strictBody
 })
@@ -35,6 +49,7 @@ export interface ContainerPlanRequest extends Schema.Schema.Type<typeof Containe
 /** What to deploy, where to, and the plan that the deploy is held to. */
 export const DeployRequest = Schema.Struct({
   ...wanted,
+  ...choices,
   planHash: Schema.optional(Schema.NullOr(PlanHash)).annotations({
     description: "The planHash of a plan: where something has moved since, nothing is changed and the answer is a 409."
   })

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { PullPolicy } from "./Deploy.ts"
 import { flag, text, textOrNull } from "./described.ts"
 import { DurationText } from "./DurationText.ts"
 import { cut, quoted } from "./quoted.ts"
@@ -25,6 +26,7 @@ export const ContainerConfig = Schema.Struct({
   remotePath: Schema.optional(Schema.NullOr(Schema.String)),
   files: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
   healthTimeout: Schema.optional(Schema.NullOr(DurationText)),
+  pull: Schema.optional(Schema.NullOr(PullPolicy)),
   allowLinks: Schema.optional(Schema.NullOr(Schema.Boolean))
 }).annotations({ identifier: "ContainerConfig" })
 export interface ContainerConfig extends Schema.Schema.Type<typeof ContainerConfig> {}

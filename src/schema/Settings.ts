@@ -71,6 +71,7 @@ export const settingDefinitions = {
   "deploy.healthTimeout": defaulted(DurationText, Duration.seconds(60)),
   "deploy.healthInterval": defaulted(DurationText, Duration.seconds(2)),
   "deploy.transfer": defaulted(oneOf("auto", "full"), "auto"),
+  "deploy.pull": defaulted(oneOf("missing", "never", "always"), "missing"),
   "build.shell": defaulted(CommandLine, ["pwsh"]),
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),

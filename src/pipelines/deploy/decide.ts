@@ -1,6 +1,7 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Option } from "effect"
 import type { DockerUnusable } from "../../schema/Container.ts"
+import type { PullPolicy } from "../../schema/Deploy.ts"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -12,6 +13,7 @@ import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
 import type { PollOptions } from "./awaitHealth.ts"
 import type { DeployFile } from "./deployFiles.ts"
+import { imageNeeds } from "./imageNeeds.ts"
 import { type DeployPlan, planDeploy } from "./plan.ts"
 import { preflight, preflightFailures } from "./preflight.ts"
 import { archiveNames, decideTransfer, readArchive, type Transfer, transferSize } from "./transfer.ts"
@@ -24,6 +26,9 @@ export interface Decision {
   readonly facts: ServerFacts
   readonly transfer: Transfer
   readonly mode: "auto" | "full"
+  readonly pull: PullPolicy
+  /** The images that the server is to pull. */
+  readonly toPull: ReadonlyArray<string>
   readonly pollOptions: PollOptions
   /** Why the deploy cannot be done; empty where it can. */
   readonly obstacles: ReadonlyArray<string>
@@ -31,15 +36,22 @@ export interface Decision {
 
 const total = (files: ReadonlyArray<DeployFile>) => files.reduce((sum, file) => sum + file.size, 0)
 
+/** What is asked of a deploy beside where it goes. */
+export interface DecideOptions {
+  /** Whether what is there now is wanted too, for a plan. */
+  readonly isPlanned: boolean
+  /** Which images to pull, where that is not left to `container.json` and the settings. */
+  readonly pull: PullPolicy | undefined
+}
+
 /**
  * Reads the project, its archive and the server, and decides what a deploy would do. Nothing is changed anywhere.
- * @param isPlanned whether what is there now is wanted too, for a plan
  */
 export const decide = Effect.fn("deploy.decide")(function*(
   server: ServerAccess,
   directory: string,
   remotePath: string,
-  isPlanned: boolean
+  { isPlanned, pull }: DecideOptions
 ): Effect.fn.Return<
   Decision,
   DockerUnusable | LocalFileFailed | ProjectFileInvalid | SettingsError | SshError,
@@ -53,7 +65,7 @@ export const decide = Effect.fn("deploy.decide")(function*(
   const named = archiveNames({
     images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
   })
-  const [facts, archive, mode, interval, timeout] = yield* Effect.all([
+  const [facts, archive, mode, interval, timeout, policy] = yield* Effect.all([
     preflight(server, remotePath, plan, isPlanned ? named.map(({ name }) => name) : undefined),
     Option.match(read, { onNone: () => reading, onSome: (known) => Effect.succeed(known) }),
     settings.get("deploy.transfer"),
@@ -61,19 +73,25 @@ export const decide = Effect.fn("deploy.decide")(function*(
     Option.match(plan.healthTimeout, {
       onNone: () => settings.get("deploy.healthTimeout"),
       onSome: Effect.succeed<Duration.Duration>
-    })
+    }),
+    pull === undefined && plan.pull === undefined
+      ? settings.get("deploy.pull")
+      : Effect.succeed(pull ?? plan.pull ?? "missing")
   ], { concurrency: 2 })
   const transfer = decideTransfer(plan.archive, archive, facts, mode)
   const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
   const images = transferSize(transfer, plan.archive)
   const files = total(added) + (transfer.kind === "file" ? images : 0)
+  const needs = imageNeeds(plan, archive, facts, policy, server.name)
   return {
     plan,
     archive,
     facts,
     transfer,
     mode,
+    pull: policy,
+    toPull: needs.toPull,
     pollOptions: { interval, timeout },
-    obstacles: preflightFailures(facts, plan, server.name, { files, images })
+    obstacles: preflightFailures(facts, server.name, { files, images }, needs.obstacles)
   }
 })

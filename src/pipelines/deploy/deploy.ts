@@ -2,7 +2,13 @@ import type { Path } from "@effect/platform"
 import { Duration, Effect } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployPlanMoved } from "../../schema/ContainerPlan.ts"
-import { DeployFailed, DeployLocked, type DeployRequest, type DeployResult } from "../../schema/Deploy.ts"
+import {
+  DeployFailed,
+  DeployLocked,
+  type DeployRequest,
+  type DeployResult,
+  type PullPolicy
+} from "../../schema/Deploy.ts"
 import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import { followedBy } from "../../schema/quoted.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
@@ -33,6 +39,7 @@ import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
 import { describeKept } from "./kept.ts"
+import { pullImages } from "./pullImages.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
 import { releaseOf } from "./releaseOf.ts"
 import { describeRemarks } from "./startRemarks.ts"
@@ -64,11 +71,17 @@ const loadWords = (transfer: Transfer, file: DeployFile | undefined): string => 
   }
 }
 
+/** What a request may say of a deploy beside where it goes. */
+interface Wishes {
+  readonly planHash: string | undefined
+  readonly pull: PullPolicy | undefined
+}
+
 /** Everything that has to be known before anything is changed; the remote path is held from then on. */
-const prepare = (server: ServerAccess, directory: string, remotePath: string, planHash: string | undefined) =>
+const prepare = (server: ServerAccess, directory: string, remotePath: string, { planHash, pull }: Wishes) =>
   Effect.gen(function*() {
     const decided = Effect.gen(function*() {
-      const decision = yield* decide(server, directory, remotePath, planHash !== undefined)
+      const decision = yield* decide(server, directory, remotePath, { isPlanned: planHash !== undefined, pull })
       if (planHash !== undefined) yield* checkPlan(planHash, { server, directory, remotePath }, decision)
       const [reason] = decision.obstacles
       return reason === undefined ? decision : yield* new DockerUnusable({ reason })
@@ -83,15 +96,19 @@ const deployTo = (
   server: ServerAccess,
   directory: string,
   remotePath: string,
-  planHash: string | undefined,
+  wishes: Wishes,
   by: string
 ) =>
   Effect.gen(function*() {
-    const { archive, facts, plan, pollOptions, transfer } = yield* stage(
+    const { archive, facts, plan, pollOptions, toPull, transfer } = yield* stage(
       "preflight",
-      prepare(server, directory, remotePath, planHash),
+      prepare(server, directory, remotePath, wishes),
       ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
     )
+    if (toPull.length > 0) {
+      const pulled = Effect.scoped(pullImages(server, remotePath, toPull, facts.containerdStore))
+      yield* stage("pull", pulled, () => toPull.join(", "))
+    }
     const archiveFile = plan.archive === undefined ? [] : [plan.archive]
     const all = total([...plan.files, ...archiveFile])
 
@@ -181,7 +198,7 @@ const deployTo = (
  * what ran before runs again; a stack that starts and stays unhealthy is a result.
  */
 export const deploy = Effect.fn("deploy")(function*(
-  { planHash, projectPath, remotePath, serverId }: DeployRequest
+  { planHash, projectPath, pull, remotePath, serverId }: DeployRequest
 ): Effect.fn.Return<
   DeployResult,
   | DeployFailed
@@ -202,7 +219,13 @@ export const deploy = Effect.fn("deploy")(function*(
   const directory = yield* projectDirectory(projectPath)
   const { requestedBy } = yield* RunRequest
   const program = locks.withLock(deployLock(server))(
-    deployTo(server, directory, path, planHash ?? undefined, requestedBy.name)
+    deployTo(
+      server,
+      directory,
+      path,
+      { planHash: planHash ?? undefined, pull: pull ?? undefined },
+      requestedBy.name
+    )
   )
   return yield* (yield* Runs).run(
     deploySpec(server, directory, path, { projectPath, remotePath, serverId }),

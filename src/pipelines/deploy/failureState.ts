@@ -41,6 +41,8 @@ export const stateWithin = (step: string): string => {
     case "upload":
     case "stage":
       return unchanged
+    case "pull":
+      return untouched
     case "health":
       return "The new version was started and is left as it is"
     default:

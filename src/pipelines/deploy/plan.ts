@@ -1,5 +1,6 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Either, Option } from "effect"
+import type { PullPolicy } from "../../schema/Deploy.ts"
 import { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
@@ -20,6 +21,8 @@ export interface DeployPlan {
   readonly images: ReadonlyArray<string>
   /** The project's own health time-out. */
   readonly healthTimeout: Option.Option<Duration.Duration>
+  /** What the project says of pulling images. */
+  readonly pull?: PullPolicy | undefined
 }
 
 /** Reads everything local that a deploy needs; fails where a file of the project is missing or cannot be used. */
@@ -59,6 +62,7 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
     files: files.filter(({ name }) => name !== tar),
     envFiles: files.map(({ name }) => name).filter((name) => forCompose.has(name)),
     images: [...new Set(images)],
-    healthTimeout: Option.fromNullable(config.healthTimeout)
+    healthTimeout: Option.fromNullable(config.healthTimeout),
+    pull: config.pull ?? undefined
   }
 })

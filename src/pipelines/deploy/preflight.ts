@@ -37,18 +37,18 @@ export interface Arriving {
   readonly images: number
 }
 
-/** Why this server cannot take this deploy; empty where it can. What only follows from another reason is left out. */
+/**
+ * Why this server cannot take this deploy; empty where it can. What only follows from another reason is left out.
+ * @param lacking what is in the way for want of images
+ */
 export const preflightFailures = (
   facts: ServerFacts,
-  plan: DeployPlan,
   server: string,
-  arriving: Arriving
+  arriving: Arriving,
+  lacking: ReadonlyArray<string> = []
 ): ReadonlyArray<string> => {
   const unfit = composeFailure(facts, server)
   if (unfit !== undefined) return [unfit]
-  const missing = plan.compose.services.find(({ builds, image }) =>
-    !builds && (image === undefined || !facts.imageIds.has(image))
-  )
   const short = [
     { freeKiB: facts.freeKiB, bytes: arriving.files, place: "at the remote path" },
     { freeKiB: facts.dockerFreeKiB, bytes: arriving.images, place: "where Docker keeps its images" }
@@ -56,10 +56,7 @@ export const preflightFailures = (
     .find(({ freeKiB, wantedKiB }) => freeKiB < wantedKiB)
   return [
     ...facts.readOnly === undefined ? [] : [`the SSH user may not write to ${facts.readOnly} on "${server}"`],
-    ...plan.archive !== undefined || missing === undefined ? [] : [
-      `the project has no image archive (*.tar), and "${server}" has no image ` +
-      `${missing.image ?? `for the service ${missing.name}`}: build the archive first`
-    ],
+    ...lacking,
     ...short === undefined ? [] : [
       `"${server}" has ${mebibytes(short.freeKiB)} of free disk space ${short.place}, and the deploy needs ` +
       mebibytes(short.wantedKiB)

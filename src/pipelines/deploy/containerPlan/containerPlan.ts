@@ -55,9 +55,15 @@ const archiveWarnings = ({ archive, plan }: Decision): ReadonlyArray<string> =>
     ? []
     : [`${plan.archive.name} is of a form that cannot be read: all of it is sent, and what it changes is not known`]
 
+const pullWarnings = ({ pull, toPull }: Decision): ReadonlyArray<string> =>
+  toPull.map((name) =>
+    `the server pulls ${name} from its registry` +
+    (pull === "always" ? ": its containers are made anew where it has changed there" : "")
+  )
+
 /** What a deploy would do now, with a hash that holds a later deploy to it. Changes nothing anywhere. */
 export const containerPlan = Effect.fn("containerPlan")(function*(
-  { projectPath, remotePath, serverId }: ContainerPlanRequest
+  { projectPath, pull, remotePath, serverId }: ContainerPlanRequest
 ): Effect.fn.Return<
   ContainerPlan,
   | DockerUnusable
@@ -74,7 +80,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const target = { server, directory, remotePath: path }
-  const decision = yield* decide(server, directory, path, true)
+  const decision = yield* decide(server, directory, path, { isPlanned: true, pull: pull ?? undefined })
   const digests = yield* digestsOf(directory, decision)
   const { plan, transfer } = decision
   const files = fileChanges(decision, digests)
@@ -97,7 +103,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
     bytesToSend: sizeOf(sent) + transferSize(transfer, plan.archive),
     bytesTotal: sizeOf(files) + (plan.archive?.size ?? 0),
     obstacles: yield* words(decision.obstacles),
-    warnings: yield* words([...warnings, ...archiveWarnings(decision)])
+    warnings: yield* words([...warnings, ...archiveWarnings(decision), ...pullWarnings(decision)])
   }
 })
 

@@ -1,0 +1,56 @@
+import { Option } from "effect"
+import type { PullPolicy } from "../../schema/Deploy.ts"
+import type { ImageArchive } from "../archive/imageArchive.ts"
+import type { ServerFacts } from "../remote/deployPreflight.ts"
+import { fullImageName } from "../remote/fullImageName.ts"
+import { isImageName } from "../remote/isImageName.ts"
+import type { DeployPlan } from "./plan.ts"
+import { archiveNames } from "./transfer.ts"
+
+/** The images that a stack runs and that neither its archive nor a build on the server makes. */
+export interface ImageNeeds {
+  /** Those that the server has to pull from their registries before the stack can start. */
+  readonly toPull: ReadonlyArray<string>
+  /** Why the stack cannot start, for want of images; empty where it can. */
+  readonly obstacles: ReadonlyArray<string>
+}
+
+/** What an archive holds is not known where it cannot be read: then it may hold everything. */
+const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) => {
+  const names = new Set(
+    Option.match(archive, { onNone: () => [], onSome: archiveNames }).map(({ name }) => fullImageName(name))
+  )
+  const isUnreadable = plan.archive !== undefined && Option.isNone(archive)
+  return (image: string) => isUnreadable || names.has(fullImageName(image))
+}
+
+/** Which images a server has to pull for a stack, and which it would need and may not. */
+export const imageNeeds = (
+  plan: DeployPlan,
+  archive: Option.Option<ImageArchive>,
+  { imageIds }: Pick<ServerFacts, "imageIds">,
+  policy: PullPolicy,
+  server: string
+): ImageNeeds => {
+  const isArchived = isFromArchive(plan, archive)
+  const running = plan.compose.services.filter(({ builds, runs }) => runs && !builds)
+  const nameless = running.filter(({ image }) => image === undefined)
+    .map(({ name }) => `the service ${name} in ${plan.compose.fileName} has neither an image nor a build`)
+  const wanted = [...new Set(running.flatMap(({ image }) => image === undefined ? [] : [image]))]
+    .filter((image) => !isArchived(image))
+  const unusable = wanted.filter((image) => !isImageName(image)).map((image) =>
+    `${JSON.stringify(image)} is not a name of an image: check the variables in ${plan.compose.fileName}`
+  )
+  const usable = wanted.filter(isImageName)
+  const missing = usable.filter((image) => !imageIds.has(image))
+  const refused = policy !== "never" ? [] : missing.map((image) =>
+    (plan.archive === undefined
+      ? `the project has no image archive (*.tar), and "${server}" has no image ${image}: build the archive first`
+      : `"${server}" has no image ${image}, and ${plan.archive.name} does not hold it: build the archive with it`) +
+    ", or let the server pull it (deploy.pull is never)"
+  )
+  return {
+    toPull: policy === "never" ? [] : policy === "always" ? usable : missing,
+    obstacles: [...nameless, ...unusable, ...refused]
+  }
+}

@@ -1,0 +1,50 @@
+import { Data, Effect, Stream } from "effect"
+import type { Scope } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import type { SshError } from "../../schema/Ssh.ts"
+import type { Steps } from "../../services/runs/Steps.ts"
+import { tellOutput } from "../../services/runs/tellOutput.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { serverWords } from "../remote/execute.ts"
+import { pullImagesCommand } from "../remote/pullImages.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+
+/** An image did not come from its registry. */
+export class PullRefused extends Data.TaggedError("PullRefused")<{
+  readonly image: string
+  readonly server: string
+  /** The registry's words, or Docker's. */
+  readonly words: string
+}> {
+  override get message() {
+    const missing = /access denied|not found|unknown|does not exist/i.test(this.words)
+    return `"${this.server}" cannot pull ${this.image}: ${this.words.replace(/\.$/, "")}` +
+      (missing ? ". An image of the project's own comes in an archive (*.tar): build that first" : "")
+  }
+}
+
+/** Layers are pulled and unpacked without a word for as long as they take. */
+const silence = "30 minutes"
+
+/** Has a server pull images from their registries. Those that came stay there when a later one does not. */
+export const pullImages = Effect.fn("deploy.pullImages")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  names: ReadonlyArray<string>,
+  containerdStore: boolean
+): Effect.fn.Return<void, PullRefused | SshError | WatchedError, Scope.Scope | Settings | Ssh | Steps> {
+  const output = yield* tellOutput("stdout")
+  const command = pullImagesCommand(remotePath, names, containerdStore, server.useSudo)
+  const process = yield* spawnWatched(server, command, { silence })
+  let refused = names[0] ?? ""
+  yield* Stream.runForEach(process.lines, (line) => {
+    const [key, name = ""] = line.split("\t")
+    if (key === "pull" || key === "refused") refused = name
+    return key === "refused" || key === "pull" ? Effect.void : output.tell(`${line}\n`)
+  })
+  if ((yield* process.exit) === 0) return
+  const words = dockerHelp(serverWords(server, yield* process.stderr), server)
+  return yield* new PullRefused({ image: refused, server: server.name, words })
+})

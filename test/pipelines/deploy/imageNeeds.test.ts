@@ -1,0 +1,66 @@
+import { Option } from "effect"
+import { describe, expect, it } from "vitest"
+import { imageNeeds } from "../../../src/pipelines/deploy/imageNeeds.ts"
+import type { DeployPlan } from "../../../src/pipelines/deploy/plan.ts"
+import type { ComposeService } from "../../../src/pipelines/projects/composeFile.ts"
+import type { PullPolicy } from "../../../src/schema/Deploy.ts"
+
+const service = (fields: Partial<ComposeService>): ComposeService => ({
+  name: "web",
+  builds: false,
+  runs: true,
+  envFiles: [],
+  ...fields
+})
+const plan = (services: ReadonlyArray<ComposeService>, archive?: DeployPlan["archive"]): DeployPlan => ({
+  compose: { fileName: "compose.yml", services },
+  archive,
+  files: [],
+  envFiles: [],
+  images: services.flatMap(({ image }) => image === undefined ? [] : [image]),
+  healthTimeout: Option.none()
+})
+const tar = { name: "shop.tar", path: "/p/shop.tar", size: 1, mode: "644" as const }
+const holding = (name: string) =>
+  Option.some({ path: "", gzip: false, members: [], images: [{ configId: "sha256:1", repoTags: [name], layers: [] }] })
+const there = { imageIds: new Map([["redis:7", "sha256:7"]]) }
+const services = [
+  service({ image: "docker.io/library/shop" }),
+  service({ name: "db", image: "redis:7" }),
+  service({ name: "proxy", image: "nginx" }),
+  service({ name: "again", image: "nginx" }),
+  service({ name: "own", image: "own", builds: true }),
+  service({ name: "tool", image: "tool", runs: false })
+]
+const needs = (policy: PullPolicy, given = plan(services, tar), archive = holding("shop:latest")) =>
+  imageNeeds(given, archive, there, policy, "Main")
+
+describe("the images that a stack needs beside its archive", () => {
+  it("are pulled where they are missing, all of them, or not at all", () => {
+    expect(needs("missing")).toEqual({ toPull: ["nginx"], obstacles: [] })
+    expect(needs("always")).toEqual({ toPull: ["redis:7", "nginx"], obstacles: [] })
+    expect(needs("never")).toEqual({
+      toPull: [],
+      obstacles: [
+        "\"Main\" has no image nginx, and shop.tar does not hold it: build the archive with it, or let the server pull it (deploy.pull is never)"
+      ]
+    })
+    expect(needs("never", plan([service({ image: "shop" })]), Option.none()).obstacles).toEqual([
+      "the project has no image archive (*.tar), and \"Main\" has no image shop: build the archive first, or let the server pull it (deploy.pull is never)"
+    ])
+  })
+
+  it("are not known of an archive that cannot be read: it may hold them", () => {
+    expect(needs("missing", plan(services, tar), Option.none())).toEqual({ toPull: [], obstacles: [] })
+  })
+
+  it("have to be named, in a way that can be pulled", () => {
+    expect(needs("missing", plan([service({}), service({ image: "shop: latest" })]), Option.none())).toEqual({
+      toPull: [],
+      obstacles: [
+        "the service web in compose.yml has neither an image nor a build",
+        "\"shop: latest\" is not a name of an image: check the variables in compose.yml"
+      ]
+    })
+  })
+})
