@@ -66,7 +66,8 @@ const addressFindings = (url: string): ReadonlyArray<WebhookFinding> => {
     : []
 }
 
-const hookFindings = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
+/** What keeps a hook from delivering the pushes to a branch. */
+export const hookFindings = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
   const findings: ReadonlyArray<WebhookFinding | false> = [
     !active &&
     { finding: `Hook ${id} is inactive`, fix: "Set up the application's webhook: that makes the hook active" },

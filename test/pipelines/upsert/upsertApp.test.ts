@@ -39,6 +39,9 @@ describe("upsertApp", () => {
       expect(result.success).toBe(true)
       expect(result.domain).toBe("shop.example.com")
       expect(result.steps.map(({ step }) => step)).toEqual(stepNames)
+      expect(result.steps[0]?.detail).toMatch(
+        /^shop: autopack, port 3000\. platform\.json, entry 1 \("shop"\): kept is not a known field\. Known fields: /
+      )
       expect(result.steps.map(({ status }) => status)).toEqual(stepNames.map(() => "done"))
       expect(result.changelogEntry).toEqual({
         timestamp: "1970-01-01T00:00:00.000Z",

@@ -8,6 +8,7 @@ import type { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import type { Fact } from "../../plans/Fact.ts"
 import { HookAction, hookAction } from "../../webhooks/pushHook.ts"
+import { hookFindings } from "../../webhooks/webhookFindings.ts"
 import { hookWords, noWebhookSecret, webhookSecret } from "../setUpWebhook.ts"
 import { type Part, part, unreadable, willOf } from "./Part.ts"
 
@@ -24,6 +25,7 @@ interface Side {
   readonly changes: ReadonlyArray<PlanChange>
   readonly unknown: ReadonlyArray<string>
   readonly writes: ReadonlyArray<string>
+  readonly warnings?: ReadonlyArray<string>
   readonly fact: Fact
 }
 
@@ -60,7 +62,7 @@ const onPlatform = (app: Option.Option<PlatformRecord>, secret: Redacted.Redacte
   })
 
 /** What has to happen on the git host. */
-const onGitHost = ({ repository }: AppPlan, app: Option.Option<PlatformRecord>) =>
+const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformRecord>) =>
   Effect.gen(function*() {
     const platform = yield* Platform
     const url = yield* Option.match(app, {
@@ -80,10 +82,12 @@ const onGitHost = ({ repository }: AppPlan, app: Option.Option<PlatformRecord>) 
         writes: ["createHook"],
         fact
       }),
-      Update: ({ hook: { active, id } }) => ({
+      Update: ({ hook, hook: { active, id } }) => ({
         changes: active ? [] : change("active", `Webhook ${id} active`, false, true),
         unknown: [`the secret of webhook ${id}: the git host never shows it, so it is written again`],
         writes: ["updateHook"],
+        // An upsert makes a hook active, and leaves to a person what it is for.
+        warnings: hookFindings({ ...hook, active: true }, branch).map(({ finding, fix }) => `${finding}: ${fix}`),
         fact
       })
     })
@@ -126,11 +130,12 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
     step: "webhook",
     will: willOf(changes),
     detail: changes.length === 0
-      ? "pushes are delivered already; the secret is written again"
+      ? "the webhook is there already; its secret is written again"
       : `sets up: ${changes.map(({ label }) => label).join(", ")}`,
     changes,
     writes: [...platformSide.writes, ...gitHostSide.right.writes],
     unknown: [...platformSide.unknown, ...gitHostSide.right.unknown],
+    warnings: gitHostSide.right.warnings ?? [],
     facts: { ...facts, platformSecret: platformSide.fact, hooks: gitHostSide.right.fact }
   })
   return { part: planned, words: Option.some(gitHostSide.right.words) }

@@ -46,6 +46,13 @@ export const there = (platform: MemoryWorld["platform"] = {}, more: Partial<Memo
 /** Each of the ten steps in each way that it can stand. */
 export const planCases: ReadonlyArray<PlanCase> = [
   { step: "config", kind: "nothing", world: there(), detail: "shop: autopack, no port" },
+  {
+    step: "config",
+    kind: "nothing",
+    world: there({}, { files: declaring({ name: "shop", domian: "shop.example.com" }) }),
+    detail: "shop: autopack, no port",
+    warns: "platform.json, entry 1 (\"shop\"): domian is not a known field. Did you mean \"domain\"?"
+  },
   { step: "server", kind: "nothing", world: there(), detail: "server server-main at 192.168.1.20" },
   { step: "check", kind: "nothing", world: there(), detail: "UPDATE app-1" },
   { step: "check", kind: "nothing", world: { files: declaring({ name: "shop" }) }, detail: "CREATE" },
@@ -309,7 +316,7 @@ export const planCases: ReadonlyArray<PlanCase> = [
     detail: "the platform is asked to deploy",
     fields: ["git_branch"]
   },
-  { step: "webhook", kind: "nothing", world: there(), detail: "pushes are delivered already" },
+  { step: "webhook", kind: "nothing", world: there(), detail: "the webhook is there already" },
   {
     step: "webhook",
     kind: "change",
@@ -334,6 +341,16 @@ export const planCases: ReadonlyArray<PlanCase> = [
   },
   {
     step: "webhook",
+    kind: "nothing",
+    world: there({}, {
+      gitHost: { repositories: { "ann/shop": [{ url: hookUrl, events: ["create"], branchFilter: "release/*" }] } }
+    }),
+    detail: "the webhook is there already",
+    warns:
+      "Hook 1 is for branches like release/* only, and the application is built from master: Change the branch filter"
+  },
+  {
+    step: "webhook",
     kind: "refused",
     world: there({
       applications: [{ ...live, manual_webhook_secret_githost: "" }],
@@ -349,7 +366,7 @@ export const planCases: ReadonlyArray<PlanCase> = [
     step: "webhook",
     kind: "unreadable",
     world: there({ hidden: ["manual_webhook_secret_githost"] }),
-    detail: "pushes are delivered already",
+    detail: "the webhook is there already",
     unknown: "the application's webhook secret: the token lacks an ability"
   },
   {

@@ -1,6 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
+import { drift } from "../../../../src/pipelines/drift/drift.ts"
 import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
 import { declaring } from "../../../layers/memoryWorld.ts"
@@ -41,6 +42,7 @@ describe.each([...vendors])("a plan with %s", (vendor) => {
       yield* upsertApp(request)
       const second = yield* plan(request)
       expect([second.action, second.changes]).toEqual(["none", []])
+      expect(second.unknown).toEqual([expect.stringMatching(/^the secret of webhook \d+: the git host never shows it/)])
     }).pipe(Effect.provide(vendorWorld(vendor, { files: declaring({ name: "shop", ...entry }) }))))
 
   it.live("does not call changed what the token may not read", () =>
@@ -52,6 +54,9 @@ describe.each([...vendors])("a plan with %s", (vendor) => {
       expect(changes.map(({ field }) => field)).not.toContain("manual_webhook_secret_githost")
       expect(unknown.join()).toContain("HOST_PORT: the token in platform.token lacks the ability read:sensitive")
       expect(steps.find(({ step }) => step === "env")?.will).toBe("skip")
+      const found = yield* drift(request)
+      expect(found.diffs.map(({ field }) => field)).not.toContain("port")
+      expect(found.unknown?.map(({ field }) => field)).toEqual(["port"])
     }).pipe(Effect.provide(vendorWorld(vendor, {
       files: declaring({ name: "shop", buildpack: "autopack", port: 3000 }),
       apps: [{ ...app, envs: { HOST_PORT: "2999" } }],
