@@ -47,7 +47,7 @@ const file = (path: string, headers: Readonly<Record<string, string>>) =>
     const directory = yield* PageDirectory
     const request = yield* HttpServerRequest.HttpServerRequest
     const accepted = request.headers["accept-encoding"] ?? ""
-    const contentType = types.get(/[^.]+$/.exec(path)?.[0] ?? "") ?? "application/octet-stream"
+    const contentType = types.get(path.slice(path.lastIndexOf(".") + 1)) ?? "application/octet-stream"
     const answer = (ending: string, encoding: Readonly<Record<string, string>>) =>
       Effect.map(Effect.option(files.readFile(`${directory}/${path}${ending}`)), (read) =>
         Option.map(read, (bytes) =>

@@ -13,7 +13,7 @@ import { type Deadline, within } from "./within.ts"
 export const serversAtOnce = 16
 
 /** How long a server may keep others waiting, in milliseconds. */
-const patience = 2_000
+const hurriedWait = 2_000
 const mostOutput = 4 * 1024 * 1024
 const longestError = 1_000
 
@@ -70,7 +70,7 @@ export const observeServers = (
     const inTurn = [...servers.filter((server) => !isSilent(server)), ...servers.filter(isSilent)]
     const sights = yield* Effect.forEach(inTurn, (server) => {
       const hurries = servers.length > serversAtOnce && !isSilent(server)
-      const limit: Deadline = { at: deadline, millis: hurries ? patience : Number.POSITIVE_INFINITY }
+      const limit: Deadline = { at: deadline, millis: hurries ? hurriedWait : Number.POSITIVE_INFINITY }
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const observedAt = new Date(now).toISOString()
         const { id, name } = server

@@ -19,7 +19,7 @@ const ServiceRecord = Schema.parseJson(Schema.Struct({
 export type LiveService = typeof ServiceRecord.Type
 
 const longestRecord = 10_000
-const answerPatience = "5 seconds"
+const answerTimeout = "5 seconds"
 const otherPause = "2 seconds"
 
 const fileBeside = (settingsFile: string) =>
@@ -48,7 +48,7 @@ const answers = ({ address, token }: LiveService) =>
   HttpClient.execute(HttpClientRequest.bearerToken(HttpClientRequest.get(`${address}/api/health`), token)).pipe(
     Effect.map(({ status }) => status === 200),
     Effect.scoped,
-    Effect.timeout(answerPatience),
+    Effect.timeout(answerTimeout),
     Effect.orElseSucceed(() => false),
     Effect.provide(BoundedClient)
   )
