@@ -46,12 +46,24 @@ export const ComparedFile = Schema.Struct({
 }).annotations({ identifier: "ComparedFile" })
 export interface ComparedFile extends Schema.Schema.Type<typeof ComparedFile> {}
 
+/** An image of a comparison. */
+export const ComparedImage = Schema.Struct({
+  name: text("The name that the archive gives to it.", "hello:latest"),
+  status: Schema.Literal("same", "different", "local-only").annotations({
+    description: "What the name means on the server: this image, another one, or nothing."
+  })
+}).annotations({ identifier: "ComparedImage" })
+export interface ComparedImage extends Schema.Schema.Type<typeof ComparedImage> {}
+
 /** A project beside its deployed copy, file by file. */
 export const Comparison = Schema.Struct({
   projectPath,
   serverId,
   remotePath: text("The directory of the deployed copy on the server.", "~/containers/hello"),
   files: Schema.Array(ComparedFile).annotations({ description: "Every file that either side has, by name." }),
+  images: Schema.Array(ComparedImage).annotations({
+    description: "The images of the project's archive; empty when it has none."
+  }),
   summary: Schema.Struct({
     "same": number("How many files are the same."),
     "different": number("How many files differ."),

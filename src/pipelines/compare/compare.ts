@@ -31,6 +31,7 @@ import {
   textLimit
 } from "../remote/compare.ts"
 import { commandFailed, execute } from "../remote/execute.ts"
+import { compareImages } from "./compareImages.ts"
 import { keyDifference, textDifference, textOf, wholeText } from "./difference.ts"
 import { type LocalFile, localInventory } from "./localInventory.ts"
 
@@ -154,7 +155,8 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
 
 /**
  * Compares a project with its deployed copy by hashes: the compose file, env files, `data/` and the files of
- * `container.json`. Small texts that differ come with a diff; of env files only the names of variables are told.
+ * `container.json`, and the images of its archive. Small texts that differ come with a diff; of env files only the names of
+ * variables are told.
  */
 export const compare = Effect.fn("compare")(function*(
   { projectPath, remotePath, serverId }: CompareRequest
@@ -174,12 +176,13 @@ export const compare = Effect.fn("compare")(function*(
   const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const names = yield* namesOf(directory)
-  const [here, there] = yield* Effect.all([
+  const [here, there, { images, warnings: notCompared }] = yield* Effect.all([
     localInventory(directory, names.all, names.config),
-    remoteInventory(server, path, names)
-  ], { concurrency: 2 })
+    remoteInventory(server, path, names),
+    compareImages(server, path, directory, names.config)
+  ], { concurrency: 3 })
 
-  const warnings = [...new Set([...names.warnings, ...here.warnings, ...there.warnings])]
+  const warnings = [...new Set([...names.warnings, ...here.warnings, ...there.warnings, ...notCompared])]
   const pairs = [...new Set([...here.files.keys(), ...there.files.keys()])].sort().flatMap((name): Array<Pair> => {
     const remote = there.files.get(name)
     // A file that may not be read, here or there, is not a different one: a warning names it.
@@ -201,6 +204,7 @@ export const compare = Effect.fn("compare")(function*(
     serverId,
     remotePath: path,
     files: yield* Effect.forEach(files, described(names, texts)),
+    images,
     summary: {
       "same": count("same"),
       "different": count("different"),

@@ -1,14 +1,13 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Either, Option } from "effect"
 import type { PullPolicy } from "../../schema/Deploy.ts"
-import { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
 import { readContainerConfig } from "../projects/containerConfig.ts"
-import { linkTarget } from "../projects/linkTarget.ts"
-import { newestTarOf, projectFiles } from "../projects/projectFiles.ts"
 import { relativeName } from "../projects/relativeName.ts"
 import { type DeployFile, deployFiles } from "./deployFiles.ts"
+import { projectArchive } from "./projectArchive.ts"
 
 /** What a project wants on a server, read from its files alone. */
 export interface DeployPlan {
@@ -29,26 +28,9 @@ export interface DeployPlan {
 export const planDeploy = Effect.fn("planDeploy")(function*(
   directory: string
 ): Effect.fn.Return<DeployPlan, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
-  const [compose, config, entries] = yield* Effect.all([
-    readComposeFile(directory),
-    readContainerConfig(directory),
-    projectFiles(directory, [])
-  ])
-  const tar = Option.getOrUndefined(newestTarOf(entries))
+  const [compose, config] = yield* Effect.all([readComposeFile(directory), readContainerConfig(directory)])
   const files = yield* deployFiles(directory, compose, config)
-  const entry = entries.find(({ name }) => name === tar)
-  const archive = entry === undefined ? undefined : {
-    name: entry.name,
-    path: yield* linkTarget(directory, entry.name, config),
-    size: entry.size,
-    mode: "644" as const
-  }
-  if (archive?.size === 0) {
-    return yield* new ProjectFileInvalid({
-      file: `${directory}/${archive.name}`,
-      reason: "is empty: build it again"
-    })
-  }
+  const archive = Option.getOrUndefined(yield* projectArchive(directory, config))
   const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
   const forCompose = new Set([
     ".env",
@@ -59,7 +41,7 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
   return {
     compose,
     archive,
-    files: files.filter(({ name }) => name !== tar),
+    files: files.filter(({ name }) => name !== archive?.name),
     envFiles: files.map(({ name }) => name).filter((name) => forCompose.has(name)),
     images: [...new Set(images)],
     healthTimeout: Option.fromNullable(config.healthTimeout),
