@@ -16,7 +16,7 @@ const referenceApart = {
 const outdir = "dist/service"
 await rm(outdir, { recursive: true, force: true })
 await build({
-  entryPoints: { berth: "dist/main.js" },
+  entryPoints: { berth: "dist/main.js", cli: "dist/cli/berth.js" },
   outdir,
   bundle: true,
   splitting: true,

@@ -1,0 +1,12 @@
+import { Context, type Effect, type Option, type Scope } from "effect"
+import type { Berth } from "../client/Berth.ts"
+import type { Failed, Usage } from "./Failure.ts"
+
+/** The way to the service that a command works with. */
+export class Connection extends Context.Tag("berth/cli/Connection")<Connection, {
+  /**
+   * The service at the address that is given or in `BERTH_URL`; else the one of this user that runs with the same
+   * settings; else the whole service in this process, which ends with the scope.
+   */
+  readonly open: (url: Option.Option<string>) => Effect.Effect<Berth["Type"], Failed | Usage, Scope.Scope>
+}>() {}

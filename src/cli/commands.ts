@@ -1,0 +1,31 @@
+import { deployCommands } from "./commands/deploy.ts"
+import { healthCommands } from "./commands/health.ts"
+import { logsCommands } from "./commands/logs.ts"
+import { overviewCommand } from "./commands/overview.ts"
+import { projectsCommands } from "./commands/projects.ts"
+import { runsCommands } from "./commands/runs.ts"
+import { serversCommands } from "./commands/servers.ts"
+import { serviceCommands } from "./commands/service.ts"
+import { group } from "./parse/command.ts"
+
+/** All commands. */
+export const berthCommand = group(
+  {
+    name: "berth",
+    summary: "Berth deploys container projects to your own servers over SSH.",
+    details:
+      "Without a command it shows what stands and what needs care. It works by itself, or with a service: the one " +
+      "of BERTH_URL (with BERTH_TOKEN), or the one that runs here with the same settings.",
+    examples: ["berth deploy hello", "berth logs hello -f", "berth <command> --help"]
+  },
+  [
+    overviewCommand,
+    ...deployCommands,
+    ...logsCommands,
+    ...projectsCommands,
+    ...serversCommands,
+    ...runsCommands,
+    ...healthCommands,
+    ...serviceCommands
+  ]
+)

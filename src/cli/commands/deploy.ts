@@ -1,0 +1,118 @@
+import { Effect } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import type { DeployResult } from "../../schema/Deploy.ts"
+import { common, connected, yes } from "../common.ts"
+import { confirmed } from "../confirm.ts"
+import { exitCodes, Failed } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { flag, optionalArgument } from "../parse/described.ts"
+import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
+import { type Place, placeOf, placeOptions, projectNamed } from "../projects.ts"
+import { followed } from "../runs/followRun.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { styled } from "../terminal/style.ts"
+
+const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
+const where = ({ remotePath, serverId }: Place) => safeText(`${remotePath} on ${serverId}`)
+
+/** Says how a deploy or a rollback ended, and which exit code that is. */
+export const deployEnd = ({ healthy, message, success }: DeployResult) =>
+  Effect.gen(function*() {
+    const { err, say } = yield* Screen
+    const [sign, color] = healthy ? ["✓", "green"] as const : success ? ["!", "yellow"] as const : ["✗", "red"] as const
+    const [first = "", ...others] = message.split("\n").map(safeText)
+    yield* say([`${styled(err)(color, sign)} ${first}`, ...others].join("\n"))
+    return healthy ? exitCodes.done : success ? exitCodes.unhealthy : exitCodes.failed
+  })
+
+const builtBefore = (projectPath: string) =>
+  Effect.gen(function*() {
+    const { value } = yield* followed((api) => api.build({ payload: { projectPath } }))
+    if (value.success) return
+    return yield* new Failed({
+      message: `The build of ${nameOf(projectPath)} failed with exit code ${
+        value.exitCode ?? "none"
+      }: nothing was deployed`
+    })
+  })
+
+const startOnly = (place: Place, planHash: string, json: boolean) =>
+  Effect.gen(function*() {
+    const { start } = yield* Berth
+    const { print, say } = yield* Screen
+    const { run } = yield* start((api) => api.deploy({ payload: { ...place, planHash } }))
+    yield* print(json ? JSON.stringify(run) : run.id)
+    yield* say(`The deploy of ${nameOf(place.projectPath)} goes on. Follow it with: berth runs ${run.id} -f`)
+  })
+
+const deployCommand = command(
+  {
+    name: "deploy",
+    summary: "Deploy a project to its server.",
+    details: "Shows what would change, asks, sends what the server lacks, starts the stack and waits until it is " +
+      "healthy. Without a project it is the working directory.\nExit codes: 0 healthy, 3 deployed and not healthy, 1 failed.",
+    examples: ["berth deploy", "berth deploy hello --yes", "berth deploy hello --dry-run --detailed-exitcode"]
+  },
+  {
+    project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
+    yes,
+    dryRun: flag("dry-run", "Show what would change, and change nothing."),
+    detailed: flag("detailed-exitcode", "With --dry-run: end with 2 when something would change."),
+    build: flag("build", "Build the image archive first."),
+    noWait: flag("no-wait", "Do not wait for the end; print the id of the run."),
+    ...placeOptions,
+    ...common
+  },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { err, out, print, say } = yield* Screen
+        const place = yield* placeOf(input.project, input)
+        if (input.build && !input.dryRun) yield* builtBefore(place.projectPath)
+        const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: place }))
+        const name = nameOf(place.projectPath)
+        if (input.dryRun) {
+          yield* print(
+            input.json ? body : [`Deploy ${name} to ${where(place)}:`, ...deployPlanLines(plan, out)].join("\n")
+          )
+          return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
+        }
+        yield* say([`Deploy ${name} to ${where(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
+        if (plan.obstacles.length > 0) {
+          return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
+        }
+        if (!(yield* confirmed(`Deploy ${name}?`, input.yes))) return exitCodes.failed
+        if (input.noWait) return yield* startOnly(place, plan.planHash, input.json)
+        const deployed = yield* followed((api) => api.deploy({ payload: { ...place, planHash: plan.planHash } }))
+        if (input.json) yield* print(deployed.body)
+        return yield* deployEnd(deployed.value)
+      })
+    )
+)
+
+const buildCommand = command(
+  {
+    name: "build",
+    summary: "Build a project's image archive with its script.",
+    details: "Runs build-image-tar.sh or build-image-tar.ps1, and shows what it prints.",
+    examples: ["berth build", "berth build hello"]
+  },
+  { project: optionalArgument("project", "Its name under the projects root, or its path.", "project"), ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { print, say } = yield* Screen
+        const projectPath = yield* projectNamed(input.project)
+        const { body, value } = yield* followed((api) => api.build({ payload: { projectPath } }))
+        if (input.json) yield* print(body)
+        else if (value.tarFile !== null) yield* say(`Built ${safeText(value.tarFile)}.`)
+        return value.success ? exitCodes.done : exitCodes.failed
+      })
+    )
+)
+
+export const deployCommands = [deployCommand, buildCommand]

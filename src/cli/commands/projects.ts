@@ -1,0 +1,154 @@
+import { Effect } from "effect"
+import { basename, join, resolve } from "node:path"
+import { Berth } from "../../client/Berth.ts"
+import type { ComparedFile } from "../../schema/Compare.ts"
+import { answered, common, connected } from "../common.ts"
+import { exitCodes } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { argument, flag, optionalArgument } from "../parse/described.ts"
+import { placeOf, placeOptions, projectNamed } from "../projects.ts"
+import { followed } from "../runs/followRun.ts"
+import { bytes, counted } from "../terminal/quantities.ts"
+import { safeLine, safeText } from "../terminal/safeText.ts"
+import { Screen, type Surface } from "../terminal/Screen.ts"
+import { type Style, styled } from "../terminal/style.ts"
+
+const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
+
+const signs: Readonly<Record<ComparedFile["status"], readonly [string, Style]>> = {
+  "same": ["=", "dim"],
+  "different": ["~", "yellow"],
+  "local-only": ["+", "green"],
+  "remote-only": ["-", "red"]
+}
+
+const diffStyle = (line: string): Style | undefined =>
+  line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("@@") ? "cyan" : undefined
+
+const fileLines = ({ diff, keys, name, status }: ComparedFile, surface: Surface): ReadonlyArray<string> => {
+  const style = styled(surface)
+  const [sign, color] = signs[status]
+  const names = (words: string, all: ReadonlyArray<string>) =>
+    all.length === 0 ? [] : [`    ${words}: ${all.map(safeText).join(", ")}`]
+  return [
+    `${style(color, `${sign} ${safeText(name)}`)}  ${style("dim", status)}`,
+    ...(keys === undefined ? [] : [
+      ...names("different values", keys.different),
+      ...names("only here", keys.localOnly),
+      ...names("only on the server", keys.remoteOnly)
+    ]),
+    ...(diff ?? "").split("\n").filter((line) => line !== "" && !/^(---|\+\+\+|Index:|===)/.test(line)).map((line) => {
+      const text = safeLine(line, false)
+      const lineStyle = diffStyle(line)
+      return `    ${lineStyle === undefined ? text : style(lineStyle, text)}`
+    })
+  ]
+}
+
+const diffCommand = command(
+  {
+    name: "diff",
+    summary: "Show how a project differs from its deployed copy.",
+    details: "Unified diffs of small text files; of env files the names of the variables alone. Ends with 2 when " +
+      "something differs.",
+    examples: ["berth diff", "berth diff hello"]
+  },
+  { project, ...placeOptions, ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { out, print, say } = yield* Screen
+        const place = yield* placeOf(input.project, input)
+        const { body, value: { files, summary, warnings } } = yield* answer((api) =>
+          api.compareProject({ payload: place })
+        )
+        const differing = files.filter(({ status }) => status !== "same")
+        if (input.json) yield* print(body)
+        else {
+          if (differing.length > 0) yield* print(differing.flatMap((file) => fileLines(file, out)).join("\n"))
+          yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+          yield* say(
+            differing.length === 0
+              ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverId)}.`
+              : `${counted(differing.length, "file")} of ${files.length} differ.`
+          )
+        }
+        return differing.length === 0 ? exitCodes.done : exitCodes.differs
+      })
+    )
+)
+
+const initCommand = command(
+  {
+    name: "init",
+    summary: "Write what a directory needs to be deployed; change nothing that is there.",
+    examples: ["berth init", "berth init notes"]
+  },
+  { project, ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { print, say } = yield* Screen
+        const projectPath = yield* projectNamed(input.project)
+        return yield* answered(input, (api) =>
+          api.initProject({ payload: { projectPath } }), ({ created, kept }) =>
+          Effect.gen(function*() {
+            if (created.length > 0) {
+              yield* print(
+                created.map((name) =>
+                  `+ ${safeText(name)}`
+                ).join("\n")
+              )
+            }
+            if (kept.length > 0) yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
+            yield* say(`Next: berth build ${basename(projectPath)}, then berth deploy ${basename(projectPath)}`)
+          }))
+      })
+    )
+)
+
+const pullCommand = command(
+  {
+    name: "pull",
+    summary: "Fetch a file or directory of a project's deployed copy.",
+    details: "What is here already is replaced once all of it has arrived.",
+    examples: ["berth pull data hello --directory", "berth pull .env"]
+  },
+  {
+    name: argument("name", "The file, or with --directory the directory, relative to the stack's directory."),
+    project,
+    directory: flag("directory", "It is a directory: bring its content.", "d"),
+    ...placeOptions,
+    ...common
+  },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { print, say } = yield* Screen
+        const { projectPath, remotePath, serverId } = yield* placeOf(input.project, input)
+        const file = {
+          name: input.name,
+          remotePath: `${remotePath.replace(/\/$/, "")}/${input.name}`,
+          localPath: resolve(join(projectPath, input.name)),
+          type: input.directory ? "directory" as const : "file" as const
+        }
+        const { body, value: { errors, pulled } } = yield* followed((api) =>
+          api.pull({ payload: { serverId, files: [file] } })
+        )
+        if (input.json) yield* print(body)
+        else {
+          yield* Effect.forEach(pulled, (item) =>
+            say(`${safeText(item.localPath)}: ${counted(item.files, "file")}, ${bytes(item.bytes)}`))
+          yield* Effect.forEach(errors, ({ error, name }) =>
+            say(`✗ ${safeText(name)}: ${safeText(error)}`))
+        }
+        return errors.length === 0 ? exitCodes.done : exitCodes.failed
+      })
+    )
+)
+
+export const projectsCommands = [diffCommand, pullCommand, initCommand]

@@ -1,0 +1,84 @@
+import { NodeContext } from "@effect/platform-node"
+import { Config, Effect, Logger, LogLevel, Option } from "effect"
+import { spawn } from "node:child_process"
+import { Berth } from "../../client/Berth.ts"
+import { common, connected } from "../common.ts"
+import { exitCodes, Failed } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { choice } from "../parse/described.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+/** Ctrl-C is how a program that serves is ended. */
+const untilInterrupted = <E extends { readonly message: string }, R>(serving: Effect.Effect<unknown, E, R>) =>
+  serving.pipe(
+    Effect.mapError(({ message }) => new Failed({ message })),
+    Effect.as(exitCodes.done)
+  )
+
+const serveCommand = command(
+  {
+    name: "serve",
+    summary: "Serve the web page and the HTTP interface until Ctrl-C.",
+    details: "BERTH_HOST and BERTH_PORT say where (127.0.0.1 and 3100 unless set), BERTH_CONFIG with which settings " +
+      "file. Other commands of this user find the service by themselves.",
+    examples: ["berth serve", "BERTH_PORT=8080 berth serve"]
+  },
+  {},
+  () =>
+    Effect.gen(function*() {
+      const { serve } = yield* Effect.promise(() => import("../../serve.ts"))
+      return yield* untilInterrupted(
+        serve.pipe(Effect.provide(NodeContext.layer), Logger.withMinimumLogLevel(LogLevel.Info))
+      )
+    })
+)
+
+const sandboxCommand = command(
+  {
+    name: "sandbox",
+    summary: "Try everything: a server, a platform and a git host inside one process.",
+    details: "Nothing to set up, and nothing outside is changed. It says what to try, and ends with Ctrl-C.",
+    examples: ["berth sandbox", "berth sandbox --vendor coolify"]
+  },
+  { vendor: choice("vendor", "Which platform and git host it has.", ["neutral", "coolify"]) },
+  ({ vendor }) =>
+    Effect.gen(function*() {
+      const { serveSandbox } = yield* Effect.promise(() => import("../../sandbox/serve.ts"))
+      const args = Option.match(vendor, { onNone: () => [], onSome: (name) => ["--vendor", name] })
+      return yield* untilInterrupted(Effect.provide(serveSandbox(args), NodeContext.layer))
+    })
+)
+
+const openers: Readonly<Record<string, readonly [program: string, ...args: ReadonlyArray<string>]>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""]
+}
+
+const openCommand = command(
+  { name: "open", summary: "Open the web page of the service in a browser.", examples: ["berth open"] },
+  { url: common.url },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { outlives, use, where } = yield* Berth
+        const { print } = yield* Screen
+        if (!outlives) {
+          return yield* new Failed({ message: "No service runs with these settings: start one with berth serve" })
+        }
+        yield* use((api) => api.health({ urlParams: {} }))
+        yield* print(where)
+        const [program, ...args] = openers[process.platform] ?? ["xdg-open"]
+        const isQuiet = yield* Effect.orElseSucceed(Config.string("BERTH_NO_BROWSER"), () => "")
+        if (isQuiet === "") {
+          yield* Effect.sync(() => {
+            const child = spawn(program, [...args, where], { stdio: "ignore", detached: true })
+            child.on("error", () => undefined)
+            child.unref()
+          })
+        }
+      })
+    )
+)
+
+export const serviceCommands = [serveCommand, sandboxCommand, openCommand]

@@ -1,0 +1,43 @@
+import { Effect, type Option, type Scope } from "effect"
+import { Berth, type Call } from "../client/Berth.ts"
+import type { BerthError } from "../client/BerthError.ts"
+import { Connection } from "./Connection.ts"
+import type { Failed, Usage } from "./Failure.ts"
+import { flag, text } from "./parse/described.ts"
+import { Screen } from "./terminal/Screen.ts"
+
+/** What every command that asks the service takes. */
+export const common = {
+  json: flag("json", "Print exactly what the service answers, as JSON."),
+  url: text("url", "The service to ask, in place of BERTH_URL or the one of this machine.", { value: "address" })
+}
+
+export const yes = flag("yes", "Do not ask; needed where there is no terminal.", "y")
+
+export interface Common {
+  readonly json: boolean
+  readonly url: Option.Option<string>
+}
+
+/** Works with the service that a command is for. */
+export const connected = <A, E, R>(
+  { url }: Pick<Common, "url">,
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Failed | Usage, Exclude<Exclude<R, Berth>, Scope.Scope> | Connection> =>
+  Effect.scoped(Effect.gen(function*() {
+    const { open } = yield* Connection
+    return yield* Effect.provideService(work, Berth, yield* open(url))
+  }))
+
+/** Asks one endpoint, and shows its answer: as it came with `--json`, and else as `shown` makes it. */
+export const answered = <A, B, E, R>(
+  { json }: Pick<Common, "json">,
+  call: Call<A>,
+  shown: (value: A) => Effect.Effect<B, E, R>
+): Effect.Effect<B | void, BerthError | E, Berth | Screen | R> =>
+  Effect.gen(function*() {
+    const { answer } = yield* Berth
+    const { print } = yield* Screen
+    const { body, value } = yield* answer(call)
+    return yield* json ? print(body) : shown(value)
+  })

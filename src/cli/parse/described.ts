@@ -1,0 +1,74 @@
+import { Args, Options } from "@effect/cli"
+
+/** What the names of a thing are completed from. */
+export type Names = "project" | "server" | "application" | "run" | "release" | "directory"
+
+/** How an option reads in help, and how it is completed. */
+export interface OptionWords {
+  readonly name: string
+  readonly alias?: string
+  readonly words: string
+  /** What stands for its value in help; absent for one that takes none. */
+  readonly value?: string
+  readonly kind?: "integer"
+  readonly choices?: ReadonlyArray<string>
+  readonly names?: Names
+}
+
+/** How an argument reads in help, and how it is completed. */
+export interface ArgumentWords {
+  readonly name: string
+  readonly words: string
+  readonly optional: boolean
+  readonly names?: Names | undefined
+}
+
+const options = new WeakMap<object, OptionWords>()
+const args = new WeakMap<object, ArgumentWords>()
+
+/** The words of an option or argument of a command's configuration. */
+export const optionWords = (option: object): OptionWords | undefined => options.get(option)
+export const argumentWords = (argument: object): ArgumentWords | undefined => args.get(argument)
+
+const noted = <A extends object, W>(notes: WeakMap<object, W>, words: W, parser: A): A => {
+  notes.set(parser, words)
+  return parser
+}
+
+const withAlias = <A>(option: Options.Options<A>, alias: string | undefined) =>
+  alias === undefined ? option : Options.withAlias(option, alias)
+
+/** An option that is there or not. */
+export const flag = (name: string, words: string, alias?: string) =>
+  noted(
+    options,
+    { name, words, ...(alias === undefined ? {} : { alias }) },
+    withAlias(Options.boolean(name), alias)
+  )
+
+/** An option with a text. */
+export const text = (
+  name: string,
+  words: string,
+  rest: { readonly value: string; readonly alias?: string; readonly names?: Names }
+) => noted(options, { name, words, ...rest }, Options.optional(withAlias(Options.text(name), rest.alias)))
+
+/** An option with a whole number. */
+export const integer = (name: string, words: string, rest: { readonly value: string; readonly alias?: string }) =>
+  noted(
+    options,
+    { name, words, kind: "integer", ...rest },
+    Options.optional(withAlias(Options.integer(name), rest.alias))
+  )
+
+/** An option with one of a few words. */
+export const choice = <const A extends string>(name: string, words: string, choices: ReadonlyArray<A>) =>
+  noted(options, { name, words, value: choices.join("|"), choices }, Options.optional(Options.choice(name, choices)))
+
+/** An argument that may be left out. */
+export const optionalArgument = (name: string, words: string, names?: Names) =>
+  noted(args, { name, words, optional: true, names }, Args.optional(Args.text({ name })))
+
+/** An argument that has to be there. */
+export const argument = (name: string, words: string, names?: Names) =>
+  noted(args, { name, words, optional: false, names }, Args.text({ name }))

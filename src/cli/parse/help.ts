@@ -1,0 +1,67 @@
+import { fitted, textWidth } from "../terminal/safeText.ts"
+import type { Surface } from "../terminal/Screen.ts"
+import { styled } from "../terminal/style.ts"
+import type { CommandNode } from "./command.ts"
+import type { ArgumentWords, OptionWords } from "./described.ts"
+
+/** Breaks a text into lines of at most so many columns. */
+const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = ""
+  for (const word of text.split(" ")) {
+    if (line !== "" && textWidth(line) + 1 + textWidth(word) > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === "" ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+const widest = 100
+const longestTerm = 28
+
+/** Terms and what they mean, in two columns; below each other where there is little room. */
+const listOf = (
+  pairs: ReadonlyArray<readonly [term: string, meaning: string]>,
+  surface: Surface
+): ReadonlyArray<string> => {
+  const columns = Math.min(surface.columns, widest)
+  const style = styled(surface)
+  const width = Math.min(longestTerm, Math.max(...pairs.map(([term]) => term.length)))
+  const isNarrow = columns < width + 30
+  return pairs.flatMap(([term, meaning]) => {
+    const indent = isNarrow ? 6 : width + 4
+    const [first = "", ...others] = wrapped(meaning, columns - indent)
+    const below = others.map((line) => " ".repeat(indent) + line)
+    return isNarrow || term.length > width
+      ? [`  ${style("cyan", fitted(term, columns - 2))}`, " ".repeat(indent) + first, ...below]
+      : [`  ${style("cyan", term.padEnd(width))}  ${first}`, ...below]
+  })
+}
+
+const optionTerm = ({ alias, name, value }: OptionWords) =>
+  `${alias === undefined ? "" : `-${alias}, `}--${name}${value === undefined ? "" : ` <${value}>`}`
+const argumentTerm = ({ name, optional }: ArgumentWords) => (optional ? `[${name}]` : `<${name}>`)
+
+const usageOf = (path: string, node: CommandNode) => {
+  if (node.children.length > 0) return `${path} <command>`
+  return [path, ...node.arguments.map(argumentTerm), ...(node.options.length > 0 ? ["[options]"] : [])].join(" ")
+}
+
+/** The help of a command, as it reads on a surface. */
+export const helpOf = (path: string, node: CommandNode, surface: Surface): string => {
+  const style = styled(surface)
+  const columns = Math.min(surface.columns, widest)
+  const section = (title: string, lines: ReadonlyArray<string>) =>
+    lines.length === 0 ? [] : ["", style("bold", title), ...lines]
+  const pairs = (all: ReadonlyArray<readonly [string, string]>) => (all.length === 0 ? [] : listOf(all, surface))
+  return [
+    ...wrapped(node.summary, columns),
+    ...(node.details === "" ? [] : ["", ...node.details.split("\n").flatMap((line) => wrapped(line, columns))]),
+    ...section("Usage", [`  ${usageOf(path, node)}`]),
+    ...section("Commands", pairs(node.children.map(({ name, summary }) => [name, summary] as const))),
+    ...section("Arguments", pairs(node.arguments.map((each) => [argumentTerm(each), each.words] as const))),
+    ...section("Options", pairs(node.options.map((each) => [optionTerm(each), each.words] as const))),
+    ...section("Examples", node.examples.map((example) => `  ${example}`))
+  ].join("\n")
+}

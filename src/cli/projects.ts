@@ -1,0 +1,104 @@
+import { Effect, Option, Schema } from "effect"
+import { readFile, stat } from "node:fs/promises"
+import { homedir } from "node:os"
+import { basename, join, resolve } from "node:path"
+import { Berth } from "../client/Berth.ts"
+import type { BerthError } from "../client/BerthError.ts"
+import { didYouMean } from "../schema/nearest.ts"
+import { ContainerConfig, containerConfigName } from "../schema/Project.ts"
+import { cut, quoted } from "../schema/quoted.ts"
+import { Failed, NoSuchProject, Usage } from "./Failure.ts"
+import { text } from "./parse/described.ts"
+
+/** Where a project's stack is, in place of what its container.json says. */
+export const placeOptions = {
+  server: text("server", "The id of the server; container.json names it otherwise.", { value: "id", names: "server" }),
+  path: text("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
+}
+
+export interface PlaceOptions {
+  readonly server: Option.Option<string>
+  readonly path: Option.Option<string>
+}
+
+const isPath = (name: string) => name === "." || name === ".." || /^~?[/\\]|^\.{1,2}[/\\]|[/\\]/.test(name)
+
+const isDirectory = (path: string) => Effect.promise(() => stat(path).then((entry) => entry.isDirectory(), () => false))
+
+const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, homedir()))
+
+/**
+ * The directory of a project that is named by its path, by its name under the root, or not at all: then it is the
+ * working directory.
+ */
+export const projectNamed = (
+  name: Option.Option<string>
+): Effect.Effect<string, BerthError | Failed | NoSuchProject | Usage, Berth> =>
+  Effect.gen(function*() {
+    if (Option.isNone(name)) return process.cwd()
+    if (name.value === "") return yield* new Usage({ message: "A project must be a name or a path, and not empty" })
+    if (isPath(name.value)) return absolute(name.value)
+    const projects = yield* (yield* Berth).use((api) => api.listProjects({}))
+    const known = projects.find((project) => project.name === name.value)
+    if (known !== undefined) return known.path
+    if (yield* isDirectory(absolute(name.value))) return absolute(name.value)
+    return yield* new NoSuchProject({
+      name: name.value,
+      message: `No project is named ${quoted(name.value)}, under the projects root or here.` +
+        (didYouMean(name.value, projects.map((project) => project.name)) || " berth alone lists those that there are")
+    })
+  })
+
+const decodeConfig = Schema.decodeUnknownOption(Schema.parseJson(ContainerConfig))
+
+/** What a project's container.json on this machine says; what is wrong with it, the service tells. */
+const configOf = (directory: string) =>
+  Effect.map(
+    Effect.promise(() => readFile(join(directory, containerConfigName), "utf8").catch(() => "")),
+    decodeConfig
+  )
+
+/** A project, and where its stack is. */
+export interface Place {
+  readonly projectPath: string
+  readonly serverId: string
+  readonly remotePath: string
+}
+
+/** The server that is meant where none is named: the only one, if it is one. */
+export const onlyServer = (name: string) =>
+  Effect.gen(function*() {
+    const servers = yield* (yield* Berth).use((api) => api.listServers({}))
+    const [first, ...others] = servers
+    if (first !== undefined && others.length === 0) return first.id
+    const ids = servers.map(({ id }) => id).slice(0, 20).join(", ")
+    return yield* new Failed({
+      message: first === undefined
+        ? "No server is stored yet: add one with berth server add"
+        : `${cut(name)} does not say which server it is for: add --server, or "serverId" to its ` +
+          `${containerConfigName}. Stored servers: ${ids}`
+    })
+  })
+
+/** A project and where its stack is: as the options say, or else its container.json. */
+export const placeOf = (
+  name: Option.Option<string>,
+  { path, server }: PlaceOptions
+): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
+  Effect.gen(function*() {
+    const projectPath = yield* projectNamed(name)
+    const declared = yield* configOf(projectPath)
+    const known = Option.isSome(declared)
+      ? Option.none()
+      : Option.fromNullable(
+        (yield* (yield* Berth).use((api) => api.listProjects({}))).find((project) => project.path === projectPath)
+      )
+    const said = Option.orElse(declared, () => known)
+    const serverId = Option.orElse(server, () => Option.flatMapNullable(said, (config) => config.serverId))
+    const remotePath = Option.orElse(path, () => Option.flatMapNullable(said, (config) => config.remotePath))
+    return {
+      projectPath,
+      serverId: Option.isSome(serverId) ? serverId.value : yield* onlyServer(projectPath),
+      remotePath: Option.getOrElse(remotePath, () => `~/containers/${basename(projectPath)}`)
+    }
+  })

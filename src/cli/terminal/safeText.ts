@@ -1,0 +1,39 @@
+// C0 and C1 controls but the tab, what ends a line, and what changes the direction of text.
+const unsafe = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const colors = /\u001b\[[\d;]*m/g
+
+const shown = (sign: string) =>
+  sign === "\n" ? "\\n" : sign === "\r" ? "\\r" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`
+
+/** Somebody else's text on one line: what would move the cursor or change the terminal stands there in words. */
+export const safeText = (text: string): string => text.replace(unsafe, shown)
+
+/** A line of a log: its colours stay where there are some, and end with it. */
+export const safeLine = (text: string, hasColor: boolean): string => {
+  const line = text.replace(/\r$/, "")
+  if (!hasColor || !line.includes("\u001b[")) return safeText(line.replace(colors, ""))
+  const marks = line.match(colors) ?? []
+  return `${line.split(colors).map(safeText).map((part, index) => part + (marks[index] ?? "")).join("")}\u001b[0m`
+}
+
+const wide = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/u
+const joined = /\p{Mark}|[\u200b-\u200d]/u
+
+const widthOf = (sign: string) => (joined.test(sign) ? 0 : wide.test(sign) ? 2 : 1)
+
+/** How many columns a text takes; colours take none. */
+export const textWidth = (text: string): number =>
+  Array.from(text.replace(colors, "")).reduce((width, sign) => width + widthOf(sign), 0)
+
+/** A text of at most so many columns, with an ellipsis where something was left out. Its colours are left out then. */
+export const fitted = (text: string, columns: number): string => {
+  if (textWidth(text) <= columns) return text
+  let width = 0
+  let kept = ""
+  for (const sign of text.replace(colors, "")) {
+    width += widthOf(sign)
+    if (width > columns - 1) return `${kept}…`
+    kept += sign
+  }
+  return kept
+}

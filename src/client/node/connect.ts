@@ -1,0 +1,51 @@
+import { Config, Effect, Layer, Option, type Redacted } from "effect"
+import type { Berth, Door } from "../Berth.ts"
+
+const isAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+/** Where a service was said to be, and is not an address. */
+export interface NoAddress {
+  readonly _tag: "NoAddress"
+  readonly given: string
+}
+
+/** The address in `BERTH_URL`, and the token in `BERTH_TOKEN`. */
+const environment = Config.all({
+  url: Config.option(Config.nonEmptyString("BERTH_URL")),
+  token: Config.option(Config.redacted(Config.nonEmptyString("BERTH_TOKEN")))
+}).pipe(Effect.orElseSucceed(() => ({ url: Option.none<string>(), token: Option.none<Redacted.Redacted>() })))
+
+const nearby = (door: Door) =>
+  Effect.gen(function*() {
+    const [{ NodeContext }, { settingsFile }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
+      Promise.all([
+        import("@effect/platform-node"),
+        import("../../services/settings/settingsFile.ts"),
+        import("../../services/state/serviceFile.ts"),
+        import("../../services/local/LocalFilesLive.ts")
+      ])
+    )
+    const context = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
+    const file = yield* Effect.provide(settingsFile, context)
+    const service = yield* Effect.provide(findService(file), context)
+    if (Option.isSome(service)) {
+      const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
+      return overHttp({ url: service.value.address, token: service.value.token, door })
+    }
+    const { inProcess } = yield* Effect.promise(() => import("./inProcess.ts"))
+    return inProcess(file, { door })
+  })
+
+/**
+ * The service at an address, given or in `BERTH_URL`, with the token in `BERTH_TOKEN`; else the one of this user that
+ * runs with the same settings file; else the whole service in this process. What each needs is loaded when it is taken.
+ */
+export const connect = (url: Option.Option<string>, door: Door): Effect.Effect<Layer.Layer<Berth>, NoAddress> =>
+  Effect.gen(function*() {
+    const { token, url: known } = yield* environment
+    const given = Option.orElse(url, () => known)
+    if (Option.isNone(given)) return yield* Effect.orDie(nearby(door))
+    if (!isAddress(given.value)) return yield* Effect.fail({ _tag: "NoAddress" as const, given: given.value })
+    const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
+    return overHttp({ url: given.value, token: Option.getOrUndefined(token), door })
+  })

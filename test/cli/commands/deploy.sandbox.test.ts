@@ -1,0 +1,123 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { makeWorld, type World } from "../../../src/sandbox/world.ts"
+import { runCli } from "../../fixtures/cli.ts"
+import { startService } from "../../fixtures/service.ts"
+
+class Stage extends Context.Tag("Stage")<Stage, { readonly world: World; readonly url: string }>() {}
+
+const StageLive = Layer.scoped(
+  Stage,
+  Effect.gen(function*() {
+    const world = yield* makeWorld
+    const { url } = yield* startService(world.settingsFile)
+    return { world, url }
+  })
+).pipe(Layer.provide(NodeContext.layer))
+
+const ids = (text: string) => text.replace(/\b0[0-9a-z]{25}\b/g, "RUN").replace(/ \([\d.]+ s\)/g, "")
+
+describe.skipIf(process.platform === "win32")("berth deploy", () => {
+  layer(StageLive, { timeout: "60 seconds", excludeTestServices: true })((it) => {
+    it.effect("shows what would change and changes nothing with --dry-run", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Stage
+        const plan = yield* runCli({ url }, ["deploy", "hello", "--dry-run"])
+        expect(plan.err).toBe("")
+        expect(plan.out.replace(/\([\d.]+ k?B\)/g, "(SIZE)").replace(/[\d.]+ k?B/g, "SIZE")).toBe(
+          `Deploy hello to ~/containers/hello on sandbox:
+  + file compose.yml (SIZE)
+  + file .env (SIZE)
+  + image hello:latest (SIZE)
+  + service hello create
+  SIZE to send of SIZE
+`
+        )
+        expect(plan.code).toBe(0)
+        expect((yield* runCli({ url }, ["deploy", "hello", "--dry-run", "--detailed-exitcode"])).code).toBe(2)
+        const json = yield* runCli({ url }, ["deploy", "hello", "--dry-run", "--json"])
+        expect(JSON.parse(json.out)).toMatchObject({
+          serverId: "sandbox",
+          services: [{ name: "hello", change: "create" }]
+        })
+      }))
+
+    it.effect("asks, and does nothing without a yes", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Stage
+        const refused = yield* runCli({ url }, ["deploy", "hello"], { columns: 80, answers: [false] })
+        expect(refused.err).toContain("Deploy hello? [y/N]")
+        expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/Nothing was changed\.\n$/) })
+        const nobody = yield* runCli({ url }, ["deploy", "hello"])
+        expect(nobody).toMatchObject({
+          code: 64,
+          out: "",
+          err: expect.stringMatching(/Error: There is no terminal to ask on: "Deploy hello\?" Add --yes\n$/)
+        })
+      }))
+
+    it.effect("at Ctrl-C says that the run goes on, and how to follow or cancel it", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Stage
+        const begun = yield* Deferred.make<void>()
+        let said = ""
+        const heard = (_: string, text: string) => {
+          said += `${text}\n`
+          return text.includes("preflight") ? Effect.asVoid(Deferred.succeed(begun, undefined)) : Effect.void
+        }
+        const deploying = yield* Effect.fork(runCli({ url }, ["deploy", "hello", "--yes"], { heard }))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(deploying)
+        const id = /berth runs (\w+) -f/.exec(said)?.[1] ?? ""
+        expect(ids(said)).toMatch(
+          /The deploy of hello goes on\. Follow it with: berth runs RUN -f\. Cancel it with: berth cancel RUN\n$/
+        )
+        const followed = yield* runCli({ url }, ["runs", id, "-f"])
+        expect(followed.code).toBe(0)
+        expect(followed.out).toContain("deploy of hello: succeeded")
+        // In a pipe each step has a line of its own, without colours.
+        for (const step of ["preflight", "upload", "load", "start", "health"]) {
+          expect(followed.err).toContain(`✓ ${step}`)
+        }
+        expect(followed.err).not.toContain("\u001b")
+        const events = yield* runCli({ url }, ["runs", id, "-f", "--json"])
+        expect(events.out.trim().split("\n").map((line) => JSON.parse(line).event)).toEqual(["run", "end"])
+      }))
+
+    it.effect("shows the steps in place on a terminal, within its width", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Stage
+        const { code, err, shown } = yield* runCli({ url }, ["deploy", "hello", "--yes"], {
+          columns: 40,
+          hasColor: true
+        })
+        expect(code).toBe(0)
+        expect(shown.length).toBeGreaterThan(0)
+        for (const line of shown.join("\n").replace(/\u001b\[\d+m/g, "").split("\n")) {
+          expect(line.length).toBeLessThanOrEqual(40)
+        }
+        expect(err).toContain("\u001b[32m✓\u001b[39m preflight")
+        expect(err).not.toContain("• preflight")
+      }))
+
+    it.effect("refuses what it does not know, in words that help", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Stage
+        const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, number]> = [
+          [
+            ["deploy", "helo", "--yes"],
+            "No project is named \"helo\", under the projects root or here. Did you mean \"hello\"?",
+            1
+          ],
+          [["deploy", "hello", "--server", "sandbax", "--yes"], "no server with id \"sandbax\" is stored", 1],
+          [["deploy", "notes", "--dry-run"], "notes", 1]
+        ]
+        for (const [args, words, code] of refusals) {
+          const ran = yield* runCli({ url }, args)
+          expect(ran.err).toContain(words)
+          expect(ran.code).toBe(code)
+        }
+      }))
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "@effect/vitest"
+import { bytes, counted, duration } from "../../../src/cli/terminal/quantities.ts"
+import { fitted, safeLine, safeText, textWidth } from "../../../src/cli/terminal/safeText.ts"
+import { table } from "../../../src/cli/terminal/table.ts"
+
+describe("text of others on a terminal", () => {
+  it("cannot move the cursor, ring, forge a line or turn its direction", () => {
+    expect(safeText("a\u001b[2Jb\u0007\nc\u202ed\te")).toBe("a\\u001b[2Jb\\u0007\\nc\\u202ed\te")
+    expect(safeLine("\u001b]0;title\u0007x\r", true)).toBe("\\u001b]0;title\\u0007x")
+  })
+  it("keeps the colours of a log where there are some, and ends them with the line", () => {
+    expect(safeLine("\u001b[31mred\u001b[2J", true)).toBe("\u001b[31mred\\u001b[2J\u001b[0m")
+    expect(safeLine("\u001b[31mred", false)).toBe("red")
+  })
+  it("is measured in columns, and cut to them", () => {
+    expect(textWidth("漢字\u001b[1me\u0301\u001b[0m")).toBe(5)
+    expect(fitted("漢字漢字", 5)).toBe("漢字…")
+    expect(fitted("short", 5)).toBe("short")
+  })
+})
+
+describe("a table", () => {
+  const rows = [["hello", "a very long cell that does not fit"], ["x", "y\nz"]]
+  it("is cut to the width of a terminal, and whole in a pipe", () => {
+    const narrow = table(["NAME", "WHAT"], rows, { isTerminal: true, hasColor: false, columns: 20 })
+    expect(narrow.split("\n")).toEqual(["NAME   WHAT", "hello  a very long …", "x      y\\nz"])
+    const whole = table(["NAME", "WHAT"], rows, { isTerminal: false, hasColor: false, columns: 20 })
+    expect(whole).toContain("a very long cell that does not fit")
+  })
+})
+
+it("quantities read as people say them", () => {
+  expect([0, 999, 1_000, 12_345, 999_999_999, 5e13].map(bytes)).toEqual(
+    ["0 B", "999 B", "1.0 kB", "12.3 kB", "1000 MB", "50.0 TB"]
+  )
+  expect([400, 12_000, 200_000, 7_200_000, 432_000_000].map(duration)).toEqual(["0.4 s", "12 s", "3 min", "2 h", "5 d"])
+  expect([counted(1, "file"), counted(2, "file")]).toEqual(["1 file", "2 files"])
+})
