@@ -2,9 +2,9 @@ import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "
 import { Effect, Option } from "effect"
 import { version } from "../schema/version.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import { wantsToken } from "./guard/judge.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
+import { wantsToken } from "./session/holders.ts"
 import { asset, isNavigation, page } from "./webPage.ts"
 
 const welcomeText = `Berth ${version}
@@ -56,7 +56,7 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const pages = (described: typeof api) =>
       Effect.all({
         description: once(Effect.sync(() => description(described))),
-        reference: Effect.map(once(referencePage(described)), Effect.flatten)
+        reference: Effect.map(once(referencePage(described)), (page) => Effect.uninterruptible(Effect.flatten(page)))
       })
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))

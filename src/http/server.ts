@@ -13,6 +13,7 @@ import { ProjectsHandlers } from "./handlers/projects.ts"
 import { RoutesHandlers } from "./handlers/routes.ts"
 import { RunsHandlers } from "./handlers/runs.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
+import { SessionHandlers } from "./handlers/session.ts"
 import { StacksHandlers } from "./handlers/stacks.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
@@ -31,7 +32,8 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     ApplicationsHandlers,
     RoutesHandlers,
     WebhooksHandlers,
-    RunsHandlers
+    RunsHandlers,
+    SessionHandlers
   ]),
   Layer.provide(AllowedLive)
 )

@@ -8,6 +8,7 @@ import { LocksLive } from "./locks/Locks.ts"
 import { PlatformLive } from "./platform/PlatformLive.ts"
 import { InstanceLive } from "./runs/Instance.ts"
 import { RunsLive } from "./runs/RunsLive.ts"
+import { SessionsLive } from "./sessions/Sessions.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
@@ -44,7 +45,14 @@ const UpstreamsLive = Layer.mergeAll(PlatformLive, GitHostLive).pipe(
   Layer.provide(BoundedClient)
 )
 
-const LocalLive = Layer.mergeAll(LocalFilesLive, LocalProcessesLive, InstanceLive, HttpsProbeLive, PrivateTokenLive)
+const LocalLive = Layer.mergeAll(
+  LocalFilesLive,
+  LocalProcessesLive,
+  InstanceLive,
+  HttpsProbeLive,
+  PrivateTokenLive,
+  SessionsLive
+)
 
 /**
  * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that

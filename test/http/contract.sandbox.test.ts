@@ -57,7 +57,10 @@ const endpoints = [
   "GET /api/runs/{id}/events",
   "POST /api/runs/{id}/cancel",
   "GET /api/health",
-  "GET /api/overview"
+  "GET /api/overview",
+  "POST /api/session",
+  "GET /api/session",
+  "DELETE /api/session"
 ]
 
 const description = OpenApi.fromApi(BerthApi)

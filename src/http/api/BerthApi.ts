@@ -12,6 +12,7 @@ import { ProjectsApi } from "./ProjectsApi.ts"
 import { RoutesApi } from "./RoutesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { ServersApi } from "./ServersApi.ts"
+import { SessionApi } from "./SessionApi.ts"
 import { StacksApi } from "./StacksApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
@@ -30,6 +31,7 @@ export class BerthApi extends HttpApi.make("berth")
   .add(RoutesApi.middleware(Allowed))
   .add(WebhooksApi.middleware(Allowed))
   .add(RunsApi.middleware(Allowed))
+  .add(SessionApi.middleware(Allowed))
   .addError(ApiErrorFromBody)
   .middleware(KnownQuery)
   .annotate(OpenApi.Title, "Berth")

@@ -33,6 +33,7 @@ const operation = (node: Node): Node => {
   const needsOperator = node[accessKey] === "operator"
   return {
     ...others,
+    ...(node[accessKey] === "anyone" ? { security: [] } : {}),
     ...(isNode(body) ? { requestBody: { ...body, required: !acceptsNull(body) } } : {}),
     responses: {
       ...Object.fromEntries(answers),
@@ -64,9 +65,15 @@ export const secured = (spec: Node): Node => {
     scheme: "bearer",
     description: "`http.token` or one of `http.tokens` in the service's settings."
   }
+  const session = {
+    type: "apiKey",
+    in: "cookie",
+    name: "berth_session",
+    description: "What POST /api/session leaves in a browser, for the pages of the service."
+  }
   return {
     ...spec,
-    components: { ...components, securitySchemes: { token } },
-    security: [{ token: [] }]
+    components: { ...components, securitySchemes: { token, session } },
+    security: [{ token: [] }, { session: [] }]
   }
 }

@@ -132,6 +132,13 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   listRuns: [store],
   getRun: oneRun,
   watchRun: oneRun,
+  openSession: [
+    ...body,
+    [401, "The token is not one of the settings."],
+    [429, "Too many wrong tokens were tried just now."]
+  ],
+  showSession: [],
+  closeSession: [],
   cancelRun: [...oneRun, [409, "The run has ended already."]]
 }
 

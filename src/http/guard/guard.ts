@@ -1,18 +1,28 @@
 import { FileSystem, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
+import { Sessions } from "../../services/sessions/Sessions.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { PrivateToken } from "../../services/state/PrivateToken.ts"
 import { CurrentCaller, unknownCaller } from "../caller.ts"
 import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
+import { sessionIdIn } from "../session/cookie.ts"
+import { ownerNow } from "../session/holders.ts"
 import { readChunked, withText } from "./chunkedBody.ts"
 import { withBoundedJson } from "./jsonBody.ts"
-import { judge, maxBodyBytes, tooLong } from "./judge.ts"
+import { type GuardPolicy, judge, maxBodyBytes, tooLong } from "./judge.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
 
 const refused = (refusal: { readonly status: number; readonly message: string }) =>
   withSecurityHeaders(errorResponse(refusal), Option.none())
+
+/** Whose session a cookie is of. */
+const sessionOf = (cookie: string | undefined, policy: GuardPolicy, { find }: Sessions["Type"]) =>
+  Option.match(sessionIdIn(cookie), {
+    onNone: () => Effect.succeedNone,
+    onSome: (id) => Effect.map(find(id), Option.flatMap((session) => ownerNow(session, policy)))
+  })
 
 /**
  * Stands before every route and every method. A web page that a person happens to visit can send requests to loopback
@@ -23,11 +33,13 @@ export const guard = HttpMiddleware.make((app) =>
     const request = yield* HttpServerRequest.HttpServerRequest
     const policy = { ...(yield* (yield* Settings).guard), privateToken: yield* PrivateToken }
     const source = NodeHttpServerRequest.toIncomingMessage(request)
+    const session = yield* Effect.flatMap(Sessions, (sessions) => sessionOf(source.headers.cookie, policy, sessions))
     const verdict = judge({
       method: request.method,
       target: source.url ?? "",
       fromHere: isLoopback(source.socket.localAddress ?? ""),
-      rawHeaders: source.rawHeaders
+      rawHeaders: source.rawHeaders,
+      session
     }, policy)
     if (!verdict.allowed) return refused(verdict)
     if (verdict.preflight) return withSecurityHeaders(preflightResponse, verdict.origin)

@@ -1,19 +1,14 @@
-import { Option, type Redacted } from "effect"
-import { type NamedToken, nameOfToken } from "../../schema/Settings.ts"
+import { Option } from "effect"
 import { type Caller, localCaller } from "../caller.ts"
+import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
+import { sameSecret } from "../session/sameSecret.ts"
 import { isAsset, isNavigation } from "../webPage.ts"
-import { sameSecret } from "./sameSecret.ts"
 
 /** The most bytes that a request body may have. */
 export const maxBodyBytes = 1_000_000
 
 /** What the guard goes by; all of it comes from the settings. */
-export interface GuardPolicy {
-  /** An operator's. One of the tokens is required from every caller when there is any. */
-  readonly token: Option.Option<Redacted.Redacted>
-  readonly tokens: ReadonlyArray<NamedToken>
-  /** The service's own, which its user's programs on this machine have; it does instead of the other. */
-  readonly privateToken: Option.Option<Redacted.Redacted>
+export interface GuardPolicy extends Tokens {
   /** Accepted `Host` names beside the loopback ones. */
   readonly hosts: ReadonlyArray<string>
   /** Accepted browser origins beside the service's own. */
@@ -29,6 +24,8 @@ export interface RequestHead {
   readonly fromHere: boolean
   /** Names and values in turn, repeated headers included. */
   readonly rawHeaders: ReadonlyArray<string>
+  /** Whose session its cookie is of. */
+  readonly session: Option.Option<Caller>
 }
 
 /**
@@ -53,6 +50,12 @@ export const tooLong = {
 } as const satisfies Verdict
 /** Pages that say how to use the service and nothing of what it knows: a browser cannot send a token for them. */
 const openPages = ["/", "/reference", "/openapi.json"]
+
+const isLogIn = ({ method, target }: RequestHead) => method === "POST" && target === "/api/session"
+const isRead = ({ method }: RequestHead) => ["GET", "HEAD", "OPTIONS"].includes(method)
+
+const tokenRequired = "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of " +
+  "http.tokens>, or log in on the web page"
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
 
@@ -81,20 +84,6 @@ const bearerOf = (head: RequestHead): string | undefined => {
   return more.length === 0 ? /^Bearer +([^ ].*)$/i.exec(header ?? "")?.[1] : undefined
 }
 
-/** Whether a policy asks for a token at all. */
-export const wantsToken = ({ token, tokens }: Pick<GuardPolicy, "token" | "tokens">): boolean =>
-  Option.isSome(token) || tokens.length > 0
-
-/** Whose token this is. It is compared with every one, so that the time tells nothing of which it is. */
-export const holderOf = (
-  given: string,
-  { token, tokens }: Pick<GuardPolicy, "token" | "tokens">
-): Option.Option<Caller> => {
-  const general = Option.map(token, (token): NamedToken => ({ name: nameOfToken, token, role: "operator" }))
-  const [holder] = [...Option.toArray(general), ...tokens].filter((one) => sameSecret(given, one.token))
-  return Option.map(Option.fromNullable(holder), ({ name, role }) => ({ name, role }))
-}
-
 /** Whether a request may go on, by its head alone: before routing, and before a byte of its body is read. */
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
@@ -111,7 +100,11 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   const origins = valuesOf(head, "origin")
   const [origin] = origins
   const listed = origin !== undefined && origin !== "null" && policy.origins.includes(origin)
-  const own = origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`
+  // Behind a proxy the page may be on https under the same name.
+  const sameOrigin = [`http://${host.toLowerCase()}`, `https://${host.toLowerCase()}`].includes(
+    origin?.toLowerCase() ?? ""
+  )
+  const own = origin === undefined || sameOrigin
   if (origins.length > 1 || !(own || listed)) {
     return refuse(403, `The origin ${JSON.stringify(origin)} is not accepted: add it to http.origins in the settings`)
   }
@@ -121,15 +114,19 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   }
 
   const preflight = listed && head.method === "OPTIONS"
-  const isExempt = preflight || isOpenPage(head)
+  const isExempt = preflight || isOpenPage(head) || isLogIn(head)
+  // A browser adds the cookie to what a page of another site makes it send: only pages of this service may change anything.
+  const usesSession = given === undefined && wantsToken(policy) && Option.isSome(head.session)
+  if (usesSession && !isRead(head) && !sameOrigin && !sites.includes("same-origin")) {
+    return refuse(403, "A request with the session's cookie must come from a page of this service")
+  }
   const caller = isOwn || !wantsToken(policy)
     ? Option.some(localCaller())
+    : usesSession && own
+    ? head.session
     : Option.flatMap(Option.fromNullable(given), (given) => holderOf(given, policy))
   if (!isExempt && Option.isNone(caller)) {
-    return refuse(
-      401,
-      "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of http.tokens>"
-    )
+    return refuse(401, tokenRequired)
   }
   // Berth does not start beyond this machine without a token, but the settings may lose it later.
   if (!isOwn && !wantsToken(policy) && !head.fromHere) {

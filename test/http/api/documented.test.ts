@@ -90,8 +90,9 @@ describe("the description of the API", () => {
 
   it("says where the service is, and asks for the token at every operation when there is one", () => {
     expect(spec.servers).toEqual([{ url: "/", description: expect.any(String) }])
-    expect(secured({ ...spec })).toMatchObject({ security: [{ token: [] }] })
-    // An empty list of an operation's own would say that it needs no token.
-    expect(operations.filter((operation) => "security" in operation)).toEqual([])
+    expect(secured({ ...spec })).toMatchObject({ security: [{ token: [] }, { session: [] }] })
+    // An empty list of an operation's own says that it needs no token: only the log-in does not.
+    const open = operations.filter((operation) => "security" in operation)
+    expect(open).toMatchObject([{ operationId: "openSession", security: [] }])
   })
 })

@@ -9,9 +9,9 @@ const locked: GuardPolicy = { ...listed, token: Option.some(Redacted.make("s3cre
 const verdict = (
   headers: ReadonlyArray<readonly [string, string]>,
   policy: GuardPolicy = open,
-  { fromHere = true, method = "GET", target = "/api/health" }: Partial<RequestHead> = {}
+  { fromHere = true, method = "GET", session = Option.none(), target = "/api/health" }: Partial<RequestHead> = {}
 ) => {
-  const judged = judge({ method, target, fromHere, rawHeaders: headers.flat() }, policy)
+  const judged = judge({ method, target, fromHere, rawHeaders: headers.flat(), session }, policy)
   return judged.allowed ? 200 : judged.status
 }
 const host = ["Host", "localhost:3100"] as const
@@ -86,7 +86,13 @@ describe("judge", () => {
 
   it("answers a listed origin's preflight, whose browser sends no token yet", () => {
     const rawHeaders = [...host, "Origin", "http://ui.lan:5173"]
-    const preflight = judge({ method: "OPTIONS", target: "/api/servers", fromHere: true, rawHeaders }, locked)
+    const preflight = judge({
+      method: "OPTIONS",
+      target: "/api/servers",
+      fromHere: true,
+      rawHeaders,
+      session: Option.none()
+    }, locked)
     expect(preflight).toMatchObject({ allowed: true, preflight: true, origin: Option.some("http://ui.lan:5173") })
     expect(verdict([host], locked, { method: "OPTIONS" })).toBe(401)
   })
@@ -133,5 +139,52 @@ describe("judge", () => {
     expect(verdict([host], open, { fromHere: false })).toBe(401)
     expect(verdict([host], locked, { fromHere: false })).toBe(401)
     expect(verdict([host, ["Authorization", "Bearer s3cret"]], locked, { fromHere: false })).toBe(200)
+  })
+
+  const cookie = { session: Option.some({ name: "Ann", role: "operator" as const }) }
+  const post = { ...cookie, method: "POST", target: "/api/container/deploy" }
+  const page = ["Origin", "http://localhost:3100"] as const
+
+  it.each<[string, ReadonlyArray<readonly [string, string]>, Partial<RequestHead>, number]>([
+    ["a read with the cookie", [], cookie, 200],
+    ["a change from the service's own page", [page], post, 200],
+    ["a change from its page behind a proxy", [["Origin", "https://localhost:3100"]], post, 200],
+    ["a change that the browser says is of the same origin", [["Sec-Fetch-Site", "same-origin"]], post, 200],
+    ["a change that does not say where it comes from", [], post, 403],
+    ["a change from a typed address", [["Sec-Fetch-Site", "none"]], post, 403],
+    ["a change from a listed origin", [["Origin", "http://ui.lan:5173"]], post, 403],
+    ["a read from a listed origin", [["Origin", "http://ui.lan:5173"]], cookie, 401],
+    ["a change from another site", [["Origin", "https://evil.example"]], post, 403],
+    ["a wrong token beside the cookie", [["Authorization", "Bearer wrong"]], cookie, 401],
+    ["a change with the token beside the cookie", [["Authorization", "Bearer s3cret"]], post, 200],
+    ["a log-in without anything", [page], { method: "POST", target: "/api/session" }, 200],
+    [
+      "a log-in from another site",
+      [["Origin", "https://evil.example"]],
+      { method: "POST", target: "/api/session" },
+      403
+    ],
+    ["a log-out without anything", [page], { method: "DELETE", target: "/api/session" }, 401]
+  ])("of a session: %s", (_, headers, head, status) => {
+    expect(verdict([host, ...headers], locked, head)).toBe(status)
+  })
+
+  it("says whose token it was, and takes everybody for the user of this machine where none is needed", () => {
+    const tokens = [{ name: "Vic", token: Redacted.make("vics"), role: "viewer" as const }]
+    const callerWith = (policy: GuardPolicy, ...more: ReadonlyArray<string>) => {
+      const judged = judge({
+        method: "GET",
+        target: "/api/health",
+        fromHere: true,
+        rawHeaders: [...host, ...more],
+        session: Option.none()
+      }, policy)
+      return judged.allowed ? Option.getOrUndefined(judged.caller) : judged.status
+    }
+    const team = { ...locked, tokens }
+    expect(callerWith(team, "Authorization", "Bearer vics")).toEqual({ name: "Vic", role: "viewer" })
+    expect(callerWith(team, "Authorization", "Bearer s3cret")).toEqual({ name: "token", role: "operator" })
+    expect(callerWith({ ...team, token: Option.none() })).toBe(401)
+    expect(callerWith(open)).toMatchObject({ name: expect.stringContaining("@"), role: "operator" })
   })
 })

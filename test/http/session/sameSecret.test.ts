@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { sameSecret } from "../../../src/http/guard/sameSecret.ts"
+import { sameSecret } from "../../../src/http/session/sameSecret.ts"
 
 describe("sameSecret", () => {
   it.each([

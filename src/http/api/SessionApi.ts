@@ -1,0 +1,38 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { done } from "../../schema/described.ts"
+import { Session, SessionRequest } from "../../schema/Session.ts"
+import { forAnyone, forViewers } from "./access.ts"
+
+/** Logging in with a browser, which has no place for a token that scripts cannot read. */
+export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("openSession", "/api/session").annotateContext(forAnyone)
+      .setPayload(SessionRequest)
+      .addSuccess(Session)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Log in",
+          description:
+            "Opens a session for a token: its cookie does instead of the token, for requests of pages of this " +
+            "service. Where no token is needed there is no cookie either."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("showSession", "/api/session").annotateContext(forViewers)
+      .addSuccess(Session)
+      .annotateContext(
+        OpenApi.annotations({ summary: "Show who is asking", description: "The name and the role of the caller." })
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("closeSession", "/api/session").annotateContext(forViewers)
+      .addSuccess(Schema.Struct({ success: done }))
+      .annotateContext(
+        OpenApi.annotations({ summary: "Log out", description: "Ends the session and takes its cookie away." })
+      )
+  )
+  .annotate(OpenApi.Title, "Session")
+  .annotate(OpenApi.Description, "Logging in with a browser.")
+{}

@@ -1,0 +1,37 @@
+import { Option, Redacted } from "effect"
+import { type NamedToken, nameOfToken } from "../../schema/Settings.ts"
+import { digestOf, type SessionOwner } from "../../services/sessions/Sessions.ts"
+import { type Caller, localCaller } from "../caller.ts"
+import { sameSecret } from "./sameSecret.ts"
+
+/** The tokens that let callers in. */
+export interface Tokens {
+  /** An operator's. One of the tokens is required from every caller when there is any. */
+  readonly token: Option.Option<Redacted.Redacted>
+  readonly tokens: ReadonlyArray<NamedToken>
+  /** The service's own, which its user's programs on this machine have; it does instead of another. */
+  readonly privateToken: Option.Option<Redacted.Redacted>
+}
+
+/** Whether a token is asked for at all. */
+export const wantsToken = ({ token, tokens }: Pick<Tokens, "token" | "tokens">): boolean =>
+  Option.isSome(token) || tokens.length > 0
+
+const holders = ({ privateToken, token, tokens }: Tokens): ReadonlyArray<NamedToken> => [
+  ...Option.toArray(Option.map(privateToken, (token) => ({ ...localCaller(), token }))),
+  ...Option.toArray(Option.map(token, (token): NamedToken => ({ name: nameOfToken, token, role: "operator" }))),
+  ...tokens
+]
+
+const callerOf = ([holder]: ReadonlyArray<NamedToken>): Option.Option<Caller> =>
+  Option.map(Option.fromNullable(holder), ({ name, role }) => ({ name, role }))
+
+/** Whose token this is. It is compared with every one, so that the time tells nothing of which it is. */
+export const holderOf = (given: string, tokens: Tokens): Option.Option<Caller> =>
+  callerOf(holders(tokens).filter(({ token }) => sameSecret(given, token)))
+
+/** Whose session this is, as long as its token lets anybody in: its role is the one that the token has now. */
+export const ownerNow = ({ name, tokenDigest }: SessionOwner, tokens: Tokens): Option.Option<Caller> =>
+  callerOf(
+    holders(tokens).filter((holder) => holder.name === name && digestOf(Redacted.value(holder.token)) === tokenDigest)
+  )

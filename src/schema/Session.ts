@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+import { field, text, textOrNull } from "./described.ts"
+import { Role } from "./Settings.ts"
+import { strictBody } from "./strict.ts"
+
+const Token = Schema.Redacted(Schema.String.pipe(
+  Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" }),
+  Schema.minLength(1, { message: () => "must not be empty" })
+))
+
+/** What a log-in takes. */
+export const SessionRequest = Schema.Struct({
+  token: field(Token, "A token of the service's settings.")
+}).annotations({ identifier: "SessionRequest", ...strictBody })
+export interface SessionRequest extends Schema.Schema.Type<typeof SessionRequest> {}
+
+/** Who the service takes the caller for. */
+export const Session = Schema.Struct({
+  name: text("The name of the token, or user@machine where none is needed.", "Ann"),
+  role: field(Role, "What the caller may do: a viewer what changes nothing, an operator everything."),
+  expiresAt: textOrNull(
+    "When the session ends unless it is used again, in UTC; null without a session.",
+    "2026-01-02T15:04:05.678Z"
+  )
+}).annotations({ identifier: "Session" })
+export interface Session extends Schema.Schema.Type<typeof Session> {}
