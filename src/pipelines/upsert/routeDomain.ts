@@ -1,5 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Effect, Option } from "effect"
+import { Effect, Option, Ref } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import type { PlatformFailure } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -11,6 +11,7 @@ import { type EditFailure, editProxyFile, type EditServices } from "../routes/ed
 import { RouteEdit } from "../routes/RouteEdit.ts"
 import type { Agreed } from "./agreed.ts"
 import { type DomainHistory, type RouteDecision, routeWords, wantedRoute } from "./decideRoute.ts"
+import { doneBefore, type Intent } from "./intent.ts"
 import { clearsDomains } from "./proxyRoute.ts"
 import { routeChange, wayOf } from "./routeHistory.ts"
 
@@ -29,21 +30,38 @@ export interface DomainRoute extends DomainHistory {
   /** What was decided before; where nothing was, the changelog and the proxy file are read now. */
   readonly planned: Option.Option<RouteDecision>
   readonly agreed: Agreed
+  readonly intent: Intent
 }
 
 const routeInProxy = (wanted: DomainRoute) =>
   Effect.gen(function*() {
-    const { agreed, domain, planned } = wanted
+    const { agreed, domain, intent, planned } = wanted
     const proxyRoute = Option.isSome(planned) ? planned.value : yield* wantedRoute(wanted)
     const { owner, route } = proxyRoute
+    const first = yield* Ref.make(Option.none<Option.Option<Change>>())
     const edit = yield* editProxyFile((text) => ensureRoute(text, route, owner), {
       before: Option.map(planned, ({ before }) => before),
-      agreed: (now) => agreed(routeWords(now, proxyRoute))
+      // The file may be read and edited again, when somebody else has written it meanwhile.
+      agreed: (now) =>
+        Effect.zipRight(
+          agreed(routeWords(now, proxyRoute)),
+          Effect.whenEffect(
+            Effect.flatMap(
+              intent(RouteEdit.$is("Edited")(now) ? Option.some(routeChange(route)) : Option.none()),
+              (change) => Ref.set(first, Option.some(change))
+            ),
+            Effect.map(Ref.get(first), Option.isNone)
+          )
+        )
     })
+    const made = Option.flatten(yield* Ref.get(first))
     return RouteEdit.$match(edit, {
       Unchanged: ({ warnings }): Routed => ({
-        detail: warned(`${domain} is in the proxy file already`, warnings),
-        change: Option.none()
+        detail: warned(
+          Option.match(made, { onNone: () => `${domain} is in the proxy file already`, onSome: doneBefore }),
+          warnings
+        ),
+        change: made
       }),
       Edited: ({ change, warnings }) => ({
         detail: warned(`route ${route.routeName} ${change}: ${wayOf(route)}`, warnings),

@@ -8,6 +8,7 @@ import type { AppPlan } from "../applications/appPlan.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
 import type { Agreed } from "./agreed.ts"
 import { decideHostPort, HostPortAction, hostPortChange, hostPortWords, type PortDecision } from "./hostPortAction.ts"
+import { doneBefore, type Intent } from "./intent.ts"
 
 /** What became of the port: in words, and as a change when it is one. */
 export interface HostPortSet {
@@ -39,7 +40,8 @@ export const setHostPort = Effect.fn("setHostPort")(function*(
   plan: AppPlan,
   uuid: string,
   planned: Option.Option<PortDecision>,
-  agreed: Agreed
+  agreed: Agreed,
+  intent: Intent
 ): Effect.fn.Return<HostPortSet, PlatformFailure | SettingsError | PortHidden | StepMoved, Platform> {
   if (Option.isNone(plan.port)) return unchanged("no port")
   const port = plan.port.value
@@ -47,9 +49,14 @@ export const setHostPort = Effect.fn("setHostPort")(function*(
   const decision = Option.isSome(planned) ? planned.value : yield* decideHostPort(Option.some(uuid), port)
   const { action, envs } = decision
   yield* agreed(hostPortWords(decision, port))
-  const changed = (detail: string): HostPortSet => ({ detail, change: hostPortChange(action, port) })
+  const change = yield* intent(hostPortChange(action, port))
+  const changed = (detail: string): HostPortSet => ({ detail, change })
   return yield* HostPortAction.$match(action, {
-    Keep: () => Effect.succeed(unchanged(`${hostPortKey} is ${port} already`)),
+    Keep: () =>
+      Effect.succeed(Option.match(change, {
+        onNone: () => unchanged(`${hostPortKey} is ${port} already`),
+        onSome: (made) => changed(doneBefore(made))
+      })),
     Create: () =>
       Effect.map(platform.createEnv(uuid, hostPortKey, String(port)), () => {
         const doubt = envs._tag === "Right" ? "" : `; the variables could not be read: ${envs.left.message}`

@@ -20,6 +20,7 @@ import { describeChanges, describePlan, describeTarget, updatesOf } from "./desc
 import { findLive } from "./findLive.ts"
 import { findTarget } from "./findTarget.ts"
 import { type Decisions, type Held, notHeld } from "./Held.ts"
+import { intentIn } from "./intent.ts"
 import { KeptChange, KeptCheck, KeptDeployment, KeptPlan, KeptTarget } from "./kept.ts"
 import { readPlan } from "./readPlan.ts"
 import { type DomainRoute, type Routed, routeDomain } from "./routeDomain.ts"
@@ -73,6 +74,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
 > {
   const platform = yield* Platform
   const steps = yield* Steps
+  const intent = intentIn(steps)
 
   // A platform may show a repository's address with a token in it.
   const secrets = yield* secretsInUse
@@ -104,7 +106,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
   const port = yield* stage(
     "env",
     KeptChange,
-    () => setHostPort(plan, uuid, Option.flatten(decided("port")), agreed("env")),
+    () => setHostPort(plan, uuid, Option.flatten(decided("port")), agreed("env"), intent("env")),
     ({ detail }) => detail
   )
   const made = madeBy(plan, uuid, isNew)
@@ -116,7 +118,8 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
     namesakes,
     projectPath: request.projectPath,
     planned: Option.flatten(decided("route")),
-    agreed: agreed("route")
+    agreed: agreed("route"),
+    intent: intent("route")
   }, made)
 
   const changes = [...updates, ...Option.toArray(port.change), ...Option.toArray(routed.change)]
