@@ -1,4 +1,4 @@
-import { Effect, Option, Schema } from "effect"
+import { Effect, type Option, Schema } from "effect"
 import { Change } from "../../schema/Changelog.ts"
 import { once, Steps } from "../../services/runs/Steps.ts"
 
