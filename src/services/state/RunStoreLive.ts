@@ -1,7 +1,10 @@
 import { Clock, Deferred, Duration, Effect, Layer, Option, Ref, Schedule, Scope } from "effect"
-import { RunStoreUnavailable } from "../../schema/Run.ts"
+import { type Run, RunStoreUnavailable } from "../../schema/Run.ts"
 import { RunStore } from "../runs/RunStore.ts"
 import { Settings } from "../settings/Settings.ts"
+import { type HolderNote, holderOf, noteHolder } from "./storeHolder.ts"
+
+const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
 
 type Opened = Omit<RunStore["Type"], "ready">
 
@@ -26,7 +29,9 @@ export const runStoreIn = (
       const scope = yield* Effect.scope
       const opened = yield* Deferred.make<Opened>()
       const isWanted = yield* Ref.make(false)
-      const hindrance = yield* Ref.make("another Berth of this machine uses it. Stop that one, or use its address")
+      const hindrance = yield* Ref.make(usedBy("another Berth"))
+      const note = yield* Deferred.make<HolderNote>()
+      const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
 
       const purge = Effect.gen(function*() {
         const store = yield* Deferred.await(opened)
@@ -34,15 +39,24 @@ export const runStoreIn = (
         const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(keep)
         yield* Effect.ignore(store.purge(before, mostKept))
       })
+      const waiting = Effect.gen(function*() {
+        const holder = yield* holderOf(file)
+        const words = usedBy(
+          Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
+        )
+        if ((yield* Ref.getAndSet(hindrance, words)) === words) return
+        if (Option.isSome(holder)) yield* Effect.logInfo(`Waiting for another berth: ${holder.value}`)
+      })
       // What it takes is loaded with the first use: it has parts in machine code.
       const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
       const open = Effect.gen(function*() {
         const [{ openState }, { reasonOf }] = yield* load
-        const store = yield* openState(file).pipe(
+        const store = yield* openState(file, waiting).pipe(
           Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
           Effect.retry(Schedule.spaced(reopenPause)),
           Effect.orDie
         )
+        yield* Deferred.succeed(note, yield* noteHolder(file))
         yield* Deferred.succeed(opened, store)
         yield* Effect.repeat(purge, Schedule.spaced(purgePause))
       })
@@ -61,8 +75,8 @@ export const runStoreIn = (
       return RunStore.of({
         name: file,
         ready: Effect.asVoid(opening),
-        insert: (stored) => using((store) => store.insert(stored)),
-        save: (run) => using((store) => store.save(run)),
+        insert: (stored) => using((store) => Effect.zipLeft(store.insert(stored), changed(stored.run))),
+        save: (run) => using((store) => Effect.zipLeft(store.save(run), changed(run))),
         find: (id) => using((store) => store.find(id)),
         list: (query) => using((store) => store.list(query)),
         findByKey: (key, since) => using((store) => store.findByKey(key, since)),

@@ -69,18 +69,18 @@ const checkFile = (file: string, client: SqlClient.SqlClient) =>
 /**
  * Opens the store of runs in a file, which is this process's until the scope closes. A file that is damaged is set aside
  * and a new one begun; one that another process has is waited for.
+ * @param waiting executed again and again while another process has it
  */
 export const openState = (
-  file: string
+  file: string,
+  waiting: Effect.Effect<void>
 ): Effect.Effect<Omit<RunStore["Type"], "ready">, SqlError, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const open = attempt(file, scope)
     const client = yield* open.pipe(
       Effect.catchIf(isDamage, () => Effect.zipRight(setAside(file), open)),
-      Effect.tapError((error) =>
-        isBusy(error) ? Effect.logDebug(`waiting for another Berth that uses ${file}`) : Effect.void
-      ),
+      Effect.tapError((error) => isBusy(error) ? waiting : Effect.void),
       Effect.retry({ while: isBusy, schedule: Schedule.spaced("200 millis") })
     )
     const store = yield* Effect.provideService(makeSqlRunStore(file), SqlClient.SqlClient, client)

@@ -4,6 +4,7 @@ import type { Scope } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { Settings } from "../settings/Settings.ts"
 import { BoundedClient } from "../upstream/boundedClient.ts"
+import { isProcess } from "./isProcess.ts"
 import { PrivateToken } from "./PrivateToken.ts"
 
 /** What a service leaves beside its settings file, so that other programs of the same user find it. */
@@ -34,16 +35,6 @@ const recordIn = (file: string) =>
     return yield* Effect.option(Schema.decode(ServiceRecord)(text))
   }).pipe(Effect.orElseSucceed(() => Option.none<LiveService>()))
 
-// A process of somebody else cannot be signalled: it is not the one that left the record.
-const isProcess = (pid: number) =>
-  Effect.sync(() => {
-    try {
-      return process.kill(pid, 0)
-    } catch {
-      return false
-    }
-  })
-
 const answers = ({ address, token }: LiveService) =>
   HttpClient.execute(HttpClientRequest.bearerToken(HttpClientRequest.get(`${address}/api/health`), token)).pipe(
     Effect.map(({ status }) => status === 200),
@@ -54,7 +45,7 @@ const answers = ({ address, token }: LiveService) =>
   )
 
 const isLive = (service: LiveService) =>
-  Effect.flatMap(isProcess(service.pid), (is) => is ? answers(service) : Effect.succeed(false))
+  Effect.suspend(() => isProcess(service.pid) ? answers(service) : Effect.succeed(false))
 
 /**
  * The service that runs with a settings file, if one does. What a service left that was killed is not taken for one: its

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, type Duration, Effect, Exit, Layer, Option, Scope } from "effect"
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Run } from "../../../src/schema/Run.ts"
 import { RunStore } from "../../../src/services/runs/RunStore.ts"
 import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
 import { runStoreIn } from "../../../src/services/state/RunStoreLive.ts"
+import { holderOf } from "../../../src/services/state/storeHolder.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -121,12 +123,39 @@ describe("runs in a file", () => {
       const file = join(yield* temporaryDirectory, "berth.db")
       yield* using(file, (store) =>
         Effect.gen(function*() {
-          yield* store.insert(stored(run(1)))
+          yield* store.insert(stored(run(1, { state: "running" })))
+          yield* store.insert(stored(run(2)))
           const refused = yield* Effect.flip(using(file, (other) => other.list({}), "1 second"))
           expect(refused).toMatchObject({ status: 503 })
-          expect(refused.message).toContain("another Berth of this machine uses it")
+          expect(refused.message).toContain(
+            `another Berth (deploy of shop, process ${process.pid}) of this machine uses it`
+          )
         }))
-      expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(1)
+      expect(existsSync(`${file}.holder`)).toBe(false)
+      expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(2)
+    }))
+
+  it.scopedLive("name nobody who has died, and no run that has ended, as who has them", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "berth.db")
+      expect(yield* holderOf(file)).toEqual(Option.none())
+      yield* using(file, (store) =>
+        Effect.gen(function*() {
+          const many = [1, 2, 3, 4, 5].map((number) =>
+            run(number, { state: "running", subject: { appName: `a${number}` } })
+          )
+          yield* Effect.forEach(many, (run) => store.insert(stored(run)))
+          expect(yield* holderOf(file)).toEqual(
+            Option.some(`deploy of a1, deploy of a2, deploy of a3, 2 more, process ${process.pid}`)
+          )
+          yield* Effect.forEach(many.slice(1), (run) => store.save({ ...run, state: "failed" }))
+          expect(yield* holderOf(file)).toEqual(Option.some(`deploy of a1, process ${process.pid}`))
+        }))
+      const { pid } = spawnSync(process.execPath, ["--version"])
+      for (const text of [JSON.stringify({ pid, runs: [] }), "{", "x".repeat(200_000)]) {
+        writeFileSync(`${file}.holder`, text)
+        expect(yield* holderOf(file)).toEqual(Option.none())
+      }
     }))
 
   it.scopedLive.each([
