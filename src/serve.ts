@@ -5,6 +5,7 @@ import { LeaveAddress } from "./http/leaveAddress.ts"
 import { listen } from "./http/listen.ts"
 import { requireToken } from "./http/loopback.ts"
 import { Http } from "./http/server.ts"
+import { AgentTools } from "./mcp/http.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { servicesLive } from "./services/ServicesLive.ts"
 import { Settings } from "./services/settings/Settings.ts"
@@ -47,5 +48,5 @@ export const serve = Effect.gen(function*() {
   yield* Effect.provide(requireToken(address.host), services)
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
   const here = Layer.provide(LeaveAddress, NodeContext.layer)
-  yield* Layer.launch(listen(Layer.mergeAll(Http, told, here), services, address))
+  yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address))
 }).pipe(Effect.provide(SafeLoggerLive))

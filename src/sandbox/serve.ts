@@ -5,6 +5,7 @@ import type { Scope } from "effect"
 import { baseUrl } from "../http/announce.ts"
 import { listen } from "../http/listen.ts"
 import { Http } from "../http/server.ts"
+import { AgentTools } from "../mcp/http.ts"
 import { servicesLive } from "../services/ServicesLive.ts"
 import { loopback } from "./loopback.ts"
 import { clearLeftBehind } from "./ownedDirectory.ts"
@@ -76,7 +77,7 @@ export const serveSandbox = (args: ReadonlyArray<string>) =>
     const world = yield* makeAskedWorld(args)
     const services = Layer.provide(servicesLive(world.settingsFile), NodeContext.layer)
     const serve = (port: number) =>
-      listen(Layer.merge(Http, Greet(world)), Layer.merge(services, NodeContext.layer), { host: loopback, port })
+      listen(Layer.merge(Layer.provide(Http, AgentTools), Greet(world)), Layer.merge(services, NodeContext.layer), { host: loopback, port })
     yield* Layer.launch(Option.match(asked, {
       onSome: serve,
       // Another Berth may be at the usual port.

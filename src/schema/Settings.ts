@@ -27,6 +27,8 @@ const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
 const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
   Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))
 
+const YesOrNo = Schema.Boolean.annotations(saying("must be true or false"))
+
 /**
  * Every setting of the file but `servers`, by its dotted name: what its text must be and what holds when it is absent.
  * A setting without a default that a request needs and lacks fails that request. `LocalPath` values are made
@@ -76,6 +78,8 @@ export const settingDefinitions = {
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),
   "runs.keep": defaulted(DurationText, Duration.days(90)),
+  "mcp.enabled": defaulted(YesOrNo, true),
+  "mcp.readOnly": defaulted(YesOrNo, false),
   "http.token": optional(Secret),
   "http.hosts": defaulted(Texts, []),
   "http.origins": defaulted(Texts, [])

@@ -1,13 +1,11 @@
-import { FetchHttpClient, HttpApiBuilder, HttpApp, HttpClient, HttpClientRequest, HttpServer } from "@effect/platform"
+import { HttpApiBuilder, HttpApp, type HttpClientRequest, HttpServer } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Layer } from "effect"
 import { EndpointsLive } from "../../http/server.ts"
 import { takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
-import { Berth, type Door, make } from "../Berth.ts"
-
-// No request leaves the process: this only makes an address of each path.
-const origin = "http://berth.invalid"
+import { Berth, type Door } from "../Berth.ts"
+import { origin, overHandlers } from "./overHandlers.ts"
 
 /** Whether a request has to do with runs: what an earlier process left is taken up before it. */
 const isAboutRuns = ({ headers, url }: HttpClientRequest.HttpClientRequest) =>
@@ -32,16 +30,10 @@ export const inProcess = (
       )
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
       const taken = yield* Effect.cached(Effect.provide(takeUpRuns, runtime))
-      const handling = Layer.succeed(FetchHttpClient.Fetch, (input, init) => handle(new Request(input, init)))
-      const http = yield* Effect.provide(HttpClient.HttpClient, Layer.provide(FetchHttpClient.layer, handling))
-      return yield* make(
-        http.pipe(
-          HttpClient.mapRequest((request) =>
-            request.pipe(HttpClientRequest.prependUrl(origin), HttpClientRequest.setHeader("berth-door", door))
-          ),
-          HttpClient.transform((answer, request) => isAboutRuns(request) ? Effect.zipRight(taken, answer) : answer)
-        ),
-        { where: "this process", outlives: false }
-      )
+      return yield* overHandlers(handle, {
+        door,
+        outlives: false,
+        before: (request) => isAboutRuns(request) ? taken : Effect.void
+      })
     })
   )

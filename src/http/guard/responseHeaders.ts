@@ -59,7 +59,7 @@ export const withSecurityHeaders = (
     ...(Option.isSome(origin)
       ? {
         "access-control-allow-origin": origin.value,
-        "access-control-expose-headers": "berth-run, location, preference-applied",
+        "access-control-expose-headers": "berth-run, location, preference-applied, mcp-session-id",
         "cross-origin-resource-policy": "cross-origin",
         "vary": "Origin"
       }
@@ -72,7 +72,9 @@ export const preflightResponse = HttpServerResponse.empty({
   status: 204,
   headers: {
     "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-    "access-control-allow-headers": "content-type, authorization, prefer, idempotency-key, last-event-id",
+    "access-control-allow-headers":
+      "content-type, authorization, prefer, idempotency-key, last-event-id, mcp-session-id, mcp-protocol-version, " +
+      "mcp-method, mcp-name",
     "access-control-max-age": "600"
   }
 })

@@ -154,7 +154,8 @@ describe("the guard", () => {
       expect(preflight.headers.get("cache-control")).toBe("no-store")
       expect(cors(preflight)).toEqual({
         ...reading,
-        "access-control-allow-headers": "content-type, authorization, prefer, idempotency-key, last-event-id",
+        "access-control-allow-headers": "content-type, authorization, prefer, idempotency-key, last-event-id, " +
+          "mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
         "access-control-allow-methods": "GET, POST, PATCH, DELETE",
         "access-control-max-age": "600"
       })

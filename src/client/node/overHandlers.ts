@@ -1,0 +1,40 @@
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Effect, Layer } from "effect"
+import { type Berth, type Door, make } from "../Berth.ts"
+
+/** What an address of this process begins with. No request leaves it: this only makes an address of each path. */
+export const origin = "http://berth.invalid"
+
+/** Answers a request as the service does. */
+export type Handle = (request: Request) => Promise<Response>
+
+/** Requests of an effect are answered by these handlers. */
+export const answeredBy = (handle: Handle) => (...asked: ConstructorParameters<typeof Request>): Promise<Response> =>
+  handle(new Request(...asked))
+
+/**
+ * The service over handlers of this process, which requests reach without a socket.
+ * @param outlives whether its runs go on when whoever asks has ended
+ * @param before what comes before the answer to a request
+ */
+export const overHandlers = (
+  handle: Handle,
+  { before, door, outlives }: {
+    readonly door: Door
+    readonly outlives: boolean
+    readonly before: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<void>
+  }
+): Effect.Effect<Berth["Type"]> =>
+  Effect.gen(function*() {
+    const handling = Layer.succeed(FetchHttpClient.Fetch, answeredBy(handle))
+    const http = yield* Effect.provide(HttpClient.HttpClient, Layer.provide(FetchHttpClient.layer, handling))
+    return yield* make(
+      http.pipe(
+        HttpClient.mapRequest((request) =>
+          request.pipe(HttpClientRequest.prependUrl(origin), HttpClientRequest.setHeader("berth-door", door))
+        ),
+        HttpClient.transform((answer, request) => Effect.zipRight(before(request), answer))
+      ),
+      { where: "this process", outlives }
+    )
+  })

@@ -1,0 +1,75 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+  type ServerContext
+} from "@modelcontextprotocol/server"
+import { Effect } from "effect"
+import { version } from "../schema/version.ts"
+import { instructions } from "./guide.ts"
+import { readResource, resources, resourceTemplates } from "./resources.ts"
+import type { RunRequest } from "./RunRequest.ts"
+import type { Heard, Tool } from "./Tool.ts"
+
+const described = (
+  { description, destructive, idempotent, inputSchema, name, outputSchema, readOnly, title }: Tool
+) => ({
+  name,
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations: readOnly
+    ? { readOnlyHint: true, openWorldHint: false }
+    : { readOnlyHint: false, destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: false }
+})
+
+/** Tells an agent that gave a token for it how far its call has come. */
+const heardBy = ({ mcpReq }: ServerContext): Heard => {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return () => Effect.void
+  let progress = 0
+  return (message) =>
+    Effect.ignore(Effect.tryPromise(() => {
+      progress += 1
+      return mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } })
+    }))
+}
+
+const answerTo = (tool: Tool, given: unknown, heard: Heard) =>
+  Effect.match(tool.call(given, heard), {
+    onSuccess: ({ structured, text }) => ({
+      content: [{ type: "text" as const, text }],
+      structuredContent: { ...structured }
+    }),
+    // A client of the older protocol takes no data beside a failure.
+    onFailure: ({ message }) => ({ content: [{ type: "text" as const, text: message }], isError: true })
+  })
+
+/** Speaks the protocol with one agent, or answers one request of it, with these tools. */
+export const agentServer = (tools: ReadonlyArray<Tool>, run: RunRequest): Server => {
+  const server = new Server(
+    { name: "berth", title: "Berth", version },
+    { capabilities: { tools: {}, resources: {} }, instructions }
+  )
+  server.setRequestHandler("tools/list", () => ({ tools: tools.map(described) }))
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const tool = tools.find(({ name }) => name === params.name)
+    if (tool === undefined) {
+      const known = tools.map(({ name }) => name).join(", ")
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such tool. Known tools: ${known}`)
+    }
+    return run(answerTo(tool, params.arguments, heardBy(context)), { signal: context.mcpReq.signal })
+  })
+  server.setRequestHandler("resources/list", () => ({ resources }))
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }))
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
+    const read = await run(Effect.either(readResource(uri)), { signal })
+    if (read._tag === "Right") return { contents: [read.right] }
+    throw read.left.status === 404
+      ? new ResourceNotFoundError(uri, read.left.message)
+      : new ProtocolError(ProtocolErrorCode.InternalError, read.left.message)
+  })
+  return server
+}

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { Berth } from "../client/Berth.ts"
+import { BerthError } from "../client/BerthError.ts"
+import { guide, guideUri } from "./guide.ts"
+import { briefOf } from "./runOutcome.ts"
+
+/** The resources that have an address of their own. */
+export const resources = [
+  { uri: guideUri, name: "guide", title: "Working with Berth", mimeType: "text/markdown" }
+]
+
+/** The resources whose address has a part to fill in. */
+export const resourceTemplates = [
+  { uriTemplate: "berth://runs/{id}", name: "run", title: "A run", mimeType: "application/json" }
+]
+
+const runIn = /^berth:\/\/runs\/([A-Za-z0-9-]{1,100})$/
+
+/** Reads a resource. Where there is none of this address, the failure has the status 404. */
+export const readResource = (uri: string) =>
+  Effect.gen(function*() {
+    if (uri === guideUri) return { uri, mimeType: "text/markdown", text: guide }
+    const id = runIn.exec(uri)?.[1]
+    if (id === undefined) {
+      const known = [guideUri, ...resourceTemplates.map(({ uriTemplate }) => uriTemplate)].join(", ")
+      const message = `There is no such resource. Known resources: ${known}`
+      return yield* new BerthError({ reason: "refused", status: 404, message })
+    }
+    const berth = yield* Berth
+    const run = yield* berth.use((api) => api.getRun({ path: { id } }))
+    return { uri, mimeType: "application/json", text: JSON.stringify(briefOf(run)) }
+  })

@@ -1,0 +1,63 @@
+import { Effect, Schema } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { CompareRequest, Comparison } from "../../schema/Compare.ts"
+import { ContainerPlan } from "../../schema/ContainerPlan.ts"
+import { ContainerPlanRequest, RollbackRequest } from "../../schema/Deploy.ts"
+import { PlanHash } from "../../schema/PlatformPlan.ts"
+import { RunBrief, runOutcome } from "../runOutcome.ts"
+import { tool } from "../Tool.ts"
+
+const applied = "Waits up to 45 seconds; a longer run goes on, and get_run tells its end."
+
+export const planDeploy = tool({
+  name: "plan_deploy",
+  title: "Plan a deploy",
+  description: "What a deploy of a project to a server would send, start, replace and remove now, and what it would " +
+    "stop at. Changes nothing; its planHash is what apply_deploy needs.",
+  hints: "reads",
+  input: Schema.Struct(ContainerPlanRequest.fields),
+  output: ContainerPlan,
+  call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.containerPlan({ payload })))
+})
+
+export const applyDeploy = tool({
+  name: "apply_deploy",
+  title: "Deploy as planned",
+  description:
+    "Deploys a project exactly as plan_deploy said; where something has moved since, nothing is changed and " +
+    `the answer says what moved. ${applied}`,
+  hints: "replaces",
+  input: Schema.Struct({
+    ...ContainerPlanRequest.fields,
+    planHash: PlanHash.annotations({ description: "The planHash that plan_deploy answered." })
+  }),
+  output: RunBrief,
+  call: (payload, heard) => runOutcome((api) => api.deploy({ payload }), heard)
+})
+
+export const rollback = tool({
+  name: "rollback",
+  title: "Roll a stack back",
+  description:
+    "Runs a release again that the server keeps, with its files and images; nothing of the project is needed. " +
+    "A release that is not kept is refused with the ids of those that are, and nothing is changed.",
+  hints: "replaces",
+  input: Schema.Struct({
+    ...RollbackRequest.fields,
+    release: Schema.NonEmptyString.annotations({ description: "The id of the release to run." })
+  }),
+  output: RunBrief,
+  call: (payload, heard) => runOutcome((api) => api.rollback({ payload }), heard)
+})
+
+export const compare = tool({
+  name: "compare",
+  title: "Compare with what is deployed",
+  description:
+    "A project beside its deployed copy, file by file, with diffs of small text files and the names of the " +
+    "variables that differ. Never shows the value of a variable.",
+  hints: "reads",
+  input: Schema.Struct(CompareRequest.fields),
+  output: Comparison,
+  call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.compareProject({ payload })))
+})

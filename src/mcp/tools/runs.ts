@@ -1,0 +1,59 @@
+import { Effect, Schema } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { RunKind, RunState } from "../../schema/Run.ts"
+import { briefOf, RunBrief } from "../runOutcome.ts"
+import { tool } from "../Tool.ts"
+
+const mostListed = 50
+
+const RunId = Schema.Struct({ id: Schema.NonEmptyString.annotations({ description: "The id of the run." }) })
+
+const Listed = Schema.Struct({
+  runs: Schema.Array(RunBrief.pick("id", "kind", "state", "subject", "requestedAt", "endedAt", "error")),
+  next: Schema.NullOr(Schema.String)
+})
+
+export const listRuns = tool({
+  name: "list_runs",
+  title: "List runs",
+  description: "Deploys, rollbacks, builds, pulls and upserts, the newest first. get_run tells one with its steps.",
+  hints: "reads",
+  input: Schema.Struct({
+    kind: Schema.optional(RunKind),
+    state: Schema.optional(RunState),
+    limit: Schema.optional(Schema.Int.pipe(Schema.between(1, mostListed))).annotations({
+      description: "How many at most; 10 unless given."
+    }),
+    before: Schema.optional(Schema.String).annotations({ description: "The `next` of the page before." })
+  }),
+  output: Listed,
+  call: ({ limit = 10, ...query }) =>
+    Effect.gen(function*() {
+      const berth = yield* Berth
+      const { next, runs } = yield* berth.use((api) => api.listRuns({ urlParams: { ...query, limit } }))
+      return { runs: runs.map(briefOf), next }
+    })
+})
+
+export const getRun = tool({
+  name: "get_run",
+  title: "Look at a run",
+  description:
+    "How far a run has come, step by step, and its result or what it failed at. A run that is under way goes " +
+    "on whether or not anybody asks.",
+  hints: "reads",
+  input: RunId,
+  output: RunBrief,
+  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.getRun({ path })), briefOf))
+})
+
+export const cancelRun = tool({
+  name: "cancel_run",
+  title: "Cancel a run",
+  description: "Stops a run at its next safe point and undoes what it has done, as after a failure. A run that waits " +
+    "never starts; one that has ended cannot be cancelled.",
+  hints: "replaces",
+  input: RunId,
+  output: RunBrief,
+  call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.cancelRun({ path })), briefOf))
+})
