@@ -144,6 +144,18 @@ export class RemoteArgumentRefused extends Schema.TaggedError<RemoteArgumentRefu
   }
 }
 
+/** As many logs of a server are followed as its connection for that has room for. */
+export class TooManyFollowers extends Schema.TaggedError<TooManyFollowers>()("TooManyFollowers", {
+  server: Schema.String,
+  most: Schema.Number
+}) {
+  readonly status = 429
+  override get message() {
+    return `${this.most} logs of "${this.server}" are being followed already, which is as many as can be at a time: ` +
+      "stop following one of them, or ask for the logs as they are"
+  }
+}
+
 /** Everything that can go wrong between Berth and a server. */
 export type SshError =
   | ServerUnreachable
@@ -155,3 +167,4 @@ export type SshError =
   | RemoteOutputTooLong
   | SudoRefused
   | RemoteArgumentRefused
+  | TooManyFollowers

@@ -77,6 +77,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   followLogs: [
     ...server,
     [404, "There is no such container or stack."],
+    [429, "As many logs of the server are followed as can be at a time."],
     [500, "Neither a container nor a stack is named."]
   ],
   serverStats: [...server, [502, "Docker does not tell what the containers use."]],

@@ -16,7 +16,8 @@ export const followLogsCommand = (
   what: `following the logs of ${source.kind === "container" ? source.name : source.remotePath}`,
   script,
   args: [source.kind, source.kind === "container" ? source.name : source.remotePath, String(lines), since],
-  sudo
+  sudo,
+  lane: "followers"
 })
 
 /** How much of a line is read, in characters: more than is handed on, so that a secret at the cut is still known. */

@@ -3,6 +3,7 @@ import type { Scope } from "effect"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
 import { type LogEvent, noSource, NothingToFollow } from "../../schema/Logs.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
+import type { TooManyFollowers } from "../../schema/Ssh.ts"
 import { boundedLines } from "../../services/bytes/boundedLines.ts"
 import { lastBytes } from "../../services/bytes/lastBytes.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -29,7 +30,7 @@ export const followLogs = Effect.fn("followLogs")(function*(
   query: LogsQuery
 ): Effect.fn.Return<
   Stream.Stream<LogEvent, LogsFailed>,
-  LogsFailed | LogsQueryInvalid | NothingToFollow | ServerNotFound,
+  LogsFailed | LogsQueryInvalid | NothingToFollow | ServerNotFound | TooManyFollowers,
   Settings | Ssh | Scope.Scope
 > {
   const settings = yield* Settings
@@ -42,7 +43,7 @@ export const followLogs = Effect.fn("followLogs")(function*(
   const orRefused = ({ message }: { readonly message: string }) => failed(dockerHelp(message, server))
   const process = yield* Effect.mapError(
     (yield* Ssh).spawn(server, followLogsCommand(source, wanted, server.useSudo)),
-    orRefused
+    (error) => error._tag === "TooManyFollowers" ? error : orRefused(error)
   )
   const said = lastBytes(4 * 1024)
   const quiet = yield* process.stderr.pipe(

@@ -2,24 +2,37 @@ import { Clock, Context, Deferred, Duration, Effect, Layer, RcMap } from "effect
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import type { ServerAccess } from "../../schema/Server.ts"
-import { channelsAtOnce, connect, isOver } from "./connection.ts"
+import { TooManyFollowers } from "../../schema/Ssh.ts"
+import { connect, isOver } from "./connection.ts"
 import type { ConnectError, Connection } from "./connection.ts"
 import type { HostKeys } from "./HostKeys.ts"
 import { reveal } from "./logIn.ts"
+import type { Lane } from "./RemoteCommand.ts"
 
 const idleMillis = Duration.toMillis("5 minutes")
 
-/** One warm connection a server, shared by commands and file transfer. */
+/**
+ * How many channels each lane's connection has, and how many may use it. sshd runs at most 10 sessions on a connection and
+ * frees one late. Work waits for its turn; a follower would wait for nobody knows how long.
+ */
+const lanes: Readonly<Record<Lane, { readonly channels: number; readonly mostUsers: number }>> = {
+  work: { channels: 4, mostUsers: Number.POSITIVE_INFINITY },
+  followers: { channels: 8, mostUsers: 8 }
+}
+
+/** Warm connections, one a server for each lane: that of work is shared by commands and file transfer. */
 export class Connections extends Context.Tag("berth/Connections")<Connections, {
   /** The server's connection; a new one when there is none, or the last one broke. It is in use until the scope closes. */
   readonly get: (
-    server: ServerAccess
-  ) => Effect.Effect<Connection, ConnectError, Scope.Scope>
+    server: ServerAccess,
+    lane: Lane
+  ) => Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope>
 }>() {}
 
 /** Which connection this is. Each is met by its own key, so that the end of one cannot take the next with it. */
 interface Key {
   readonly server: ServerAccess
+  readonly lane: Lane
   readonly identity: string
   /** How many use the connection now, and when the last of them left. */
   users: number
@@ -47,8 +60,9 @@ const idle = (key: Key): Effect.Effect<void> =>
 
 // Two stored servers with the same address and log-in share a connection; another password makes another one. The
 // secrets go in as a digest that nobody else can compute.
-const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username }: ServerAccess): string =>
+const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username }: ServerAccess, lane: Lane): string =>
   createHmac("sha256", pepper).update(JSON.stringify([
+    lane,
     host.toLowerCase(),
     port,
     username,
@@ -64,9 +78,9 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))
     const current = new Map<string, Key>()
-    const keyOf = (server: ServerAccess): Key => {
-      const identity = identify(server)
-      const key = current.get(identity) ?? { server, identity, users: 0, leftAt: 0 }
+    const keyOf = (server: ServerAccess, lane: Lane): Key => {
+      const identity = identify(server, lane)
+      const key = current.get(identity) ?? { server, lane, identity, users: 0, leftAt: 0 }
       current.set(identity, key)
       return key
     }
@@ -78,12 +92,12 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       // The map provides the services, and the scope of the one connection: with the layer's scope none would close.
       lookup: (key: Key) =>
         Effect.gen(function*() {
-          const connection = yield* connect(key.server)
+          const connection = yield* connect(key.server, lanes[key.lane].channels)
           const broken = Effect.ignore(Deferred.await(connection.lost))
           yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(
             Effect.zipRight(retire(key)),
             // Those who wait for a channel look again, and go to the next connection.
-            Effect.zipRight(connection.slots.release(channelsAtOnce)),
+            Effect.zipRight(connection.slots.release(lanes[key.lane].channels)),
             Effect.forkScoped
           )
           yield* Effect.addFinalizer(() => Effect.sync(() => forget(key)))
@@ -103,12 +117,17 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
         return RcMap.invalidate(connections, key)
       })
 
-    const get = (server: ServerAccess): Effect.Effect<Connection, ConnectError, Scope.Scope> =>
+    const get = (
+      server: ServerAccess,
+      lane: Lane
+    ): Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope> =>
       Effect.gen(function*() {
-        const key = keyOf(server)
+        const key = keyOf(server, lane)
+        const { mostUsers } = lanes[lane]
+        if (key.users >= mostUsers) return yield* new TooManyFollowers({ server: server.name, most: mostUsers })
         yield* using(key)
         const connection = yield* RcMap.get(connections, key)
-        return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server)) : connection
+        return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server, lane)) : connection
       })
     return Connections.of({ get })
   })

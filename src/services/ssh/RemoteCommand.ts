@@ -1,4 +1,10 @@
 /**
+ * A connection of its own for each kind of command: `work` for what comes to its end, `followers` for what stays open for
+ * as long as somebody reads it, of which there are only so many at a time.
+ */
+export type Lane = "work" | "followers"
+
+/**
  * A command for a server. The script is a constant of the program; whatever a person or a file supplied is an
  * argument, which the script sees as `"$1"`, `"$2"` and so on, and which is never read as shell text.
  */
@@ -17,4 +23,6 @@ export interface RemoteCommand {
   readonly stdin?: string | Uint8Array
   /** Whether `as_root` goes through sudo. On a server whose user is root it never does. */
   readonly sudo: boolean
+  /** Which of the server's connections it goes over; `work` when absent. */
+  readonly lane?: Lane
 }

@@ -125,7 +125,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
         const text = yield* renderCommand(command)
         const input = yield* inputOf(server, command)
         const exited = yield* Deferred.make<number | null>()
-        const open = yield* openChannel(connections, server, running(text, exited))
+        const open = yield* openChannel(connections, server, running(text, exited), command.lane)
         return { exited, input, open }
       })
 

@@ -3,9 +3,11 @@ import type { Context, Duration, Scope } from "effect"
 import type { Client } from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { ConnectionLost, ServerUnreachable } from "../../schema/Ssh.ts"
+import type { TooManyFollowers } from "../../schema/Ssh.ts"
 import { isOver, stillConnected, where } from "./connection.ts"
 import type { ConnectError, Connection } from "./connection.ts"
 import type { Connections } from "./Connections.ts"
+import type { Lane } from "./RemoteCommand.ts"
 
 /** What every channel has in common, commands' and file transfer's. */
 interface Closable {
@@ -149,9 +151,10 @@ const openOnce = <Channel extends Closable>(
 export const openChannel = <Channel extends Closable>(
   connections: Context.Tag.Service<Connections>,
   server: ServerAccess,
-  kind: ChannelKind<Channel>
-): Effect.Effect<OpenChannel<Channel>, ConnectError | ConnectionLost, Scope.Scope> =>
-  connections.get(server).pipe(
+  kind: ChannelKind<Channel>,
+  lane: Lane = "work"
+): Effect.Effect<OpenChannel<Channel>, ConnectError | ConnectionLost | TooManyFollowers, Scope.Scope> =>
+  connections.get(server, lane).pipe(
     Effect.flatMap((connection) =>
       openOnce(server, connection, kind).pipe(
         Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull })

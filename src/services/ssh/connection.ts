@@ -15,9 +15,6 @@ import { keepAlive, onSilence } from "./silence.ts"
 
 /** How long it may take to reach a server and to log in, retries included. */
 const connectTime = Duration.seconds(15)
-/** sshd runs at most 10 sessions on a connection and frees one late. */
-export const channelsAtOnce = 4
-
 /** A live connection, logged in. */
 export interface Connection {
   readonly client: Client
@@ -160,9 +157,11 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>) =
  * Connects to a server and logs in; the connection closes with the scope. A host key other than the remembered one is
  * refused before any credential is sent. A server that hangs up before it greets is asked again, as sshd does that
  * when too many log in at once.
+ * @param channelsAtOnce how many channels are open at most
  */
 export const connect = (
-  server: ServerAccess
+  server: ServerAccess,
+  channelsAtOnce: number
 ): Effect.Effect<Connection, ConnectError, HostKeys | Scope.Scope> =>
   Effect.gen(function*() {
     const keys = yield* HostKeys
