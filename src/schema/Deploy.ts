@@ -9,11 +9,17 @@ import { strictBody } from "./strict.ts"
 export const StackStatus = Schema.Literal("healthy", "starting", "unhealthy", "exited", "missing")
 export type StackStatus = typeof StackStatus.Type
 
+/** What becomes of a new version that does not get healthy in time. */
+export const OnUnhealthy = Schema.Literal("rollback", "keep").annotations({
+  message: () => ({ message: "must be rollback or keep", override: true })
+})
+export type OnUnhealthy = typeof OnUnhealthy.Type
+
 /** The outcome of a deploy whose stack was started. */
 export const DeployResult = Schema.Struct({
   success: flag("Whether the new version was started and is the one that runs."),
   healthy: flag("Whether every service that should run does and passes its health check."),
-  status: StackStatus.annotations({ description: "What the stack does, in one word.", examples: ["healthy"] }),
+  status: StackStatus.annotations({ description: "What the new version does, in one word.", examples: ["healthy"] }),
   uploadedFiles: texts("The files that were sent, since the server lacked them.", ["hello.tar", "compose.yml"]),
   message: text("What happened, and what to look at where it is not well.")
 }).annotations({ identifier: "DeployResult" })
@@ -36,6 +42,11 @@ const choices = {
     description:
       "Which images the server pulls from their registries, of those that are not in the archive; container.json or the " +
       "setting deploy.pull says when absent."
+  }),
+  onUnhealthy: Schema.optional(Schema.NullOr(OnUnhealthy)).annotations({
+    description:
+      "What becomes of the new version when it does not get healthy in time: the release before runs again (rollback), or it stays (keep). " +
+      "What container.json or the settings say when absent."
   })
 }
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { PullPolicy } from "./Deploy.ts"
+import { OnUnhealthy, PullPolicy } from "./Deploy.ts"
 import { flag, text, textOrNull } from "./described.ts"
 import { DurationText } from "./DurationText.ts"
 import { cut, quoted } from "./quoted.ts"
@@ -27,6 +27,7 @@ export const ContainerConfig = Schema.Struct({
   files: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
   healthTimeout: Schema.optional(Schema.NullOr(DurationText)),
   pull: Schema.optional(Schema.NullOr(PullPolicy)),
+  onUnhealthy: Schema.optional(Schema.NullOr(OnUnhealthy)),
   allowLinks: Schema.optional(Schema.NullOr(Schema.Boolean))
 }).annotations({ identifier: "ContainerConfig" })
 export interface ContainerConfig extends Schema.Schema.Type<typeof ContainerConfig> {}

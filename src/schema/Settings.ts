@@ -1,5 +1,6 @@
 import { Duration, Record, Schema } from "effect"
 import type { Option, Redacted } from "effect"
+import { OnUnhealthy } from "./Deploy.ts"
 import { DurationText } from "./DurationText.ts"
 import { Port } from "./Server.ts"
 
@@ -74,6 +75,7 @@ export const settingDefinitions = {
   "deploy.healthInterval": defaulted(DurationText, Duration.seconds(2)),
   "deploy.transfer": defaulted(oneOf("auto", "full"), "auto"),
   "deploy.pull": defaulted(oneOf("missing", "never", "always"), "missing"),
+  "deploy.onUnhealthy": defaulted(OnUnhealthy, "rollback"),
   "build.shell": defaulted(CommandLine, ["pwsh"]),
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),

@@ -27,7 +27,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     [],
     400,
-    "The request must be an object with projectPath, serverId, remotePath, pull and planHash"
+    "The request must be an object with projectPath, serverId, remotePath, pull, onUnhealthy and planHash"
   ],
   ["POST", "/api/container/deploy", {}, 400, "projectPath, serverId and remotePath are missing"],
   [
@@ -35,7 +35,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     { ...deploy, dryRun: true },
     400,
-    "dryRun is not a known field. Known fields: projectPath, serverId, remotePath, pull, planHash"
+    "dryRun is not a known field. Known fields: projectPath, serverId, remotePath, pull, onUnhealthy, planHash"
   ],
   [
     "POST",
@@ -49,14 +49,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     { ...deploy, remotePth: "~/x" },
     400,
-    "remotePth is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, pull, planHash"
+    "remotePth is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, pull, onUnhealthy, planHash"
   ],
   [
     "POST",
     "/api/container/deploy",
     { projectPath: 7, serverId: null, remote_path: "~/x" },
     400,
-    "remotePath is missing; projectPath must be a string; serverId must be a string. remote_path is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, pull, planHash"
+    "remotePath is missing; projectPath must be a string; serverId must be a string. remote_path is not a known field. Did you mean \"remotePath\"? Known fields: projectPath, serverId, remotePath, pull, onUnhealthy, planHash"
   ],
   [
     "POST",
@@ -165,7 +165,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, allowLinks. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, onUnhealthy, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",

@@ -4,7 +4,7 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { type ContainerState, inspectCommand, parseInspect } from "../remote/inspect.ts"
-import { complaints, type ExpectedService, settleMillis, stackStatus } from "./health.ts"
+import { ailingContainers, complaints, type ExpectedService, settleMillis, stackStatus } from "./health.ts"
 
 const shortestPause = 50
 
@@ -13,6 +13,8 @@ export interface StackHealth {
   readonly status: StackStatus
   /** What keeps it from being healthy; empty when nothing does. */
   readonly complaints: string
+  /** The containers that keep it from being healthy. */
+  readonly ailing: ReadonlyArray<ContainerState>
   readonly waited: Duration.Duration
 }
 
@@ -43,7 +45,12 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
     Effect.gen(function*() {
       const status = stackStatus(services, seen)
       const waited = Duration.millis((yield* Clock.currentTimeMillis) - began)
-      const health = { status, complaints: complaints(services, seen), waited }
+      const health = {
+        status,
+        complaints: complaints(services, seen),
+        ailing: ailingContainers(services, seen),
+        waited
+      }
       if (status === "healthy" || ids.length === 0 || Duration.greaterThanOrEqualTo(waited, timeout)) return health
       const left = Duration.subtract(timeout, waited)
       // Containers that only have to show that they stay up are looked at again as soon as they can have.

@@ -1,5 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployPlanMoved } from "../../schema/ContainerPlan.ts"
 import {
@@ -7,6 +7,7 @@ import {
   DeployLocked,
   type DeployRequest,
   type DeployResult,
+  type OnUnhealthy,
   type PullPolicy
 } from "../../schema/Deploy.ts"
 import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
@@ -42,6 +43,7 @@ import { describeKept } from "./kept.ts"
 import { pullImages } from "./pullImages.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
 import { releaseOf } from "./releaseOf.ts"
+import { settle } from "./settle.ts"
 import { describeRemarks } from "./startRemarks.ts"
 import { archiveHelp, imageSource, type Transfer, transferInput, transferSize } from "./transfer.ts"
 import { uploadFiles } from "./upload.ts"
@@ -75,6 +77,7 @@ const loadWords = (transfer: Transfer, file: DeployFile | undefined): string => 
 interface Wishes {
   readonly planHash: string | undefined
   readonly pull: PullPolicy | undefined
+  readonly onUnhealthy: OnUnhealthy | undefined
 }
 
 /** Everything that has to be known before anything is changed; the remote path is held from then on. */
@@ -175,30 +178,33 @@ const deployTo = (
       ({ status, complaints }) => (complaints === "" ? status : `${status}: ${complaints}`)
     )
     const kept = yield* activation.kept
-    const healthy = health.status === "healthy"
-    const seconds = Math.ceil(Duration.toSeconds(health.waited))
-    const verdict = healthy
-      ? "is healthy"
-      : `is ${health.status} after ${counted(seconds, "second")}: ${health.complaints}`
     const bytes = total(uploaded) + sent
     const names = uploaded.map(({ name }) => name)
+    const result = yield* settle(server, remotePath, {
+      facts: { ...facts, deployed: plan.envFiles },
+      health,
+      kept,
+      onUnhealthy: wishes.onUnhealthy ?? plan.onUnhealthy
+    })
     return {
-      success: true,
-      healthy,
-      status: health.status,
+      ...result,
       uploadedFiles: sent === 0 ? names : [...names, ...archiveFile.map(({ name }) => name)],
-      message: `Deployed to ${remotePath} on "${server.name}": the stack ${verdict}. ` +
+      message: [
+        result.message,
         (bytes === 0 ? `Nothing of ${size(all)} had to be sent.` : `Sent ${size(bytes)} of ${size(all)}.`) +
-        (yield* withoutSecrets(describeRemarks(remarks) + describeKept(kept)))
+        (yield* withoutSecrets(describeRemarks(remarks) + (result.success ? describeKept(kept) : ""))) +
+        result.details
+      ].join(" ")
     }
   }).pipe(Effect.scoped)
 
 /**
  * Brings a project to a server: preflight, upload, load, start, health. What fails from `load` on is undone, so that
- * what ran before runs again; a stack that starts and stays unhealthy is a result.
+ * what ran before runs again; of a stack that starts and stays unhealthy,
+ * `onUnhealthy` decides.
  */
 export const deploy = Effect.fn("deploy")(function*(
-  { planHash, projectPath, pull, remotePath, serverId }: DeployRequest
+  { onUnhealthy, planHash, projectPath, pull, remotePath, serverId }: DeployRequest
 ): Effect.fn.Return<
   DeployResult,
   | DeployFailed
@@ -223,7 +229,7 @@ export const deploy = Effect.fn("deploy")(function*(
       server,
       directory,
       path,
-      { planHash: planHash ?? undefined, pull: pull ?? undefined },
+      { planHash: planHash ?? undefined, pull: pull ?? undefined, onUnhealthy: onUnhealthy ?? undefined },
       requestedBy.name
     )
   )

@@ -56,6 +56,13 @@ export const stackStatus = (
   return worstFirst.find((status) => all.includes(status)) ?? "missing"
 }
 
+/** The containers that keep a stack from being healthy. */
+export const ailingContainers = (
+  services: ReadonlyArray<ExpectedService>,
+  containers: ReadonlyArray<ContainerState>
+): ReadonlyArray<ContainerState> =>
+  telling(services, containers).filter((state) => containerStatus(state) !== "healthy")
+
 /** Which containers keep a stack from being healthy, in words. */
 export const complaints = (
   services: ReadonlyArray<ExpectedService>,
@@ -65,10 +72,9 @@ export const complaints = (
   const missing = services.filter(({ name, runs }) => runs && !present.has(name)).map(({ name }) =>
     `${name} is missing`
   )
-  const ailing = telling(services, containers).flatMap((state) => {
+  const ailing = ailingContainers(services, containers).map((state) => {
     const status = containerStatus(state)
-    if (status === "healthy") return []
-    return [status === "exited" ? `${state.name} exited with code ${state.exitCode}` : `${state.name} is ${status}`]
+    return status === "exited" ? `${state.name} exited with code ${state.exitCode}` : `${state.name} is ${status}`
   })
   return [...missing, ...ailing].join(", ")
 }

@@ -1,6 +1,6 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Either, Option } from "effect"
-import type { PullPolicy } from "../../schema/Deploy.ts"
+import type { OnUnhealthy, PullPolicy } from "../../schema/Deploy.ts"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ComposeFile, readComposeFile } from "../projects/composeFile.ts"
@@ -22,6 +22,8 @@ export interface DeployPlan {
   readonly healthTimeout: Option.Option<Duration.Duration>
   /** What the project says of pulling images. */
   readonly pull?: PullPolicy | undefined
+  /** What the project wants to become of a version that does not get healthy. */
+  readonly onUnhealthy?: OnUnhealthy | undefined
 }
 
 /** Reads everything local that a deploy needs; fails where a file of the project is missing or cannot be used. */
@@ -45,6 +47,7 @@ export const planDeploy = Effect.fn("planDeploy")(function*(
     envFiles: files.map(({ name }) => name).filter((name) => forCompose.has(name)),
     images: [...new Set(images)],
     healthTimeout: Option.fromNullable(config.healthTimeout),
-    pull: config.pull ?? undefined
+    pull: config.pull ?? undefined,
+    onUnhealthy: config.onUnhealthy ?? undefined
   }
 })

@@ -27,6 +27,7 @@ const said = (outcome: Option.Option<ActivationOutcome>) =>
     onSome: ActivationOutcome.$match({
       Begun: () => stoppedHalfway,
       Started: () => "the stack was started",
+      Undone: () => "the release before runs again",
       Failed: ({ isRestored }) => isRestored ? "undone" : "failed"
     })
   })
@@ -71,6 +72,17 @@ export const reconcileActivation = Effect.fn("reconcileActivation")(
     return yield* ActivationOutcome.$match(known.value, {
       Begun: () => failed("start", stoppedHalfway, halfway),
       Failed: (undone) => failed(undone.step, "the service ended before it heard why", stateAfter(undone)),
+      Undone: () => {
+        const result: DeployResult = {
+          success: false,
+          healthy: false,
+          status: "unhealthy",
+          uploadedFiles: [],
+          message: `The new version in ${remotePath} on "${server.name}" did not get healthy in time, so the release ` +
+            "before runs again. The service was started again meanwhile: how that one does is not known"
+        }
+        return Effect.succeed(result)
+      },
       Started: ({ containers }) =>
         Effect.gen(function*() {
           const { done, pollOptions, services } = yield* carried

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { DeployFailed } from "../../schema/Deploy.ts"
 import type { Run } from "../../schema/Run.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
+import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
+import { readReleases } from "../deploy/readReleases.ts"
 import { reconcileActivation } from "../deploy/reconcileActivation.ts"
-import { readReleases } from "./listReleases.ts"
-import { pollOptionsOf } from "./rollback.ts"
 
 /** Comes to the end of a rollback whose service ended in the middle of it. */
 export const reconcileRollback = (server: ServerAccess, remotePath: string, left: Run) =>

@@ -1,4 +1,4 @@
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "../../schema/Deploy.ts"
 import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/Release.ts"
@@ -19,15 +19,16 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../deploy/acquireDeployLock.ts"
 import { LoadFailed } from "../deploy/activation.ts"
 import { awaitHealth } from "../deploy/awaitHealth.ts"
+import { describeAiling } from "../deploy/describeAiling.ts"
 import { stateWithin } from "../deploy/failureState.ts"
 import { describeKept } from "../deploy/kept.ts"
+import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
 import { composeFailure, serverFacts } from "../deploy/preflight.ts"
 import { filesOf, reactivate, restage } from "../deploy/reactivate.ts"
+import { readReleases } from "../deploy/readReleases.ts"
 import { describeRemarks } from "../deploy/startRemarks.ts"
 import { manifestLines } from "../remote/releaseManifest.ts"
-import type { RemoteRelease } from "../remote/releases.ts"
 import { chooseRelease } from "./chooseRelease.ts"
-import { readReleases } from "./listReleases.ts"
 
 const program = "Rollback"
 
@@ -58,17 +59,6 @@ const prepare = (server: ServerAccess, remotePath: string, wanted: string | null
     const revision = yield* acquireDeployLock(server, remotePath)
     // What was seen is no longer so when somebody else has deployed since.
     return revision === ready.facts.revision ? ready : yield* chosen
-  })
-
-/** How long the stack of a release may take to get healthy, and how often it is inspected. */
-export const pollOptionsOf = ({ manifest: { healthMillis } }: Pick<RemoteRelease, "manifest">) =>
-  Effect.gen(function*() {
-    const settings = yield* Settings
-    const interval = yield* settings.get("deploy.healthInterval")
-    const timeout = Option.isSome(healthMillis)
-      ? Duration.millis(healthMillis.value)
-      : yield* settings.get("deploy.healthTimeout")
-    return { interval, timeout }
   })
 
 const rollBack = (server: ServerAccess, remotePath: string, wanted: string | null, by: string) =>
@@ -105,7 +95,8 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
       status: health.status,
       uploadedFiles: [],
       message: `Rolled back ${remotePath} on "${server.name}" to release ${release.id} of ${release.at}: the stack ` +
-        `${verdict}.` + (yield* withoutSecrets(describeRemarks(remarks) + describeKept(kept)))
+        `${verdict}.` + (yield* withoutSecrets(describeRemarks(remarks) + describeKept(kept))) +
+        (yield* describeAiling(server, remotePath, health.ailing))
     }
   }).pipe(Effect.scoped)
 

@@ -8,6 +8,8 @@ export type ActivationOutcome = Data.TaggedEnum<{
   /** It began, and its end was not noted: the server was switched off, for instance. */
   Begun: { readonly run: string }
   Started: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
+  /** It brought the release before back, since the new version did not get healthy. */
+  Undone: { readonly run: string }
   Failed: {
     readonly run: string
     readonly step: string
@@ -33,6 +35,8 @@ export const parseOutcome = (output: string): Option.Option<ActivationOutcome> =
   switch (state) {
     case "started":
       return Option.some(ActivationOutcome.Started({ run, containers: parseInspect(rest.join("\n")) }))
+    case "undone":
+      return Option.some(ActivationOutcome.Undone({ run }))
     case "failed":
       return Option.some(
         ActivationOutcome.Failed({ run, step, isRestored: restored === "yes", wasRunning: before !== "nothing" })

@@ -106,7 +106,8 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
     Effect.gen(function*() {
       const { server } = yield* onServer(false)
       const { build, compose, directory, image, name, usual } = yield* project
-      const deployed = deploy({ projectPath: directory, serverId: server.id, remotePath: `~/containers/${name}` })
+      const request = { projectPath: directory, serverId: server.id, remotePath: `~/containers/${name}` }
+      const deployed = deploy(request)
       yield* must(() => writeFile(join(directory, "container.json"), JSON.stringify({ healthTimeout: "3 seconds" })))
       yield* Effect.gen(function*() {
         yield* build("sick", { healthcheck: "HEALTHCHECK --interval=1s --retries=1 CMD [\"/bin/busybox\", \"false\"]" })
@@ -128,8 +129,12 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
           ...quiet
         ])
         const exited = yield* deployed
-        expect(exited).toMatchObject({ success: true, healthy: false, status: "exited" })
-        expect(exited.message).toMatch(/once.* exited with code 1/)
+        expect(exited).toMatchObject({ success: false, healthy: false, status: "unhealthy" })
+        expect(exited.message).toMatch(
+          /once.* exited with code 1\. Release 3, which ran before, runs again and is healthy\. [^]*\n\S*once\S* \(exited, exit code 1\), has logged nothing$/
+        )
+        const kept = yield* deploy({ ...request, onUnhealthy: "keep" })
+        expect(kept).toMatchObject({ success: true, healthy: false, status: "exited" })
       }).pipe(Effect.provide(berth(server)))
     }))
 

@@ -212,6 +212,8 @@ case $manifest_size in
   "" | 0 | *[!0-9]*) ;;
   *) manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null) ;;
 esac
+tab=$(printf '\\t')
+about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged
@@ -394,7 +396,6 @@ if ! said=$(start 2>&1); then
   failed start no
 fi
 printf '%s\\n' "$said" | sed 's/^/started\\t/'
-tab=$(printf '\\t')
 printf '%s\\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \\
   -e "/ variable is not set\\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
   head -n 20 | cut -c 1-1000
@@ -426,9 +427,8 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .bert
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
 printf '%s\\n' "$now" >.berth/containers
-came_to started
+if [ -z "$(about again)" ]; then came_to started; else came_to undone; fi
 inspect $now
-about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 images_now() {
   case $store:$source:$subjects in
     *:none:* | *:names:* | docker:*:?*) set -- $subjects ;;
@@ -506,8 +506,18 @@ numbers() {
   done | sort -rn
 }
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
+run_again() {
+  printf '%s\\n' "$1" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
+  forgotten=$(about forget)
+  case $forgotten in "" | *[!0-9]*) ;; *) rm -rf ".berth/releases/$forgotten" ;; esac
+}
 release_now() {
   [ -n "$manifest" ] || return 0
+  wanted_again=$(about again)
+  if [ -n "$wanted_again" ]; then
+    run_again "$wanted_again"
+    return
+  fi
   release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
   number=$(next_number)
   if unkept=$(record "$number" 2>&1); then printf 'release\\t%s\\n' "$number"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # outcome.sh DIRECTORY: waits until no activation of the directory is under way, and prints what became of the last one:
-# `run`, the run that it was for, and `begun`, `started`, or `failed` with the step, whether what ran before is back and
+# `run`, the run that it was for, and `begun`, `started`, `undone` where the release before a deploy runs again, or `failed` with the step, whether what ran before is back and
 # whether anything ran; then its containers as inspect does.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/inspect.sh"

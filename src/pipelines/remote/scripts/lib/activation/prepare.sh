@@ -22,6 +22,9 @@ case $manifest_size in
   "" | 0 | *[!0-9]*) ;;
   *) manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null) ;;
 esac
+tab=$(printf '\t')
+# about KEY: what it says of that, a line each.
+about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 exec 8>>.berth/activation || exit 1
 flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
 staged=.berth/staged

@@ -2,7 +2,6 @@
 # Keeps what runs now as a release: .berth/releases/<number>/note says when, by whom, in which run, with which files and
 # images, and files/ holds the files. .berth/current names the one that runs. An image that came with an archive has a
 # name of Berth's for as long as a release needs it. A release that cannot be written fails nothing: the stack runs.
-about() { printf '%s\n' "$manifest" | sed -n "s/^$1$tab//p"; }
 # The ids and names of the images of the stack and of the archive, as far as possible from what was done.
 images_now() {
   # shellcheck disable=SC2086 # Lists of names and ids without spaces.
@@ -88,10 +87,21 @@ numbers() {
   done | sort -rn
 }
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
+# What a deploy replaced runs again: it is the current release as before, and that of the deploy is forgotten.
+run_again() {
+  printf '%s\n' "$1" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
+  forgotten=$(about forget)
+  case $forgotten in "" | *[!0-9]*) ;; *) rm -rf ".berth/releases/$forgotten" ;; esac
+}
 # Prints a `release` line with the number of what runs now, or an `unkept` line that says why it has none; and a `before`
 # line with the number of what ran before.
 release_now() {
   [ -n "$manifest" ] || return 0
+  wanted_again=$(about again)
+  if [ -n "$wanted_again" ]; then
+    run_again "$wanted_again"
+    return
+  fi
   release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
   number=$(next_number)
   if unkept=$(record "$number" 2>&1); then printf 'release\t%s\n' "$number"

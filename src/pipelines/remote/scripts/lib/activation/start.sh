@@ -25,7 +25,6 @@ if ! said=$(start 2>&1); then
   failed start no
 fi
 printf '%s\n' "$said" | sed 's/^/started\t/'
-tab=$(printf '\t')
 # What compose warns of; docker-compose 1.x marks no warning as one where nobody watches.
 printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
   -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
@@ -60,6 +59,6 @@ if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .bert
   now=$(containers_here) || now=$(containers "$compose_file")
 fi
 printf '%s\n' "$now" >.berth/containers
-came_to started
+if [ -z "$(about again)" ]; then came_to started; else came_to undone; fi
 # shellcheck disable=SC2086 # A list of ids.
 inspect $now

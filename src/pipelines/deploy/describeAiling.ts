@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { ailingLogsCommand, parseAilingLogs } from "../remote/ailing.ts"
+import { execute } from "../remote/execute.ts"
+import type { ContainerState } from "../remote/inspect.ts"
+
+const mostContainers = 5
+const mostLines = 20
+const longestLine = 300
+
+// Colours and other escape sequences, then all other control characters but the tab.
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g
+const plain = (line: string) => line.replaceAll(escapes, "").replaceAll(controls, "").slice(0, longestLine)
+
+const titled = ({ exitCode, name, status }: ContainerState, lines: ReadonlyArray<string>) =>
+  `${name} (${status === "running" ? "running" : `${status}, exit code ${exitCode}`}), ` +
+  (lines.length === 0 ? "has logged nothing" : "the last lines of its log:")
+
+/**
+ * What containers that are not well have to say, for a message: a line break, and for each its exit code and the last
+ * lines of its log. Empty where there is none.
+ */
+export const describeAiling = Effect.fn("deploy.describeAiling")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  ailing: ReadonlyArray<ContainerState>
+): Effect.fn.Return<string, never, Settings | Ssh> {
+  if (ailing.length === 0) return ""
+  const told = ailing.slice(0, mostContainers)
+  const command = ailingLogsCommand(remotePath, mostLines, told.map(({ id }) => id), server.useSudo)
+  const logs = yield* execute(server, command, { timeout: "30 seconds" }).pipe(
+    Effect.map(({ stdout }) => parseAilingLogs(stdout)),
+    Effect.catchAll(({ message }) => Effect.succeed(message))
+  )
+  const sections = told.map((state) => {
+    if (typeof logs === "string") return `\n${titled(state, [""]).replace(/:$/, "")} could not be read: ${logs}`
+    const lines = logs.get(state.id) ?? []
+    return [`\n${titled(state, lines)}`, ...lines.map((line) => `  ${plain(line)}`)].join("\n")
+  })
+  const rest = ailing.length - told.length
+  return yield* withoutSecrets(sections.join("") + (rest === 0 ? "" : `\nand ${rest} more`))
+})
