@@ -143,7 +143,7 @@ describe("the guard", () => {
 
       const reading = {
         "access-control-allow-origin": ui,
-        "access-control-expose-headers": "berth-run, location, preference-applied",
+        "access-control-expose-headers": "berth-run, location, preference-applied, mcp-session-id",
         "cross-origin-resource-policy": "cross-origin",
         "vary": "Origin"
       }
