@@ -6,7 +6,7 @@ import { decide } from "../../../../src/pipelines/upsert/plan/decide.ts"
 import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
 import { inPart } from "../../../fixtures/thorough.ts"
-import { GitHostCalls } from "../../../layers/GitHostTest.ts"
+import { GitHostCalls, type GitHostTestOptions } from "../../../layers/GitHostTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../../layers/PlatformTest.ts"
 import { ProxyFileText } from "../../../layers/ProxyFileTest.ts"
@@ -64,7 +64,8 @@ const route = (name: string, host: string, target: string) =>
 const world: fc.Arbitrary<MemoryWorld> = fc.record({
   entry,
   apps: fc.oneof(fc.constant([]), application.map((app) => [app])),
-  hidden: fc.constantFrom<ReadonlyArray<string>>([], [], ["HOST_PORT"]),
+  hidden: fc.constantFrom<ReadonlyArray<string>>([], [], ["HOST_PORT"], ["manual_webhook_secret_githost"]),
+  refused: fc.constantFrom<GitHostTestOptions>({}, {}, { failing: { hooks: 403 } }),
   hooks: fc.constantFrom<ReadonlyArray<{ readonly url: string; readonly active: boolean }>>(
     [],
     [{ url: hookUrl, active: true }],
@@ -78,10 +79,10 @@ const world: fc.Arbitrary<MemoryWorld> = fc.record({
     route("shop", "old.example.com", "192.168.1.99:9999"),
     "http:\n  routers: {}\n"
   )
-}).map(({ apps, entry: declared, hidden, hooks, proxy, secret }) => ({
+}).map(({ apps, entry: declared, hidden, hooks, proxy, refused, secret }) => ({
   files: declaring(declared),
   platform: { applications: apps, hidden },
-  gitHost: { repositories: { "ann/shop": hooks } },
+  gitHost: { repositories: { "ann/shop": hooks }, ...refused },
   settings: { "gitHost.webhookSecret": Redacted.make(secret) },
   proxy
 }))
