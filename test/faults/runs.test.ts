@@ -80,6 +80,38 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
     }), 180_000)
 
   it.scopedLive(
+    "as an upsert that is held to a plan, does what was planned at the next start",
+    () =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld
+        yield* slowly(world)
+        const projectPath = join(world.projects, "hello")
+        const file = join(projectPath, "platform.json")
+        const entry: Json = JSON.parse(readFileSync(file, "utf8"))
+        let berth = yield* startBerth(world.settingsFile)
+        // The plan does not hold any more when its own upsert has done half of it: that is not compared again.
+        for (const [step, port] of [["sync", 3101], ["env", 3102]] as const) {
+          yield* plant(projectPath, { "platform.json": JSON.stringify({ ...entry, port }) })
+          const ask = requestTo(berth.url, { "content-type": "application/json" })
+          const { body: { planHash } } = yield* ask("POST", "/api/platform/plan", { projectPath })
+          const { body } = yield* requestTo(berth.url, json)("POST", "/api/platform/upsert", { projectPath, planHash })
+          const id = String(body["id"])
+          yield* until(berth.url, id, (run) => stepsOf(run).some((each) => each.step === step))
+          yield* berth.kill("SIGKILL")
+          yield* berth.ended
+          berth = yield* startBerth(world.settingsFile)
+          const run = yield* until(berth.url, id, isEnded)
+          expect([step, run["state"], run["error"]]).toEqual([step, "succeeded", null])
+          const again = requestTo(berth.url, { "content-type": "application/json" })
+          expect((yield* again("POST", "/api/platform/plan", { projectPath })).body["changes"]).toEqual([])
+          const late = yield* again("POST", "/api/platform/upsert", { projectPath, planHash })
+          expect([late.status, late.body["error"]]).toEqual([409, expect.stringContaining("no longer holds")])
+        }
+      }),
+    180_000
+  )
+
+  it.scopedLive(
     "as one told to end with SIGTERM, ends soon, and goes on at the next start",
     () =>
       Effect.gen(function*() {
