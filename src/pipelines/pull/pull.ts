@@ -11,6 +11,7 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { pullLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
 import { counted } from "../../services/runs/counted.ts"
+import { countBytes } from "../../services/runs/progress.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -48,8 +49,9 @@ export const pull = Effect.fn("pull")(function*(
   )
   const program = Effect.gen(function*() {
     const session = yield* (yield* Sftp).session(server)
+    const count = yield* countBytes("pull", 0)
     const outcomes = yield* Effect.forEach(files, (item) =>
-      pullItem(session, item).pipe(
+      pullItem(session, item, count).pipe(
         Effect.catchAll(({ message }) =>
           Effect.flatMap(withoutSecrets(message), (error) => Effect.fail({ name: item.name, error }))
         ),

@@ -4,6 +4,7 @@ import { type Pulled, type PullItem, PullRefused } from "../../schema/Pull.ts"
 import { normalRemotePath } from "../../schema/RemotePath.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { ByteCount } from "../../services/runs/progress.ts"
 import type { RemoteKind, SftpSession } from "../../services/ssh/Sftp.ts"
 import { isSecretName } from "../projects/secretName.ts"
 import { remoteAt, type RemoteTree, remoteTree } from "./remoteTree.ts"
@@ -41,11 +42,12 @@ const refuseLocalLinks = Effect.fn("pull.refuseLocalLinks")(function*({ director
     }), { concurrency: atOnce, discard: true })
 })
 
-const pullDirectory = (session: SftpSession, remotePath: string, localPath: string) =>
+const pullDirectory = (session: SftpSession, remotePath: string, localPath: string, count: ByteCount) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
     const tree = yield* remoteTree(session, remotePath)
+    yield* count.expect(tree.bytes)
     yield* refuseLocalLinks(tree, localPath)
     yield* Effect.forEach(tree.directories, (below) => files.makeDirectory(path.join(localPath, ...below)), {
       discard: true
@@ -54,33 +56,40 @@ const pullDirectory = (session: SftpSession, remotePath: string, localPath: stri
       tree.files,
       (below) => {
         const from = remoteAt(remotePath, below)
-        return files.save(path.join(localPath, ...below), session.read(from), modeOf(from))
+        return files.save(path.join(localPath, ...below), count.passing(session.read(from)), modeOf(from))
       },
       { concurrency: atOnce }
     )
     return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
   })
 
-const pullFile = (session: SftpSession, remotePath: string, localPath: string) =>
+const pullFile = (session: SftpSession, remotePath: string, localPath: string, count: ByteCount, size: number) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
+    yield* count.expect(size)
     yield* files.makeDirectory(path.dirname(localPath))
-    return { files: 1, bytes: yield* files.save(localPath, session.read(remotePath), modeOf(remotePath)) }
+    const bytes = count.passing(session.read(remotePath))
+    return { files: 1, bytes: yield* files.save(localPath, bytes, modeOf(remotePath)) }
   })
 
 /**
  * Brings one item over; each of its files appears whole or not at all, and none outside its local path. Env files become
  * readable for their owner alone.
+ * @param count hears of the bytes that are to come, and of those that have
  */
 export const pullItem = Effect.fn("pull.item")(function*(
   session: SftpSession,
-  { localPath, name, remotePath, type }: PullItem
+  { localPath, name, remotePath, type }: PullItem,
+  count: ByteCount
 ): Effect.fn.Return<Pulled, PullError, LocalFiles | Path.Path> {
   const from = normalRemotePath(remotePath)
-  const reason = mismatch((yield* session.stat(from)).kind, type)
+  const { kind, size } = yield* session.stat(from)
+  const reason = mismatch(kind, type)
   if (reason !== undefined) return yield* new PullRefused({ path: from, reason })
   const to = (yield* Path.Path).normalize(localPath)
-  const brought = yield* (type === "file" ? pullFile : pullDirectory)(session, from, to)
+  const brought = yield* (type === "file"
+    ? pullFile(session, from, to, count, size)
+    : pullDirectory(session, from, to, count))
   return { name, localPath, ...brought }
 })

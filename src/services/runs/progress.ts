@@ -5,6 +5,8 @@ import { Steps } from "./Steps.ts"
 export interface ByteCount {
   /** The same stream; what passes is counted. */
   readonly passing: <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Uint8Array, E, R>
+  /** So many bytes more are to pass. */
+  readonly expect: (bytes: number) => Effect.Effect<void>
   /** So many bytes need not be sent after all. */
   readonly spare: (bytes: number) => Effect.Effect<void>
 }
@@ -19,6 +21,10 @@ export const countBytes = (step: string, total: number): Effect.Effect<ByteCount
         Stream.tap(bytes, (chunk) => {
           done += chunk.length
           return steps.progress(step, done, Math.max(left, done))
+        }),
+      expect: (bytes) =>
+        Effect.sync(() => {
+          left += bytes
         }),
       spare: (bytes) =>
         Effect.sync(() => {

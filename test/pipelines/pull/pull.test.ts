@@ -7,6 +7,7 @@ import { pull } from "../../../src/pipelines/pull/pull.ts"
 import type { PullItem } from "../../../src/schema/Pull.ts"
 import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/Ssh.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { Runs } from "../../../src/services/runs/Runs.ts"
 import { type RemoteEntry, Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
@@ -35,6 +36,18 @@ const treeOf = (directory: string) => Effect.promise(async () => (await readdir(
 const textAt = (path: string) => Effect.promise(() => readFile(path, "utf8"))
 
 describe("pull", () => {
+  it.scoped("tells the bytes of all its items as its progress", () =>
+    Effect.gen(function*() {
+      const root = yield* temporaryDirectory
+      const files = [item(join(root, "one"), "/srv/one.txt", "file"), item(join(root, "data"), "/srv/data")]
+      yield* pull({ serverId: "1", files })
+      const { runs: [run] } = yield* (yield* Runs).list({ kind: "pull", limit: 1 })
+      expect(run?.steps.map(({ progress }) => progress)).toEqual([{ done: 17, total: 17, unit: "bytes" }])
+    }).pipe(Effect.provide([
+      local,
+      SftpTest({ "/srv/one.txt": "twelve bytes", "/srv/data/a.txt": "aa", "/srv/data/deep/b.txt": "bbb" })
+    ])))
+
   it.scoped("brings files and whole directories, and counts them", () =>
     Effect.gen(function*() {
       const root = yield* temporaryDirectory
