@@ -77,7 +77,10 @@ export const serveSandbox = (args: ReadonlyArray<string>) =>
     const world = yield* makeAskedWorld(args)
     const services = Layer.provide(servicesLive(world.settingsFile), NodeContext.layer)
     const serve = (port: number) =>
-      listen(Layer.merge(Layer.provide(Http, AgentTools), Greet(world)), Layer.merge(services, NodeContext.layer), { host: loopback, port })
+      listen(Layer.merge(Layer.provide(Http, AgentTools), Greet(world)), Layer.merge(services, NodeContext.layer), {
+        host: loopback,
+        port
+      })
     yield* Layer.launch(Option.match(asked, {
       onSome: serve,
       // Another Berth may be at the usual port.
