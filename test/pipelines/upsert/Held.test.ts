@@ -9,6 +9,7 @@ import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { GitHost } from "../../../src/services/githost/GitHost.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
+import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { GitHostCalls } from "../../layers/GitHostTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
@@ -75,6 +76,26 @@ describe("an upsert that is held to a plan", () => {
       ])
       expect(detailOf(result.steps, "env")).toBe("HOST_PORT changed: 2999 is now 3000")
       expect((yield* plan(request)).changes).toEqual([])
+    }).pipe(inWorld))
+
+  it.effect("reads the proxy file once", () =>
+    Effect.gen(function*() {
+      const seen: Array<string> = []
+      const ssh = yield* Ssh
+      const watched = Ssh.of({
+        ...ssh,
+        exec: (server, command, options) => {
+          seen.push(command.what)
+          return ssh.exec(server, command, options)
+        }
+      })
+      const { planHash } = yield* plan(request)
+      yield* heldToPlan({ ...request, planHash }).pipe(
+        Effect.flatMap((decisions) => upsertApp(request, decisions)),
+        Effect.provideService(Ssh, watched)
+      )
+      expect(seen.filter((what) => what.startsWith("reading "))).toHaveLength(1)
+      expect(yield* Effect.flatten(ProxyFileText)).toContain("shop.example.com")
     }).pipe(inWorld))
 
   it.effect("decides nothing anew while it runs", () =>
