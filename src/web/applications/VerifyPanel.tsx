@@ -38,7 +38,7 @@ export const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: st
       {error === null ? null : <Failure error={error} />}
       {data === undefined && error === null ? <Waiting what="the way" /> : null}
       <ol className="steps">
-        {data?.hops.map(({ detail, hop, millis, ok }) => (
+        {data?.hops.map(({ detail, hop, millis, ok, warning }) => (
           <li key={hop} className={`step ${ok ? "done" : "error"}`}>
             <span className="mark">
               <Icon name={ok ? "check" : "cross"} />
@@ -48,7 +48,7 @@ export const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: st
               <span className="unseen">: {ok ? "yes" : "no"}</span>
             </span>
             <span className="time numbers">{Math.round(millis)} ms</span>
-            <span className="detail">{detail}</span>
+            <span className="detail">{warning === undefined ? detail : `${detail}. ${warning}`}</span>
           </li>
         ))}
       </ol>

@@ -10,10 +10,15 @@ const Fact = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => 
   </li>
 )
 
-/** What is there of a webhook, and each thing that keeps pushes from deploying with what to do about it. */
-export const Findings = ({ state: { findings = [], githostWebhookActive, platformSecretSet, repo, unknown } }: {
-  readonly state: WebhookState
-}) => (
+/**
+ * What is there of a webhook, each thing that keeps pushes from deploying with what to do about it, and what
+ * nobody tells.
+ */
+export const Findings = (
+  { state: { findings = [], githostWebhookActive, platformSecretSet, repo, unknown, untold = [] } }: {
+    readonly state: WebhookState
+  }
+) => (
   <ul className="rows">
     <Fact
       ok={githostWebhookActive}
@@ -35,6 +40,14 @@ export const Findings = ({ state: { findings = [], githostWebhookActive, platfor
         <span className="grow">
           <span className="strong">{finding}</span> <span className="quiet">{fix}</span>
         </span>
+      </li>
+    ))}
+    {untold.map((text) => (
+      <li key={text}>
+        <span className="tick">
+          <Icon name="minus" />
+        </span>
+        <span className="grow quiet">{text}</span>
       </li>
     ))}
   </ul>
