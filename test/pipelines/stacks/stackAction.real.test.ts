@@ -10,7 +10,7 @@ import { berth, onServer, project, realServer } from "../../fixtures/realProject
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
-describe.skipIf(!realServer.available)(realServer.title("a stack on a real server"), { timeout: 120_000 }, () => {
+describe.skipIf(!realServer.available)(realServer.title("a stack on a real server"), { timeout: 180_000 }, () => {
   for (const useSudo of [false, true]) {
     it.scopedLive(
       `is stopped, started, restarted and removed, and data/ and volumes stay, ${
@@ -19,7 +19,7 @@ describe.skipIf(!realServer.available)(realServer.title("a stack on a real serve
       () =>
         Effect.gen(function*() {
           const { server, user } = yield* onServer(useSudo)
-          const { answer, build, compose, directory, name, usual } = yield* project
+          const { answer, build, compose, directory, image, name, usual } = yield* project
           const remotePath = `~/containers/${name}`
           const remote = join(user.home, "containers", name)
           const where = { serverId: server.id, remotePath }
@@ -44,7 +44,10 @@ describe.skipIf(!realServer.available)(realServer.title("a stack on a real serve
 
             yield* must(() => mkdir(join(remote, "data"), { recursive: true }))
             yield* must(() => writeFile(join(remote, "data", "row"), "1"))
-            expect(yield* stackAction("remove", where)).toMatchObject({ success: true, status: "missing" })
+            const removed = yield* stackAction("remove", where)
+            expect(removed).toMatchObject({ success: true, status: "missing" })
+            expect(removed.message).toContain(`Images: ${image}. `)
+            expect(yield* docker("image", "ls", "-aq", image)).toBe("")
             expect(yield* docker("ps", "-aq", "--filter", `name=${name}`)).toBe("")
             expect(yield* must(() => readdir(join(remote, "data")))).toEqual(["row"])
             expect(yield* must(() => readdir(remote))).toEqual(["data"])
