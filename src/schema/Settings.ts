@@ -75,6 +75,10 @@ export const settingDefinitions = {
   "deploy.healthInterval": defaulted(DurationText, Duration.seconds(2)),
   "deploy.transfer": defaulted(oneOf("auto", "full"), "auto"),
   "deploy.pull": defaulted(oneOf("missing", "never", "always"), "missing"),
+  "deploy.keepReleases": defaulted(
+    Schema.Int.pipe(Schema.between(1, 100)).annotations(saying("must be a whole number from 1 to 100")),
+    5
+  ),
   "deploy.onUnhealthy": defaulted(OnUnhealthy, "rollback"),
   "build.shell": defaulted(CommandLine, ["pwsh"]),
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),

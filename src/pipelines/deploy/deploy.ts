@@ -39,6 +39,7 @@ import { decide } from "./decide.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
+import { keepReleases } from "./keepReleases.ts"
 import { describeKept } from "./kept.ts"
 import { pullImages } from "./pullImages.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
@@ -108,6 +109,7 @@ const deployTo = (
       prepare(server, directory, remotePath, wishes),
       ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
     )
+    const onUnhealthy = wishes.onUnhealthy ?? plan.onUnhealthy ?? (yield* (yield* Settings).get("deploy.onUnhealthy"))
     if (toPull.length > 0) {
       const pulled = Effect.scoped(pullImages(server, remotePath, toPull, facts.containerdStore))
       yield* stage("pull", pulled, () => toPull.join(", "))
@@ -138,7 +140,7 @@ const deployTo = (
           source,
           envFiles: envFileNames(plan, facts),
           images: plan.images,
-          release: manifestLines(releaseOf(plan, by))
+          release: [...manifestLines(releaseOf(plan, by)), yield* keepReleases(onUnhealthy)]
         }, input)
         yield* activation.loaded
         const sent = input === undefined ? 0 : transferSize(transfer, plan.archive)
@@ -184,7 +186,7 @@ const deployTo = (
       facts: { ...facts, deployed: plan.envFiles },
       health,
       kept,
-      onUnhealthy: wishes.onUnhealthy ?? plan.onUnhealthy
+      onUnhealthy
     })
     return {
       ...result,

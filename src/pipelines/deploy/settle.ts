@@ -2,11 +2,10 @@ import { Duration, Effect, Option } from "effect"
 import type { Scope } from "effect"
 import type { DeployResult, OnUnhealthy } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
 import { counted } from "../../services/runs/counted.ts"
 import { step, type Steps } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
 import type { StackHealth } from "./awaitHealth.ts"
@@ -20,8 +19,7 @@ export interface Started {
   readonly kept: Kept
   /** What is known of the server; `deployed` holds what the deploy has brought. */
   readonly facts: Pick<ServerFacts, "composeKind" | "composeVersion" | "containerdStore" | "deployed">
-  /** What the request or the project say; what the settings say where that is absent. */
-  readonly onUnhealthy: OnUnhealthy | undefined
+  readonly onUnhealthy: OnUnhealthy
 }
 
 /** A deploy's result without what was sent; `details` go to the end of its message. */
@@ -37,7 +35,7 @@ export const settle = Effect.fn("deploy.settle")(function*(
   server: ServerAccess,
   remotePath: string,
   { facts, health, kept, onUnhealthy }: Started
-): Effect.fn.Return<Settled, SettingsError, Ssh | Scope.Scope | Settings | Steps> {
+): Effect.fn.Return<Settled, never, Ssh | Scope.Scope | Settings | Steps> {
   const where = `${remotePath} on "${server.name}"`
   if (health.status === "healthy") {
     const message = `Deployed to ${where}: the stack is healthy.`
@@ -47,8 +45,7 @@ export const settle = Effect.fn("deploy.settle")(function*(
   const waited = counted(Math.ceil(Duration.toSeconds(health.waited)), "second")
   const keptMessage = `Deployed to ${where}: the stack is ${health.status} after ${waited}: ${health.complaints}.`
   const asItIs = { success: true, healthy: false, status: health.status, message: keptMessage, details }
-  const wanted = onUnhealthy ?? (yield* (yield* Settings).get("deploy.onUnhealthy"))
-  if (wanted === "keep" || Option.isNone(kept.before)) return asItIs
+  if (onUnhealthy === "keep" || Option.isNone(kept.before)) return asItIs
   const before = kept.before.value
   return yield* step(
     "rollback",

@@ -21,6 +21,7 @@ import { LoadFailed } from "../deploy/activation.ts"
 import { awaitHealth } from "../deploy/awaitHealth.ts"
 import { describeAiling } from "../deploy/describeAiling.ts"
 import { stateWithin } from "../deploy/failureState.ts"
+import { keepReleases } from "../deploy/keepReleases.ts"
 import { describeKept } from "../deploy/kept.ts"
 import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
 import { composeFailure, serverFacts } from "../deploy/preflight.ts"
@@ -71,7 +72,10 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
     yield* stage("stage", restage(server, remotePath, release), () => counted(filesOf(release).length, "file"))
     const activation = yield* stage(
       "load",
-      reactivate(server, remotePath, release, facts, manifestLines({ ...release.manifest, by })),
+      Effect.flatMap(
+        keepReleases("keep"),
+        (keep) => reactivate(server, remotePath, release, facts, [...manifestLines({ ...release.manifest, by }), keep])
+      ),
       () => "the server has its images"
     )
     const remarks = yield* stage("start", uncancellable(activation.started), () => release.manifest.composeFile)

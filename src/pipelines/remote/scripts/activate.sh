@@ -17,4 +17,5 @@ restore=$(cat "$(dirname "$0")/lib/alone.sh" "$(dirname "$0")/restore.sh")
 . "$(dirname "$0")/lib/activation/failed.sh"
 . "$(dirname "$0")/lib/activation/load.sh"
 . "$(dirname "$0")/lib/activation/start.sh"
+. "$(dirname "$0")/lib/activation/prune.sh"
 . "$(dirname "$0")/lib/activation/release.sh"

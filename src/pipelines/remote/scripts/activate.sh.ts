@@ -390,7 +390,16 @@ start() {
   done <.berth/gone
   compose -f "$compose_file" up -d </dev/null
 }
+note_brought() {
+  [ "$store" = docker ] && grep -qx ok .berth/present 2>/dev/null || return 0
+  set -- $subjects
+  for id in $ids; do
+    grep -q "^$id " .berth/present || printf '%s %s\\n' "$id" "$1" >>.berth/leaving
+    shift
+  done
+}
 if ! said=$(start 2>&1); then
+  note_brought 2>/dev/null
   if put_back; then failed start yes; fi
   said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
@@ -429,6 +438,57 @@ fi
 printf '%s\\n' "$now" >.berth/containers
 if [ -z "$(about again)" ]; then came_to started; else came_to undone; fi
 inspect $now
+leaving() {
+  to_drop=$1
+  set --
+  for note in .berth/leaving .berth/releases/[0-9]*/note; do
+    [ ! -f "$note" ] || set -- "$@" "$note"
+  done
+  [ "$#" -gt 0 ] || return 0
+  awk -F '\\t' -v dropped="$to_drop" '
+    FNR == 1 {
+      parts = split(FILENAME, path, "/")
+      is_dropped = index(dropped, " " path[parts - 1] " ") > 0
+    }
+    $1 == "image" && !is_dropped { needed[$2] = 1 }
+    $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+    $1 ~ /^sha256:/ {
+      split($1, words, " ")
+      own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
+    }
+    END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
+}
+remove_image() {
+  leaving_id=$1
+  shift
+  berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
+  names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
+  [ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
+  for name in $names_now; do
+    case " $* $berths_name " in
+      *" $name "*) ;;
+      *)
+        as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
+        return 0 ;;
+    esac
+  done
+  [ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
+  as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
+}
+prune() {
+  dropped=" $({ numbers | tail -n "+$(($1 + 1))"; printf '%s\\n' "$2"; } | tr '\\n' ' ') "
+  [ -f .berth/leaving ] || case $dropped in *[0-9]*) ;; *) return 0 ;; esac
+  left=$(leaving "$dropped")
+  printf '%s\\n' "$left" | cat >.berth/leaving || return 1
+  for release in $dropped; do rm -rf ".berth/releases/$release"; done
+  if [ -n "$left" ]; then
+    images_there=$(list_images 2>/dev/null) || return 1
+    printf '%s\\n' "$left" | while IFS= read -r line; do
+      remove_image $line || printf '%s\\n' "$line"
+    done | cat >.berth/leaving.new && mv -f .berth/leaving.new .berth/leaving
+  fi
+  [ -s .berth/leaving ] && [ -n "$left" ] || rm -f .berth/leaving
+}
 images_now() {
   case $store:$source:$subjects in
     *:none:* | *:names:* | docker:*:?*) set -- $subjects ;;
@@ -462,6 +522,10 @@ describe_images() {
         here[pair[1]] = 1
         meaning[pair[2]] = pair[1]
         if (pair[2] ~ /^berth\\/release:/) ours[pair[1]] = 1
+      }
+      while ((getline line < ".berth/leaving") > 0) {
+        split(line, pair, " ")
+        ours[pair[1]] = 1
       }
     }
     {
@@ -506,19 +570,16 @@ numbers() {
   done | sort -rn
 }
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
-run_again() {
-  printf '%s\\n' "$1" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
-  forgotten=$(about forget)
-  case $forgotten in "" | *[!0-9]*) ;; *) rm -rf ".berth/releases/$forgotten" ;; esac
-}
+number_of() { about "$1" | grep -x '[0-9]*'; }
 release_now() {
   [ -n "$manifest" ] || return 0
-  wanted_again=$(about again)
+  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
+  wanted_again=$(number_of again)
   if [ -n "$wanted_again" ]; then
-    run_again "$wanted_again"
+    printf '%s\\n' "$wanted_again" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
+    rm -f .berth/before
     return
   fi
-  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
   number=$(next_number)
   if unkept=$(record "$number" 2>&1); then printf 'release\\t%s\\n' "$number"
   else
@@ -533,5 +594,7 @@ release_now() {
 printf 'step\\trelease\\n'
 release_now
 let_go
+keep=$(number_of keep)
+[ -z "$manifest" ] || prune "\${keep:-1000000}" "$(number_of forget)" 2>/dev/null
 printf 'step\\tend\\n'
 `

@@ -41,6 +41,10 @@ describe_images() {
         meaning[pair[2]] = pair[1]
         if (pair[2] ~ /^berth\/release:/) ours[pair[1]] = 1
       }
+      while ((getline line < ".berth/leaving") > 0) {
+        split(line, pair, " ")
+        ours[pair[1]] = 1
+      }
     }
     {
       is_known = index(berths, " " $1 " ") > 0
@@ -87,22 +91,19 @@ numbers() {
   done | sort -rn
 }
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
-# What a deploy replaced runs again: it is the current release as before, and that of the deploy is forgotten.
-run_again() {
-  printf '%s\n' "$1" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
-  forgotten=$(about forget)
-  case $forgotten in "" | *[!0-9]*) ;; *) rm -rf ".berth/releases/$forgotten" ;; esac
-}
+number_of() { about "$1" | grep -x '[0-9]*'; }
 # Prints a `release` line with the number of what runs now, or an `unkept` line that says why it has none; and a `before`
 # line with the number of what ran before.
 release_now() {
   [ -n "$manifest" ] || return 0
-  wanted_again=$(about again)
+  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
+  # What a deploy replaced runs again: it is the current release as before, and that of the deploy is forgotten.
+  wanted_again=$(number_of again)
   if [ -n "$wanted_again" ]; then
-    run_again "$wanted_again"
+    printf '%s\n' "$wanted_again" | cat >.berth/current.new && mv -f .berth/current.new .berth/current
+    rm -f .berth/before
     return
   fi
-  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
   number=$(next_number)
   if unkept=$(record "$number" 2>&1); then printf 'release\t%s\n' "$number"
   else
@@ -118,4 +119,6 @@ printf 'step\trelease\n'
 release_now
 # Not later: who has seen the end may break the connection, and docker with it.
 let_go
+keep=$(number_of keep)
+[ -z "$manifest" ] || prune "${keep:-1000000}" "$(number_of forget)" 2>/dev/null
 printf 'step\tend\n'

@@ -19,7 +19,18 @@ start() {
   done <.berth/gone
   compose -f "$compose_file" up -d </dev/null
 }
+# What the load has brought stays for another try, and goes with the next release that does not need it.
+note_brought() {
+  [ "$store" = docker ] && grep -qx ok .berth/present 2>/dev/null || return 0
+  # shellcheck disable=SC2086 # A list of names without spaces.
+  set -- $subjects
+  for id in $ids; do
+    grep -q "^$id " .berth/present || printf '%s %s\n' "$id" "$1" >>.berth/leaving
+    shift
+  done
+}
 if ! said=$(start 2>&1); then
+  note_brought 2>/dev/null
   if put_back; then failed start yes; fi
   said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
