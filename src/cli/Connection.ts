@@ -1,12 +1,13 @@
 import { Context, type Effect, type Option, type Scope } from "effect"
-import type { Berth } from "../client/Berth.ts"
+import type { Berth, Door } from "../client/Berth.ts"
 import type { Failed, Usage } from "./Failure.ts"
 
 /** The way to the service that a command works with. */
 export class Connection extends Context.Tag("berth/cli/Connection")<Connection, {
   /**
    * The service at the address that is given or in `BERTH_URL`; else the one of this user that runs with the same
-   * settings; else the whole service in this process, which ends with the scope.
+   * settings; else the whole service in this process, which ends with the scope. Its runs bear the door: the command line
+   * unless given.
    */
-  readonly open: (url: Option.Option<string>) => Effect.Effect<Berth["Type"], Failed | Usage, Scope.Scope>
+  readonly open: (url: Option.Option<string>, door?: Door) => Effect.Effect<Berth["Type"], Failed | Usage, Scope.Scope>
 }>() {}

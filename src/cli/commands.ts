@@ -1,3 +1,4 @@
+import { agentCommand } from "./commands/agent.ts"
 import { deployCommands } from "./commands/deploy.ts"
 import { healthCommands } from "./commands/health.ts"
 import { logsCommands } from "./commands/logs.ts"
@@ -26,6 +27,7 @@ export const berthCommand = group(
     ...serversCommands,
     ...runsCommands,
     ...healthCommands,
-    ...serviceCommands
+    ...serviceCommands,
+    agentCommand
   ]
 )

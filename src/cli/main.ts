@@ -9,8 +9,8 @@ import { exitCodeOf, program } from "./program.ts"
 import { NodeScreen } from "./terminal/nodeScreen.ts"
 
 const ConnectionLive = Layer.succeed(Connection, {
-  open: (url) =>
-    connect(url, "cli").pipe(
+  open: (url, door = "cli") =>
+    connect(url, door).pipe(
       Effect.mapError(({ given }) =>
         new Usage({ message: `The address of the service must be like http://127.0.0.1:3100, not ${quoted(given)}` })
       ),

@@ -1,0 +1,27 @@
+import { Effect } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { common } from "../common.ts"
+import { Connection } from "../Connection.ts"
+import { exitCodes } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { flag } from "../parse/described.ts"
+
+export const agentCommand = command(
+  {
+    name: "mcp",
+    summary: "Offer the tools for agents on standard input and output.",
+    details:
+      "An agent's client starts it, speaks the Model Context Protocol with it, and ends it. A service that runs " +
+      "offers the same at /mcp.",
+    examples: ["berth mcp", "berth mcp --read-only"]
+  },
+  { url: common.url, readOnly: flag("read-only", "Offer no tool that changes anything.") },
+  ({ readOnly, url }) =>
+    Effect.scoped(Effect.gen(function*() {
+      const { open } = yield* Connection
+      const berth = yield* open(url, "mcp")
+      const { serveAgent } = yield* Effect.promise(() => import("../../mcp/stdio.ts"))
+      yield* Effect.provideService(serveAgent({ readOnly }), Berth, berth)
+      return exitCodes.done
+    }))
+)
