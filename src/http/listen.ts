@@ -2,6 +2,7 @@ import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import type { Server } from "node:http"
+import { holdRequests } from "./holdRequests.ts"
 import { boundInFlight } from "./inFlight.ts"
 import { makeServer } from "./nodeServer.ts"
 
@@ -49,8 +50,10 @@ const addressOf = (server: Server): HttpServer.Address => {
 
 // The library's own would listen for upgrades too: it gives up the watch over their sockets before anybody judges them.
 const httpServer = (server: Server, address: ListenAddress): Effect.Effect<HttpServer.HttpServer, CannotListen> =>
-  Effect.map(listening(server, address), () =>
-    HttpServer.make({
+  Effect.gen(function*() {
+    const release = holdRequests(server)
+    yield* listening(server, address)
+    return HttpServer.make({
       address: addressOf(server),
       serve: (app, middleware) =>
         Effect.gen(function*() {
@@ -60,11 +63,15 @@ const httpServer = (server: Server, address: ListenAddress): Effect.Effect<HttpS
               : NodeHttpServer.makeHandler(app, middleware)
           )
           yield* Effect.acquireRelease(
-            Effect.sync(() => server.on("request", handle)),
+            Effect.sync(() => {
+              server.on("request", handle)
+              release(handle)
+            }),
             () => Effect.sync(() => server.off("request", handle))
           )
         })
-    }))
+    })
+  })
 
 /** What an HTTP interface gets from the server that it runs on. */
 type ServerContext = Layer.Layer.Success<ReturnType<typeof NodeHttpServer.layer>>
