@@ -8,7 +8,7 @@ import { buildImages } from "./images.ts"
 import { inProcess } from "./inProcess.ts"
 import { machine } from "./machine.ts"
 import { setting } from "./numbers.ts"
-import { type Findings, parts } from "./parts.ts"
+import { aloneParts, type Findings, parts } from "./parts.ts"
 import { missing, startRemote } from "./remote.ts"
 import { goalsTable, sectionText } from "./report.ts"
 import { startService } from "./service.ts"
@@ -31,9 +31,9 @@ const report = (title: string, on: string, found: ReadonlyArray<Findings>) => {
   ].join("\n\n") + "\n"
 }
 
+const print = ({ sections }: Findings) => console.log(`${sections.map(sectionText).join("\n\n")}\n`)
+
 const program = Effect.gen(function*() {
-  const lacking = yield* Effect.promise(missing)
-  if (lacking.length > 0) return yield* Effect.fail(`The benchmark needs ${lacking.join(", ")}.`)
   const chosen = process.argv.slice(2)
   const unknown = chosen.filter((name) => !Object.hasOwn(parts, name))
   if (unknown.length > 0) {
@@ -41,13 +41,22 @@ const program = Effect.gen(function*() {
   }
 
   const directory = yield* temporary
+  const rounds = setting("BENCH_ROUNDS", 5)
+  const alone = chosen.flatMap((name) => aloneParts[name] ?? [])
+  if (chosen.length > 0 && alone.length === chosen.length) {
+    return yield* Effect.forEach(alone, (part) => Effect.map(Effect.scoped(part(directory, rounds)), print), {
+      discard: true
+    })
+  }
+  const lacking = yield* Effect.promise(missing)
+  if (lacking.length > 0) return yield* Effect.fail(`The benchmark needs ${lacking.join(", ")}.`)
   console.error("Building the images ...")
   const images = yield* buildImages(directory, setting("BENCH_MEGABYTES", 200))
   const remote = yield* startRemote
   const stage = yield* makeStage(directory, remote, images)
   const service = yield* startService(directory, settingsFor(stage))
   const berth = yield* inProcess(directory, settingsFor(stage))
-  const bench = { stage, service, berth, rounds: setting("BENCH_ROUNDS", 5), deploys: setting("BENCH_DEPLOYS", 50) }
+  const bench = { stage, service, berth, rounds, deploys: setting("BENCH_DEPLOYS", 50) }
 
   const found: Array<Findings> = []
   for (const [name, part] of Object.entries(parts)) {
@@ -55,7 +64,7 @@ const program = Effect.gen(function*() {
     console.error(`Measuring: ${name} ...`)
     const findings = yield* Effect.scoped(part(bench))
     found.push(findings)
-    console.log(`${findings.sections.map(sectionText).join("\n\n")}\n`)
+    print(findings)
   }
   console.log(goalsTable(found.flatMap(({ goals }) => goals)))
   if (chosen.length > 0) return

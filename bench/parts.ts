@@ -5,6 +5,7 @@ import { scans, warmContainers } from "./cases/calls.ts"
 import { besides, firstDeploy, redeploy, unchanged } from "./cases/deploys.ts"
 import { memory, startUp } from "./cases/endurance.ts"
 import { profile, uploadAlone } from "./cases/profile.ts"
+import { scale } from "./cases/scale.ts"
 import { growingArchives } from "./cases/sizes.ts"
 import type { InProcess } from "./inProcess.ts"
 import { megabytes, millis, ratio, seconds } from "./numbers.ts"
@@ -129,6 +130,15 @@ const profiled: Part = ({ berth, rounds, stage }) =>
     (section) => ({ sections: [section], goals: [] })
   )
 
+/** A part that needs neither Docker nor sshd: only a directory, and how often to measure. */
+type AlonePart = (directory: string, rounds: number) => Effect.Effect<Findings, unknown, Scope.Scope>
+
+const scaled: AlonePart = (directory, rounds) =>
+  Effect.map(scale(directory, rounds), (section) => ({ sections: [section], goals: [] }))
+
+/** The parts that can be measured without a server. */
+export const aloneParts: Readonly<Record<string, AlonePart>> = { scale: scaled }
+
 /** The parts of the benchmark, in the order of the report. */
 export const parts: Readonly<Record<string, Part>> = {
   deploys,
@@ -139,5 +149,6 @@ export const parts: Readonly<Record<string, Part>> = {
   platform,
   start,
   sizes,
-  memory: endurance
+  memory: endurance,
+  scale: ({ rounds, stage }) => scaled(stage.directory, rounds)
 }

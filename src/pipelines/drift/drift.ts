@@ -30,10 +30,12 @@ const appliedPlan = (projectPath: string, name: string) =>
 
 /**
  * Compares an application with what its project declares, and with what the last upsert applied; changes nothing. A
- * difference that the changelog knows the applied value of says which side has moved since.
+ * difference that the changelog knows the applied value of says which side has moved since. `find` is for who has listed
+ * the applications already.
  */
 export const drift = Effect.fn("drift")(function*(
-  { appName, projectPath }: AppRequest
+  { appName, projectPath }: AppRequest,
+  find: typeof findApplication = findApplication
 ): Effect.fn.Return<
   Drift,
   ProjectFileInvalid | LocalFileFailed | PlatformFailure | SettingsError,
@@ -47,7 +49,7 @@ export const drift = Effect.fn("drift")(function*(
   const { entry, raw, warnings } = declared.value
   const told = warnings.length === 0 ? {} : { warnings }
 
-  const found = yield* findApplication(entry.name)
+  const found = yield* find(entry.name)
   if (Option.isNone(found)) return { exists: false, diffs: [], appConfig: raw, configs, ...told }
   const { name, uuid } = found.value
 

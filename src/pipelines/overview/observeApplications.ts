@@ -40,7 +40,7 @@ const observe = (
       observedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
     }
     if (record === undefined || projectPath === null) return application
-    const compared = drift({ projectPath, appName: name }).pipe(
+    const compared = drift({ projectPath, appName: name }, () => Effect.succeedSome(record)).pipe(
       Effect.map(({ diffs }): ObservedApplication => ({ ...application, drift: diffs.length })),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
     )
