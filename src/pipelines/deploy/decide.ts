@@ -1,7 +1,7 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Option } from "effect"
 import type { DockerUnusable } from "../../schema/Container.ts"
-import type { PullPolicy } from "../../schema/Deploy.ts"
+import type { OnUnhealthy, PullPolicy } from "../../schema/Deploy.ts"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -27,6 +27,7 @@ export interface Decision {
   readonly transfer: Transfer
   readonly mode: "auto" | "full"
   readonly pull: PullPolicy
+  readonly onUnhealthy: OnUnhealthy
   /** The images that the server is to pull. */
   readonly toPull: ReadonlyArray<string>
   readonly pollOptions: PollOptions
@@ -42,6 +43,8 @@ export interface DecideOptions {
   readonly isPlanned: boolean
   /** Which images to pull, where that is not left to `container.json` and the settings. */
   readonly pull: PullPolicy | undefined
+  /** What becomes of a version that does not get healthy, likewise. */
+  readonly onUnhealthy: OnUnhealthy | undefined
 }
 
 /**
@@ -51,7 +54,7 @@ export const decide = Effect.fn("deploy.decide")(function*(
   server: ServerAccess,
   directory: string,
   remotePath: string,
-  { isPlanned, pull }: DecideOptions
+  { isPlanned, onUnhealthy, pull }: DecideOptions
 ): Effect.fn.Return<
   Decision,
   DockerUnusable | LocalFileFailed | ProjectFileInvalid | SettingsError | SshError,
@@ -65,7 +68,7 @@ export const decide = Effect.fn("deploy.decide")(function*(
   const named = archiveNames({
     images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
   })
-  const [facts, archive, mode, interval, timeout, policy] = yield* Effect.all([
+  const [facts, archive, mode, interval, timeout, policy, unhealthy] = yield* Effect.all([
     preflight(server, remotePath, plan, isPlanned ? named.map(({ name }) => name) : undefined),
     Option.match(read, { onNone: () => reading, onSome: (known) => Effect.succeed(known) }),
     settings.get("deploy.transfer"),
@@ -76,7 +79,10 @@ export const decide = Effect.fn("deploy.decide")(function*(
     }),
     pull === undefined && plan.pull === undefined
       ? settings.get("deploy.pull")
-      : Effect.succeed(pull ?? plan.pull ?? "missing")
+      : Effect.succeed(pull ?? plan.pull ?? "missing"),
+    onUnhealthy === undefined && plan.onUnhealthy === undefined
+      ? settings.get("deploy.onUnhealthy")
+      : Effect.succeed(onUnhealthy ?? plan.onUnhealthy ?? "rollback")
   ], { concurrency: 2 })
   const transfer = decideTransfer(plan.archive, archive, facts, mode)
   const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
@@ -90,6 +96,7 @@ export const decide = Effect.fn("deploy.decide")(function*(
     transfer,
     mode,
     pull: policy,
+    onUnhealthy: unhealthy,
     toPull: needs.toPull,
     pollOptions: { interval, timeout },
     obstacles: preflightFailures(facts, server.name, { files, images }, needs.obstacles)

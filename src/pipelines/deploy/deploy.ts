@@ -82,10 +82,13 @@ interface Wishes {
 }
 
 /** Everything that has to be known before anything is changed; the remote path is held from then on. */
-const prepare = (server: ServerAccess, directory: string, remotePath: string, { planHash, pull }: Wishes) =>
+const prepare = (server: ServerAccess, directory: string, remotePath: string, { planHash, ...wishes }: Wishes) =>
   Effect.gen(function*() {
     const decided = Effect.gen(function*() {
-      const decision = yield* decide(server, directory, remotePath, { isPlanned: planHash !== undefined, pull })
+      const decision = yield* decide(server, directory, remotePath, {
+        isPlanned: planHash !== undefined,
+        ...wishes
+      })
       if (planHash !== undefined) yield* checkPlan(planHash, { server, directory, remotePath }, decision)
       const [reason] = decision.obstacles
       return reason === undefined ? decision : yield* new DockerUnusable({ reason })

@@ -63,7 +63,7 @@ const pullWarnings = ({ pull, toPull }: Decision): ReadonlyArray<string> =>
 
 /** What a deploy would do now, with a hash that holds a later deploy to it. Changes nothing anywhere. */
 export const containerPlan = Effect.fn("containerPlan")(function*(
-  { projectPath, pull, remotePath, serverId }: ContainerPlanRequest
+  { onUnhealthy, projectPath, pull, remotePath, serverId }: ContainerPlanRequest
 ): Effect.fn.Return<
   ContainerPlan,
   | DockerUnusable
@@ -80,7 +80,11 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   const path = yield* remotePathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const target = { server, directory, remotePath: path }
-  const decision = yield* decide(server, directory, path, { isPlanned: true, pull: pull ?? undefined })
+  const decision = yield* decide(server, directory, path, {
+    isPlanned: true,
+    pull: pull ?? undefined,
+    onUnhealthy: onUnhealthy ?? undefined
+  })
   const digests = yield* digestsOf(directory, decision)
   const { plan, transfer } = decision
   const files = fileChanges(decision, digests)

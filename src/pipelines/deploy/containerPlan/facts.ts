@@ -43,7 +43,7 @@ export interface ProjectDigests {
 /** Everything that the decision about a deploy follows from. */
 export const factsOf = (
   { directory, remotePath, server }: DeployTarget,
-  { archive, facts, mode, plan, pull }: Decision,
+  { archive, facts, mode, onUnhealthy, plan, pull }: Decision,
   { archive: archiveHash, keys, sha256 }: ProjectDigests
 ): Facts => {
   const { fileName } = plan.compose
@@ -54,7 +54,7 @@ export const factsOf = (
   const { host, port, useSudo, username } = server
   return {
     target: { value: [directory, host.toLowerCase(), port, username, useSudo, remotePath] },
-    settings: { value: [mode, pull] },
+    settings: { value: [mode, pull, onUnhealthy] },
     compose: { value: digest(fileName) },
     variables: { value: [...keys] },
     values: { value: plan.envFiles.map(digest) },

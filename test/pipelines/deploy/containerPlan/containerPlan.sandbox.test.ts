@@ -72,7 +72,7 @@ describe("a deploy that is held to a plan", () => {
     "is done while nothing moved, and refused with what moved, and nothing done",
     () =>
       Effect.gen(function*() {
-        const { archive, bring, deployedWith, directory, home, planned, remote, standIns } = yield* scene()
+        const { archive, bring, deployedWith, directory, home, planned, plannedWith, remote, standIns } = yield* scene()
         const local = (name: string, text: string | Uint8Array) => writeFileSync(join(directory, name), text)
         const there = (name: string, text: string) => writeFileSync(join(remote, name), text)
         const docker = (...args: ReadonlyArray<string>) =>
@@ -136,6 +136,16 @@ describe("a deploy that is held to a plan", () => {
           undo()
         }
         expect(yield* deployedWith({ planHash })).toMatchObject({ uploadedFiles: [] })
+
+        // What a deploy is asked to do beside that is a part of the plan, whoever says it.
+        const wishes = { pull: "never", onUnhealthy: "keep" } as const
+        for (const wish of [{ pull: wishes.pull }, { onUnhealthy: wishes.onUnhealthy }]) {
+          expect((yield* Effect.flip(deployedWith({ planHash, ...wish }))).message).toContain(
+            "a setting of deploys has changed"
+          )
+        }
+        local("container.json", JSON.stringify({ files: ["conf"], ...wishes }))
+        expect((yield* planned).planHash).toBe((yield* plannedWith(wishes)).planHash)
       }),
     60_000
   )
