@@ -25,6 +25,7 @@ const mayBeSkipped = new Map([
   ["test/http/guard/guard.sandbox.test.ts", [1, "needs an address beside loopback"]],
   ["test/pipelines/archive/dockerLoad.real.test.ts", [2, "not on containerd's image store"]],
   ["test/pipelines/init/dockerIgnore.real.test.ts", [1, "needs BuildKit"]],
+  ["test/faults/package.test.ts", [1, "needs the npm registry"]],
   // Its descriptions are not part of this repository.
   ...process.env.BERTH_CONTRACTS === undefined
     ? [["test/pipelines/upsert/vendors.sandbox.test.ts", [1, "needs BERTH_CONTRACTS"]]]

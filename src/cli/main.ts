@@ -1,5 +1,5 @@
-import { NodeContext } from "@effect/platform-node"
-import { Context, Effect, Fiber, Layer, Logger, LogLevel } from "effect"
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { connect } from "../client/node/connect.ts"
 import { quoted } from "../schema/quoted.ts"
@@ -38,4 +38,6 @@ const interrupt = () => {
 process.on("SIGINT", interrupt)
 process.on("SIGTERM", interrupt)
 
-running.addObserver((exit) => process.exit(exitCodeOf(exit)))
+// What serves is ended by Ctrl-C as it should be.
+const isServing = ["serve", "sandbox"].includes(process.argv[2] ?? "")
+running.addObserver((exit) => process.exit(isServing && Exit.isInterrupted(exit) ? exitCodes.done : exitCodeOf(exit)))

@@ -1,5 +1,6 @@
-export { type Address, type Answer, Berth, type Call, type Door, layer, make, type StartedRun } from "./Berth.ts"
+export { type Answer, Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
 export { BerthError } from "./BerthError.ts"
 export type { Endpoints } from "./endpoints.ts"
 export type { FollowedLogs } from "./followedLogs.ts"
+export { type Address, layer, make } from "./layer.ts"
 export { RunEvent } from "./runEvents.ts"

@@ -1,4 +1,4 @@
-import { NodeContext } from "@effect/platform-node"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Config, Effect, Logger, LogLevel, Option } from "effect"
 import { spawn } from "node:child_process"
 import { Berth } from "../../client/Berth.ts"

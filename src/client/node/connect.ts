@@ -17,9 +17,9 @@ const environment = Config.all({
 
 const nearby = (door: Door) =>
   Effect.gen(function*() {
-    const [{ NodeContext }, { settingsFile }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
+    const [NodeContext, { settingsFile }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
       Promise.all([
-        import("@effect/platform-node"),
+        import("@effect/platform-node/NodeContext"),
         import("../../services/settings/settingsFile.ts"),
         import("../../services/state/serviceFile.ts"),
         import("../../services/local/LocalFilesLive.ts")

@@ -1,6 +1,7 @@
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { type Berth, type Door, make } from "../Berth.ts"
+import type { Berth, Door } from "../Berth.ts"
+import { make } from "../layer.ts"
 
 /** What an address of this process begins with. No request leaves it: this only makes an address of each path. */
 export const origin = "http://berth.invalid"

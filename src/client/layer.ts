@@ -1,0 +1,103 @@
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { Effect, Layer, type Redacted, Ref, Stream } from "effect"
+import type { Run } from "../schema/Run.ts"
+import { Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
+import { type CallFailure, toBerthError, unexpected } from "./BerthError.ts"
+import { type Accepted, makeEndpoints, Sending } from "./endpoints.ts"
+import { followedLogs } from "./followedLogs.ts"
+import { runEvents } from "./runEvents.ts"
+
+/** Event ids of a run begin above it: who comes back with it hears everything that happened. */
+const beforeAll = "0"
+
+// Not `randomUUID`, which browsers have on secure pages alone.
+const randomKey = Effect.sync(() =>
+  Array.from(globalThis.crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"))
+    .join("")
+)
+
+/**
+ * The service over an HTTP client whose requests begin at its address.
+ * @param where what people call the place that the client sends to
+ */
+export const make = (
+  http: HttpClient.HttpClient,
+  { outlives, where }: { readonly where: string; readonly outlives: boolean }
+): Effect.Effect<Berth["Type"]> =>
+  Effect.gen(function*() {
+    const api = yield* makeEndpoints(http, where)
+    const told = <A>(effect: Effect.Effect<A, CallFailure | Accepted>) =>
+      Effect.mapError(effect, (failure) =>
+        failure._tag === "Accepted"
+          ? unexpected(where, `${where} started run ${failure.run.id} and did not wait for its answer`)
+          : toBerthError(where)(failure))
+
+    const answer = <A>(call: Call<A>, headers: Readonly<Record<string, string>> = {}) =>
+      Effect.gen(function*() {
+        const body = yield* Ref.make("")
+        const heard = (text: string) => Ref.set(body, text)
+        const value = yield* Effect.provideService(call(api), Sending, { headers, heard })
+        return { value, body: yield* Ref.get(body) }
+      })
+
+    const start = <A>(call: Call<A>, options: { readonly key?: string } = {}) =>
+      Effect.gen(function*() {
+        const key = options.key ?? (yield* randomKey)
+        const keyed = { "idempotency-key": key }
+        const started = (run: Run): StartedRun<A> => {
+          const events = runEvents(http, where, run.id, { after: beforeAll, justStarted: true })
+          // The request is known by its key: sent again, it is answered with what became of its run.
+          const result = Effect.zipRight(Stream.runDrain(events), told(answer(call, keyed)))
+          return { run, events, result }
+        }
+        return yield* answer(call, { ...keyed, prefer: "respond-async" }).pipe(
+          Effect.flatMap(() => unexpected(where, `${where} answered before it named the run`)),
+          Effect.catchTag("Accepted", ({ run }) => Effect.succeed(started(run))),
+          told
+        )
+      })
+
+    return Berth.of({
+      where,
+      outlives,
+      use: (call) => told(Effect.map(answer(call), ({ value }) => value)),
+      answer: (call) => told(answer(call)),
+      start,
+      run: (call, heard = () => Effect.void) =>
+        Effect.gen(function*() {
+          const { events, result } = yield* start(call)
+          yield* Stream.runForEach(events, heard)
+          return (yield* result).value
+        }),
+      runEvents: (id, after) => runEvents(http, where, id, { after }),
+      followLogs: (serverId, logs) => followedLogs(http, where, serverId, logs)
+    })
+  })
+
+/** How to reach a service. */
+export interface Address {
+  /** Where it listens: `http://127.0.0.1:3100`. Empty in a page of the service itself. */
+  readonly url: string
+  /** The `http.token` of its settings. */
+  readonly token?: Redacted.Redacted | undefined
+  readonly door?: Door | undefined
+}
+
+const addressed = ({ door = "script", token, url }: Address) => (http: HttpClient.HttpClient) =>
+  http.pipe(
+    HttpClient.mapRequest((request) =>
+      request.pipe(
+        url === "" ? (request) => request : HttpClientRequest.prependUrl(url),
+        HttpClientRequest.setHeader("berth-door", door),
+        token === undefined ? (request) => request : HttpClientRequest.bearerToken(token)
+      )
+    )
+  )
+
+/** The service at an address, over the HTTP client of the context: `FetchHttpClient.layer` in a browser. */
+export const layer = (address: Address): Layer.Layer<Berth, never, HttpClient.HttpClient> =>
+  Layer.effect(
+    Berth,
+    Effect.flatMap(HttpClient.HttpClient, (http) =>
+      make(addressed(address)(http), { where: address.url === "" ? "this address" : address.url, outlives: true }))
+  )
