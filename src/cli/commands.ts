@@ -1,12 +1,16 @@
 import { agentCommand } from "./commands/agent.ts"
+import { applicationsCommands } from "./commands/applications.ts"
 import { deployCommands } from "./commands/deploy.ts"
 import { healthCommands } from "./commands/health.ts"
 import { logsCommands } from "./commands/logs.ts"
 import { overviewCommand } from "./commands/overview.ts"
 import { projectsCommands } from "./commands/projects.ts"
+import { routesCommands } from "./commands/routes.ts"
 import { runsCommands } from "./commands/runs.ts"
 import { serversCommands } from "./commands/servers.ts"
 import { serviceCommands } from "./commands/service.ts"
+import { stacksCommands } from "./commands/stacks.ts"
+import { webhooksCommands } from "./commands/webhooks.ts"
 import { group } from "./parse/command.ts"
 
 /** All commands. */
@@ -22,9 +26,13 @@ export const berthCommand = group(
   [
     overviewCommand,
     ...deployCommands,
+    ...stacksCommands,
     ...logsCommands,
     ...projectsCommands,
     ...serversCommands,
+    ...applicationsCommands,
+    ...routesCommands,
+    ...webhooksCommands,
     ...runsCommands,
     ...healthCommands,
     ...serviceCommands,
