@@ -1,6 +1,6 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { answered, common, type Common, connected, yes } from "../common.ts"
+import { answered, type Common, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
 import { exitCodes, Failed } from "../Failure.ts"
 import { command, group } from "../parse/command.ts"
@@ -58,7 +58,9 @@ const planCommand = command(
         const payload = yield* requestOf(input)
         const { body, value } = yield* answer((api) => api.platformPlan({ payload }))
         yield* print(
-          input.json ? body : [`${value.action} ${safeText(value.appName)}:`, ...platformPlanLines(value, out)].join("\n")
+          input.json
+            ? body
+            : [`${value.action} ${safeText(value.appName)}:`, ...platformPlanLines(value, out)].join("\n")
         )
         return input.detailed && value.action !== "none" ? exitCodes.differs : exitCodes.done
       })
@@ -151,11 +153,13 @@ const verifyCommand = command(
         const payload = yield* requestOf(input)
         const { body, value: { failing, hops } } = yield* answer((api) => api.verify({ payload }))
         yield* print(
-          input.json ? body : hops.map(({ detail, hop, millis, ok }) =>
-            `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
-              style("dim", `(${duration(millis)})`)
-            }`
-          ).join("\n")
+          input.json ?
+            body :
+            hops.map(({ detail, hop, millis, ok }) =>
+              `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
+                style("dim", `(${duration(millis)})`)
+              }`
+            ).join("\n")
         )
         return failing === null ? exitCodes.done : exitCodes.failed
       })
@@ -171,26 +175,34 @@ const listCommand = command(
     connected(
       input,
       Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) => api.listApplications({}), (apps) =>
+        answered(input, (api) =>
+          api.listApplications({}), (apps) =>
           apps.length === 0
             ? say("The platform has no application.")
             : print(table(
               ["NAME", "STATUS", "PORT", "ADDRESS", "UUID"],
-              apps.map((app) => [cell(app.name), cell(app.status), app._host_port ?? "", cell(app.fqdn), cell(app.uuid)]),
+              apps.map((
+                app
+              ) => [cell(app.name), cell(app.status), app._host_port ?? "", cell(app.fqdn), cell(app.uuid)]),
               out
             ))))
     )
 )
 
 const showCommand = command(
-  { name: "show", summary: "Show an application of the platform, as the platform tells it.", examples: ["berth app show hello"] },
+  {
+    name: "show",
+    summary: "Show an application of the platform, as the platform tells it.",
+    examples: ["berth app show hello"]
+  },
   { name, ...common },
   (input) =>
     connected(
       input,
       Effect.gen(function*() {
         const { print } = yield* Screen
-        return yield* answered(input, (api) => api.findApplication({ path: { name: input.name } }), (found) =>
+        return yield* answered(input, (api) =>
+          api.findApplication({ path: { name: input.name } }), (found) =>
           found === null
             ? new Failed({ message: `The platform has no application named "${safeText(input.name)}"` })
             : print(JSON.stringify(found, null, 2)))
@@ -199,7 +211,11 @@ const showCommand = command(
 )
 
 const envsCommand = command(
-  { name: "envs", summary: "List an application's environment variables: their names.", examples: ["berth app envs hello"] },
+  {
+    name: "envs",
+    summary: "List an application's environment variables: their names.",
+    examples: ["berth app envs hello"]
+  },
   { name, values: flag("values", "Print the values too, secrets among them."), ...common },
   (input) =>
     connected(
@@ -235,7 +251,9 @@ const applicationCall = (
         return yield* answered(
           input,
           (api) =>
-            words.name === "deploy" ? api.deployApplication({ path: { uuid } }) : api.deleteApplication({ path: { uuid } }),
+            words.name === "deploy"
+              ? api.deployApplication({ path: { uuid } })
+              : api.deleteApplication({ path: { uuid } }),
           () => say(done(safeText(input.name)))
         )
       })
@@ -261,12 +279,16 @@ const adoptCommand = command(
         const projectPath = yield* projectNamed(input.project)
         const uuid = yield* uuidOf(input.name)
         const payload = { uuid, projectPath, replace: input.replace }
-        return yield* answered(input, (api) => api.adopt({ payload }), ({ action, unknown, warnings }) =>
-          Effect.gen(function*() {
-            yield* say(`The entry ${safeText(input.name)} was ${action} in ${safeText(projectPath)}/platform.json.`)
-            yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${safeText(`${label}: ${reason}`)}`))
-            yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
-          }))
+        return yield* answered(
+          input,
+          (api) => api.adopt({ payload }),
+          ({ action, unknown, warnings }) =>
+            Effect.gen(function*() {
+              yield* say(`The entry ${safeText(input.name)} was ${action} in ${safeText(projectPath)}/platform.json.`)
+              yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${safeText(`${label}: ${reason}`)}`))
+              yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+            })
+        )
       })
     )
 )

@@ -71,7 +71,10 @@ const portCommand = command(
     summary: "Print a port that nothing uses yet.",
     examples: ["berth port", "berth port --evidence"]
   },
-  { evidence: flag("evidence", "Show what takes each port, and count what listens on the proxy's server too."), ...common },
+  {
+    evidence: flag("evidence", "Show what takes each port, and count what listens on the proxy's server too."),
+    ...common
+  },
   (input) =>
     connected(
       input,

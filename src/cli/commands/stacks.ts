@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { Berth, type Call } from "../../client/Berth.ts"
+import type { Call } from "../../client/Berth.ts"
 import type { StackResult } from "../../schema/Stack.ts"
 import { answered, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
@@ -146,7 +146,13 @@ const removeCommand = command(
     details: "data/ and volumes stay, unless --volumes says otherwise. The project on this machine stays as it is.",
     examples: ["berth remove hello"]
   },
-  { project, volumes: flag("volumes", "Remove its volumes too, with what is in them."), yes, ...placeOptions, ...common },
+  {
+    project,
+    volumes: flag("volumes", "Remove its volumes too, with what is in them."),
+    yes,
+    ...placeOptions,
+    ...common
+  },
   (input) =>
     connected(
       input,

@@ -10,7 +10,8 @@ import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
 
 const app = optionalArgument("app", "The exact name of an application; all of them unless given.", "application")
-const requestOf = (app: Option.Option<string>) => Option.match(app, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
+const requestOf = (app: Option.Option<string>) =>
+  Option.match(app, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
 
 const outcomeRows = (results: ReadonlyArray<WebhookOutcome>) =>
   results.map(({ app, githost, platform }) => [app, platform, githost])
@@ -26,9 +27,12 @@ const statusCommand = command(
     connected(
       input,
       Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) => api.webhookStatus({ urlParams: { deep: "true" } }), ({ results }) =>
+        answered(input, (api) =>
+          api.webhookStatus({ urlParams: { deep: "true" } }), ({ results }) =>
           Effect.gen(function*() {
-            if (results.length === 0) return yield* say("The platform has no application.")
+            if (results.length === 0) {
+              return yield* say("The platform has no application.")
+            }
             yield* print(table(
               ["APPLICATION", "SECRET", "HOOK", "REPOSITORY"],
               results.map(({ app, githostWebhookActive, platformSecretSet, repo, unknown }) => [
@@ -40,7 +44,9 @@ const statusCommand = command(
               out
             ))
             const findings = results.flatMap(({ app, findings = [] }) =>
-              findings.map(({ finding, fix }) => `! ${safeText(`${app}: ${finding}`)}\n  → ${safeText(fix)}`)
+              findings.map(({ finding, fix }) =>
+                `! ${safeText(`${app}: ${finding}`)}\n  → ${safeText(fix)}`
+              )
             )
             yield* Effect.forEach(findings, say)
           })))
@@ -61,7 +67,8 @@ const setupCommand = command(
         const { out, print } = yield* Screen
         const whom = Option.getOrElse(input.app, () => "all applications")
         if (!(yield* confirmed(`Make pushes deploy ${safeText(whom)}?`, input.yes))) return exitCodes.failed
-        return yield* answered(input, (api) => api.setUpWebhooks({ payload: requestOf(input.app) }), ({ results }) =>
+        return yield* answered(input, (api) =>
+          api.setUpWebhooks({ payload: requestOf(input.app) }), ({ results }) =>
           print(table(["APPLICATION", "PLATFORM", "GIT HOST"], outcomeRows(results), out)))
       })
     )
@@ -81,7 +88,8 @@ const removeCommand = command(
         const { out, print } = yield* Screen
         const whom = Option.getOrElse(input.app, () => "all applications")
         if (!(yield* confirmed(`Remove the webhooks of ${safeText(whom)}?`, input.yes))) return exitCodes.failed
-        return yield* answered(input, (api) => api.tearDownWebhooks({ payload: requestOf(input.app) }), ({ results }) =>
+        return yield* answered(input, (api) =>
+          api.tearDownWebhooks({ payload: requestOf(input.app) }), ({ results }) =>
           print(table(["APPLICATION", "PLATFORM", "GIT HOST"], outcomeRows(results), out)))
       })
     )
@@ -98,7 +106,8 @@ const testCommand = command(
     connected(
       input,
       Effect.flatMap(Screen, ({ print }) =>
-        answered(input, (api) => api.testWebhook({ payload: { appName: input.app } }), ({ detail, sent }) =>
+        answered(input, (api) =>
+          api.testWebhook({ payload: { appName: input.app } }), ({ detail, sent }) =>
           Effect.as(print(safeText(detail)), sent ? exitCodes.done : exitCodes.failed)))
     )
 )
