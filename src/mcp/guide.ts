@@ -13,7 +13,7 @@ export const guide = `# Working with Berth
 1. \`overview\` tells what there is: projects, their stacks, applications, and servers with their ids. \`list_projects\`
    tells the server and remote path that each project names.
 2. To deploy: \`plan_deploy\` with projectPath, serverId and remotePath. Show the person what would change; \`obstacles\`
-   have to be cleared first. Then \`apply_deploy\` with the same and the \`planHash\`. A 409 says what has moved since the
+   must be cleared first. Then \`apply_deploy\` with the same and the \`planHash\`. A 409 says what has moved since the
    plan: plan again.
 3. To bring an application in line with platform.json: \`app_drift\` or \`plan_app\`, then \`apply_app\` with the
    \`planHash\`, then \`verify_app\`.
