@@ -2,7 +2,8 @@ import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, Schema, Stream } from "effect"
 import { type LogEvent, LogLine, LogLinesDropped } from "../schema/Logs.ts"
 import { type BerthError, errorIn, refused, unexpected } from "./BerthError.ts"
-import { type RawEvent, serverEvents } from "./serverEvents.ts"
+import type { RawEvent } from "./eventText.ts"
+import { serverEvents } from "./serverEvents.ts"
 
 /** Whose logs to follow: those of the stack in `remotePath`, or else of a container. */
 export interface FollowedLogs {

@@ -2,7 +2,8 @@ import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Schema, Stream } from "effect"
 import { Run, StepProgress } from "../schema/Run.ts"
 import { type BerthError, unexpected } from "./BerthError.ts"
-import { type RawEvent, serverEvents } from "./serverEvents.ts"
+import type { RawEvent } from "./eventText.ts"
+import { serverEvents } from "./serverEvents.ts"
 
 /** One thing that happened in a run. `id` is what a watcher comes back with to hear what came after it. */
 export const RunEvent = Schema.Union(

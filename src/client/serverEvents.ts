@@ -1,14 +1,7 @@
-import * as Sse from "@effect/experimental/Sse"
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Duration, Effect, Ref, Schedule, Stream } from "effect"
 import { type BerthError, readRefusal, toBerthError, unreachable } from "./BerthError.ts"
-
-/** A server-sent event as it came; `data` is JSON. */
-export interface RawEvent {
-  readonly id: string | undefined
-  readonly event: string
-  readonly data: string
-}
+import { eventReader, type RawEvent } from "./eventText.ts"
 
 /** A stream of events that goes on when its connection breaks. */
 export interface EventSource {
@@ -25,6 +18,10 @@ const pauses = Schedule.exponential("250 millis", 2).pipe(
   Schedule.union(Schedule.spaced("5 seconds")),
   Schedule.upTo(Duration.seconds(60))
 )
+
+/** The events in a text that comes in pieces. */
+const eventsIn = <E>(text: Stream.Stream<string, E>): Stream.Stream<RawEvent, E> =>
+  Stream.suspend(() => Stream.mapConcat(text, eventReader()))
 
 /**
  * The events of a source. A connection that breaks is made again after a moment, and goes on after the last event; what
@@ -45,8 +42,7 @@ export const serverEvents = (
       return response.stream.pipe(
         Stream.mapError((error) => unreachable(where, error)),
         Stream.decodeText(),
-        Stream.pipeThroughChannel(Sse.makeChannel<BerthError, unknown>()),
-        Stream.map(({ data, event, id }): RawEvent => ({ data, event, id })),
+        eventsIn,
         Stream.tap((event) => Ref.set(last, event)),
         // A service that stops ends its streams as if nothing else would come.
         Stream.concat(Stream.fail(unreachable(where, "the connection broke")))

@@ -23,7 +23,9 @@ const Against = ({ project }: { readonly project: LocalProject }) => {
       : <Badge tone="bad">not compared</Badge>
   }
   const count = changesOf(data).length
-  return count === 0 ? <Badge tone="good">same</Badge> : <Badge tone="warn">{counted(count, "change")}</Badge>
+  return count === 0
+    ? <Badge tone="good">same</Badge>
+    : <Badge tone="warn">{counted(count, "file differs", "files differ")}</Badge>
 }
 
 const Stacks = ({ observed, project }: {

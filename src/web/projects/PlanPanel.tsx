@@ -1,96 +1,114 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ComparedFile, Comparison } from "../../schema/Compare.ts"
+import type { ContainerPlan, PlannedFile } from "../../schema/ContainerPlan.ts"
 import { Age } from "../ui/Age.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { bytes, counted } from "../ui/words.ts"
 import { Diff } from "./Diff.tsx"
 import { linesChanged } from "./hunks.ts"
-import { changesOf } from "./standing.ts"
+import { Keys } from "./Keys.tsx"
+import { PlannedRow } from "./PlannedRow.tsx"
+import { changedIn } from "./usePlan.ts"
 
-const Keys = ({ keys }: { readonly keys: NonNullable<ComparedFile["keys"]> }) => (
-  <ul className="keys" aria-label="Variables">
-    {keys.localOnly.map((name) => (
-      <li className="chip" key={`+${name}`}>
-        <b className="good">+</b>
-        <code>{name}</code>
-      </li>
-    ))}
-    {keys.different.map((name) => (
-      <li className="chip" key={`~${name}`}>
-        <b className="warn">~</b>
-        <code>{name}</code>
-        <span className="quiet">other value</span>
-      </li>
-    ))}
-    {keys.remoteOnly.map((name) => (
-      <li className="chip" key={`-${name}`}>
-        <b className="bad">−</b>
-        <code>{name}</code>
-        <span className="quiet">goes</span>
-      </li>
-    ))}
-  </ul>
-)
-
-const PlannedFile = ({ file }: { readonly file: ComparedFile }) => {
-  const isNew = file.status === "local-only"
-  const lines = file.diff === undefined || isNew ? undefined : linesChanged(file.diff)
+const File = ({ compared, file: { bytes: size, change, name } }: {
+  readonly file: PlannedFile
+  readonly compared: ComparedFile | undefined
+}) => {
+  const diff = change === "changed" ? compared?.diff : undefined
+  const lines = diff === undefined ? undefined : linesChanged(diff)
   return (
     <>
-      <div className="plan-row">
-        <span className={`sign ${isNew ? "good" : "warn"}`} aria-hidden="true">{isNew ? "+" : "~"}</span>
-        <code>{file.name}</code>
-        <span className="quiet">{isNew ? "is new" : "changes"}</span>
-        <span className="aside numbers">
-          {lines === undefined ? null : (
-            <span>
-              <span className="good">+{lines.added}</span> <span className="bad">−{lines.removed}</span>
-            </span>
-          )}
-          <span>{bytes(file.localSize ?? 0)}</span>
-        </span>
-      </div>
-      {file.keys === undefined ? null : <Keys keys={file.keys} />}
-      {lines === undefined || file.diff === undefined ? null : <Diff diff={file.diff} name={file.name} />}
+      <PlannedRow
+        name={name}
+        change={change}
+        aside={
+          <>
+            {lines === undefined ? null : (
+              <span>
+                <span className="good">+{lines.added}</span> <span className="bad">−{lines.removed}</span>
+              </span>
+            )}
+            {change === "removed" ? null : <span>{bytes(size)}</span>}
+          </>
+        }
+      />
+      {compared?.keys === undefined || change !== "changed" ? null : <Keys keys={compared.keys} />}
+      {diff === undefined ? null : <Diff diff={diff} name={name} />}
     </>
   )
 }
 
-/** What a deploy would change on the server. */
-export const PlanPanel = ({ comparison: { data, dataUpdatedAt, error, isFetching, refetch } }: {
-  readonly comparison: UseQueryResult<Comparison, Error>
+const Changes = ({ comparison, plan }: {
+  readonly plan: ContainerPlan
+  readonly comparison: Comparison | undefined
 }) => {
-  const changes = data === undefined ? [] : changesOf(data)
-  const kept = data?.summary["remote-only"] ?? 0
+  const { files, images } = changedIn(plan)
+  const services = plan.services.filter(({ change }) => change !== "keep")
+  if (files.length + images.length + services.length === 0) {
+    return (
+      <Empty title="The server has what is here" icon="check">
+        {counted(plan.files.length, "file")} compared by their hashes. A deploy starts the same stack again.
+      </Empty>
+    )
+  }
   return (
-    <Panel
-      title="Plan"
-      note={data === undefined
-        ? undefined
-        : changes.length === 0
-        ? "Nothing would change on the server"
-        : `${counted(changes.length, "file")} would change on the server`}
-      aside={isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
-    >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
-        <>
-          <Warnings texts={data.warnings} />
-          {changes.length === 0
-            ? (
-              <Empty title="The server has what is here" icon="check">
-                {counted(data.summary.same, "file")} compared by their hashes. A deploy starts the same stack again.
-              </Empty>
-            )
-            : changes.map((file) => <PlannedFile key={file.name} file={file} />)}
-          {kept === 0 ? null : (
-            <div className="plan-row quiet">
-              {counted(kept, "file is", "files are")} only on the server, and {kept === 1 ? "stays" : "stay"} there.
-            </div>
-          )}
-        </>
-      )}
-    </Panel>
+    <>
+      {files.map((file) => (
+        <File
+          key={file.name}
+          file={file}
+          compared={comparison?.files.find(({ name }) => name === file.name)}
+        />
+      ))}
+      {images.map(({ bytesToSend, change, name }) => (
+        <PlannedRow
+          key={`image ${name}`}
+          name={name}
+          kind="image"
+          change={change}
+          aside={<span>{bytes(bytesToSend)} to send</span>}
+        />
+      ))}
+      {services.map(({ change, name }) => (
+        <PlannedRow key={`service ${name}`} name={name} kind="service" change={change} />
+      ))}
+    </>
   )
 }
+
+const titleOf = (plan: ContainerPlan): string => {
+  const { files, images } = changedIn(plan)
+  const parts = [
+    ...files.length === 0 ? [] : [counted(files.length, "file")],
+    ...images.length === 0 ? [] : [counted(images.length, "image")]
+  ]
+  return parts.length === 0 ? "Nothing would change on the server" : `${parts.join(" and ")} would change on the server`
+}
+
+/** What a deploy would change on the server, and what it would stop at. */
+export const PlanPanel = ({ comparison, plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
+  readonly plan: UseQueryResult<ContainerPlan, Error>
+  readonly comparison: UseQueryResult<Comparison, Error>
+}) => (
+  <Panel
+    title="Plan"
+    note={data === undefined ? undefined : titleOf(data)}
+    aside={isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
+  >
+    {error === null ? null : <Failure error={error} again={refetch} />}
+    {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
+      <>
+        {data.obstacles.map((obstacle) => (
+          <div className="note bad" role="alert" key={obstacle}>
+            <Icon name="alert" />
+            <span className="grow">{obstacle}</span>
+          </div>
+        ))}
+        <Warnings texts={[...data.warnings, ...comparison.data?.warnings ?? []]} />
+        <Changes plan={data} comparison={comparison.data} />
+      </>
+    )}
+  </Panel>
+)

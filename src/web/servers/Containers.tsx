@@ -103,7 +103,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
         <Empty title="Nothing runs here">A deploy starts the first stack.</Empty> :
         (
           <Scroll label="Table of containers">
-            <table>
+            <table className="keep">
               <thead>
                 <tr>
                   <th>Container</th>

@@ -4,6 +4,7 @@ import { Link, useLocation } from "wouter"
 import type { LocalProject } from "../../schema/Project.ts"
 import { projectTone, useOverview } from "../overview/useOverview.ts"
 import { changesOf, useComparison } from "../projects/standing.ts"
+import { countChanges, usePlan } from "../projects/usePlan.ts"
 import { useProjects } from "../service/queries.ts"
 import type { Tone } from "../ui/Badge.tsx"
 
@@ -25,7 +26,8 @@ const Row = ({ isHere, project, start, tone }: {
 }) => {
   // What other screens have compared is shown; the list by itself asks no server.
   const { data } = useComparison(project, false)
-  const changes = data === undefined ? 0 : changesOf(data).length
+  const plan = usePlan(project, false).data
+  const changes = plan === undefined ? data === undefined ? 0 : changesOf(data).length : countChanges(plan)
   const shown = tone === "good" && changes > 0 ? "warn" : tone
   return (
     <Link
