@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { deployHello } from "./hello.ts"
@@ -68,12 +68,15 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
 
   it("says why a deploy would stop, and does not offer it", async () => {
     const { page } = open
-    await stage.world.standIns.setFlaw("docker-is-down", true)
+    const compose = join(stage.world.projects, "hello", "compose.yml")
+    const before = await readFile(compose, "utf8")
+    await writeFile(compose, "services: [\n")
     await page.getByRole("button", { name: "Compare again" }).click()
-    await page.getByRole("alert").first().waitFor()
+    await page.getByRole("alert").filter({ hasText: "compose.yml" }).first().waitFor()
     await picture(page, "project-broken")
-    await stage.world.standIns.setFlaw("docker-is-down", false)
+    await writeFile(compose, before)
     await page.getByRole("button", { name: "Compare again" }).click()
+    await page.getByRole("alert").first().waitFor({ state: "detached" })
     await page.getByText("2 files would change on the server").waitFor()
   })
 

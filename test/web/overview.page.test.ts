@@ -1,0 +1,110 @@
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { deployHello, upsertHello } from "./hello.ts"
+import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+
+const many = 1_000
+
+/** How long the page took between two frames while it was scrolled, in milliseconds, ascending. */
+const frames = `new Promise((resolve) => {
+  const frame = document.querySelector(".grid-body")
+  const gaps = []
+  let last = performance.now()
+  const next = (now) => {
+    gaps.push(now - last)
+    last = now
+    frame.scrollTop += 120
+    if (gaps.length < 90) requestAnimationFrame(next)
+    else resolve(gaps.sort((a, b) => a - b))
+  }
+  requestAnimationFrame(next)
+})`
+
+describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
+  let stage: Stage
+  let open: OpenPage
+  beforeAll(async () => {
+    stage = await openStage()
+    await deployHello(stage)
+    await upsertHello(stage)
+    open = await stage.open("/")
+  })
+  afterAll(() => stage?.close())
+
+  it("says what needs care with the next action, how everything stands, and when it was seen", async () => {
+    const { page } = open
+    const care = page.getByRole("region", { name: "Needs care" })
+    await care.getByRole("link", { name: "See the differences" }).waitFor()
+    await care.getByText(/^seen /).first().waitFor()
+    const hello = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hello", exact: true }) })
+    await hello.getByText("running · 1 of 1 up").waitFor()
+    await hello.getByText("2 files differ").waitFor()
+    await page.getByRole("region", { name: "What Berth depends on" }).getByText("settings", { exact: true }).waitFor()
+    await care.getByRole("link", { name: "See the differences" }).click()
+    await page.getByRole("heading", { name: "hello" }).waitFor()
+    await page.goBack()
+  })
+
+  it("goes anywhere from the keyboard", async () => {
+    const { page } = open
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox").fill("he")
+    await page.getByRole("option").first().waitFor()
+    await picture(page, "palette")
+    await page.keyboard.press("Enter")
+    await page.waitForURL("**/projects/hello")
+    await page.keyboard.press("Control+k")
+    await page.keyboard.press("Escape")
+    expect(await page.getByRole("dialog").count()).toBe(0)
+  })
+
+  it("keeps the colours that were chosen", async () => {
+    const { page } = await stage.open("/servers", { colorScheme: "light" })
+    await page.getByRole("button", { name: "Dark colours" }).click()
+    await page.reload()
+    await page.getByRole("button", { name: "Light colours" }).waitFor()
+    await page.context().close()
+  })
+
+  it("stays smooth with a thousand projects", async () => {
+    for (let number = 0; number < many; number++) {
+      const directory = join(stage.world.projects, `many-${String(number).padStart(4, "0")}`)
+      await mkdir(directory)
+      await writeFile(join(directory, "Dockerfile"), "FROM scratch\n")
+    }
+    const { faults, page } = await stage.open("/")
+    await page.getByText(`${(many + 2).toLocaleString("en")} projects`).waitFor()
+    expect(await page.getByRole("row").count()).toBeLessThan(60)
+    expect(await page.locator(".project-link").count()).toBeLessThan(80)
+    const gaps = await page.evaluate(frames)
+    const sorted = Array.isArray(gaps) ? gaps.map(Number) : []
+    const median = sorted[Math.floor(sorted.length / 2)] ?? Infinity
+    console.log(`frames of a scrolled list of ${many} projects: median ${median.toFixed(0)} ms`)
+    expect(median).toBeLessThan(150)
+    await page.keyboard.press("/")
+    await page.keyboard.type("many-0777")
+    await page.getByRole("row").filter({ hasText: "many-0777" }).waitFor()
+    expect(await page.getByRole("row").count()).toBe(2)
+    expect(faults).toEqual([])
+    await page.context().close()
+    await rm(join(stage.world.projects, "many-0001"), { recursive: true })
+  })
+
+  it("says that the service does not answer, and that what it shows is stale", async () => {
+    const { page } = await stage.open("/")
+    await page.getByRole("heading", { name: "Overview" }).waitFor()
+    await page.route("**/api/**", (route) => route.abort())
+    await page.getByText(/What is shown here is stale/).waitFor({ timeout: 40_000 })
+    await picture(page, "offline")
+    await page.unroute("**/api/**")
+    await page.getByRole("button", { name: "Try now" }).click()
+    await page.getByText(/What is shown here is stale/).waitFor({ state: "detached" })
+    await page.context().close()
+  })
+
+  it("has kept to itself all along", () => {
+    expect(open.faults).toEqual([])
+  })
+})

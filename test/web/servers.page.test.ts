@@ -1,0 +1,76 @@
+import { Redacted } from "effect"
+import { readFile, writeFile } from "node:fs/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+
+describe.skipIf(missing !== undefined)(`servers and the log-in ${missing ?? ""}`, () => {
+  let stage: Stage
+  let open: OpenPage
+  beforeAll(async () => {
+    stage = await openStage()
+    open = await stage.open("/servers")
+  })
+  afterAll(() => stage?.close())
+
+  const add = async (name: string, password: string) => {
+    const { page } = open
+    await page.getByRole("link", { name: "Servers", exact: true }).first().click()
+    await page.getByRole("button", { name: "Add a server" }).click()
+    const dialog = page.getByRole("dialog", { name: "Add a server" })
+    const { server } = stage.world
+    await dialog.getByLabel("Name").fill(name)
+    await dialog.getByLabel("Host").fill(server.host)
+    await dialog.getByLabel("SSH port").fill(String(server.port))
+    await dialog.getByLabel("User").fill(server.username)
+    await dialog.getByLabel("Log in with").selectOption({ label: "a password" })
+    await dialog.getByLabel("Password").fill(password)
+    await dialog.getByLabel("Docker and files need sudo there").check()
+    await dialog.getByRole("button", { name: "Store it and connect" }).click()
+    await page.getByRole("heading", { name }).waitFor()
+  }
+
+  it("show what runs on one, what it uses, its log, and what belongs to no project here", async () => {
+    const { page } = open
+    await page.getByRole("link", { name: "Sandbox" }).first().click()
+    const containers = page.getByRole("region", { name: "Containers", exact: true })
+    await containers.getByText(/%$/).first().waitFor()
+    await page.getByRole("region", { name: "Deployed" }).getByText("no project here").waitFor()
+    await containers.getByRole("button", { name: "Log" }).click()
+    await page.getByRole("log").getByText("greeter", { exact: false }).first().waitFor()
+  })
+
+  it("are added, and say at once whether they can be used", async () => {
+    await add("Second", Redacted.value(stage.world.server.password))
+    await open.page.getByText("answers", { exact: true }).waitFor()
+    await add("Third", "wrong")
+    await open.page.getByText("cannot be used").waitFor()
+    await open.page.getByRole("alert").filter({ hasText: "authentication" }).first().waitFor()
+    await picture(open.page, "server-refused")
+    expect(await open.page.content()).not.toContain(Redacted.value(stage.world.server.password))
+  })
+
+  it("are removed after a question", async () => {
+    const { page } = open
+    await page.getByRole("button", { name: "Remove" }).click()
+    await page.getByRole("button", { name: "Remove it from the settings" }).click()
+    await page.getByRole("heading", { name: "Servers" }).waitFor()
+    await page.getByRole("link", { name: "Third" }).first().waitFor({ state: "detached" })
+    expect(open.faults).toEqual([])
+  })
+
+  it("ask for the token where one is required, and let in who has it", async () => {
+    const { settingsFile } = stage.world
+    await writeFile(settingsFile, `${await readFile(settingsFile, "utf8")}\nhttp:\n  token: open-sesame\n`)
+    const { faults, page } = await stage.open("/servers/sandbox")
+    await page.getByRole("heading", { name: "Log in" }).waitFor()
+    await picture(page, "log-in")
+    await page.getByLabel("Token").fill("guessed")
+    await page.getByRole("button", { name: "Log in" }).click()
+    await page.getByRole("alert").waitFor()
+    await page.getByLabel("Token").fill("open-sesame")
+    await page.getByRole("button", { name: "Log in" }).click()
+    await page.getByRole("heading", { name: "Sandbox" }).waitFor()
+    expect(await page.evaluate("JSON.stringify(localStorage)")).not.toContain("open-sesame")
+    expect(faults).toEqual([])
+  })
+})
