@@ -15,7 +15,7 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
   it("are compared with what is declared, in three ways", async () => {
     const { page } = open
     await page.getByRole("row").filter({ hasText: "hello" }).getByText("1 difference").waitFor()
-    await page.getByRole("link", { name: "hello" }).first().click()
+    await page.getByRole("main").getByRole("link", { name: "hello", exact: true }).first().click()
     const drift = page.getByRole("region", { name: "Drift" })
     const row = drift.getByRole("row").filter({ hasText: "autopack" })
     await row.getByText("changed here").waitFor()
@@ -49,8 +49,8 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
   it("are adopted", async () => {
     const { page } = open
     await page.getByRole("link", { name: "Applications", exact: true }).first().click()
-    await page.getByRole("link", { name: "greeter" }).first().click()
-    await page.getByLabel("Project", { exact: true }).selectOption({ label: "notes" })
+    await page.getByRole("main").getByRole("link", { name: "greeter", exact: true }).first().click()
+    await page.getByRole("combobox", { name: "Project" }).selectOption({ label: "notes" })
     await page.getByRole("button", { name: "Write it into notes/platform.json" }).click()
     await page.getByRole("link", { name: "greeter is declared now" }).click()
     await page.getByRole("region", { name: "Drift" }).getByText("0 differences").waitFor()

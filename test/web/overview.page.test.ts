@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     const gaps = await page.evaluate(frames)
     const sorted = Array.isArray(gaps) ? gaps.map(Number) : []
     const median = sorted[Math.floor(sorted.length / 2)] ?? Infinity
-    console.log(`frames of a scrolled list of ${many} projects: median ${median.toFixed(0)} ms`)
+    process.stdout.write(`frames of a scrolled list of ${many} projects: median ${median.toFixed(0)} ms\n`)
     expect(median).toBeLessThan(150)
     await page.keyboard.press("/")
     await page.keyboard.type("many-0777")

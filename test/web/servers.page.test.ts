@@ -23,7 +23,7 @@ describe.skipIf(missing !== undefined)(`servers and the log-in ${missing ?? ""}`
     await dialog.getByLabel("SSH port").fill(String(server.port))
     await dialog.getByLabel("User").fill(server.username)
     await dialog.getByLabel("Log in with").selectOption({ label: "a password" })
-    await dialog.getByLabel("Password").fill(password)
+    await dialog.getByRole("textbox", { name: "Password" }).fill(password)
     await dialog.getByLabel("Docker and files need sudo there").check()
     await dialog.getByRole("button", { name: "Store it and connect" }).click()
     await page.getByRole("heading", { name }).waitFor()

@@ -10,7 +10,7 @@ describe.skipIf(missing !== undefined)(`the built page ${missing ?? ""}`, () => 
     const html = readFileSync(built("index.html"), "utf8")
     const first = Array.from(html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g), ([, name]) => name ?? "")
     const bytes = first.map((name) => statSync(built(`${name}.br`)).size).reduce((sum, size) => sum + size, 0)
-    console.log(`scripts of the first screen: ${Math.round(bytes / 1_000)} kB compressed`)
+    process.stdout.write(`scripts of the first screen: ${Math.round(bytes / 1_000)} kB compressed\n`)
     expect(first.length).toBeGreaterThan(0)
     expect(bytes).toBeLessThan(300_000)
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bon\w+=|https?:/)
