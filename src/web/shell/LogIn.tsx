@@ -1,7 +1,7 @@
+import { Redacted } from "effect"
 import { type FormEvent, useState } from "react"
 import { call } from "../service/berth.ts"
 import { queryClient } from "../service/queries.ts"
-import { keepToken } from "../service/token.ts"
 import { Button } from "../ui/Button.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Failure } from "../ui/Notes.tsx"
@@ -15,13 +15,11 @@ export const LogIn = ({ onDone }: { readonly onDone: () => void }) => {
   const logIn = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
-    keepToken(token)
     try {
-      await call((berth) => berth.health({ urlParams: {} }))
+      await call((berth) => berth.openSession({ payload: { token: Redacted.make(token) } }))
       onDone()
       await queryClient.resetQueries()
     } catch (cause) {
-      keepToken(undefined)
       setFailure(cause instanceof Error ? new Error(`This token is not accepted. ${cause.message}`) : undefined)
     }
     setBusy(false)
@@ -34,7 +32,7 @@ export const LogIn = ({ onDone }: { readonly onDone: () => void }) => {
           <h1>Log in</h1>
           <Field
             label="Token"
-            help="It stands in berth.yaml, under http.token. It is forgotten when this tab is closed."
+            help="It stands in berth.yaml, under http.token or http.tokens. This page does not keep it."
           >
             <input
               type="password"

@@ -3,6 +3,7 @@ import { Link, useLocation } from "wouter"
 import { useUnderWay } from "../runs/useRuns.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Brand } from "./Brand.tsx"
+import { Caller } from "./Caller.tsx"
 import { Goto } from "./Goto.tsx"
 import { screens } from "./screens.ts"
 import { SideProjects } from "./SideProjects.tsx"
@@ -41,6 +42,7 @@ export const Sidebar = ({ onSearch, open, version }: {
       <SideProjects />
       <div className="side-foot">
         <span>Berth {version ?? "…"}</span>
+        <Caller />
         <button
           type="button"
           className="icon-button"
