@@ -5,6 +5,7 @@ import { heldToPlan } from "../../../../src/pipelines/upsert/heldToPlan.ts"
 import { decide } from "../../../../src/pipelines/upsert/plan/decide.ts"
 import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
+import { inPart } from "../../../fixtures/thorough.ts"
 import { GitHostCalls } from "../../../layers/GitHostTest.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../../layers/PlatformTest.ts"
@@ -30,13 +31,14 @@ const outbound = (writes: ReadonlyArray<string>) =>
 const recorded = ["changelog", "deployment"]
 
 /** How an upsert is applied: by itself, or held to the plan that was made before. */
-const ways = [
-  ["an upsert", () => upsertApp(request)],
-  [
-    "an upsert that is held to it",
-    (planHash: string) => Effect.flatMap(heldToPlan({ ...request, planHash }), (held) => upsertApp(request, held))
-  ]
+const alone = ["an upsert", () => upsertApp(request)] as const
+const held = [
+  "an upsert that is held to it",
+  (planHash: string) =>
+    Effect.flatMap(heldToPlan({ ...request, planHash }), (decisions) => upsertApp(request, decisions))
 ] as const
+// That upserts of either kind do the same is also a property of all plans.
+const ways = inPart([alone, held], [held])
 
 describe.each(ways)("a plan and %s", (_, apply) => {
   it.effect.each(planCases)(
