@@ -109,6 +109,37 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 }, () =>
       expect(stage.free()).toBeGreaterThan(stage.freeBefore - 16_384)
     }))
 
+  it.scopedLive("while a release is written leaves the new version running, and says so", () =>
+    Effect.gen(function*() {
+      const stage = yield* onSmallDisk(40)
+      const filler = join(stage.disk, "filler")
+      const programs = yield* rootsPrograms(stage.user, {
+        docker: `here=$(dirname "$0")
+case "$1 $3" in "tag berth/release:"*) [ ! -e "$here/fill" ] || dd if=/dev/zero of='${filler}' bs=4096 2>/dev/null ;; esac
+exec /usr/bin/docker "$@"`
+      })
+      writeFileSync(join(programs, "fill"), "")
+      const mark = yield* stage.build(megabyte)
+      const full = yield* stage.deploy
+      expect(full.body).toMatchObject({ success: true, healthy: true })
+      expect(full.text).toMatch(/ It was not kept as a release, .*: .*No space left on device\./)
+      expect(existsSync(filler)).toBe(true)
+      expect(yield* stage.running).toContain(mark)
+      const releases = Effect.map(
+        stage.request(
+          "GET",
+          `/api/servers/main/releases?remotePath=${encodeURIComponent(`~/containers/${stage.name}`)}`
+        ),
+        ({ body }) => body
+      )
+      expect(yield* releases).toMatchObject({ releases: [{ id: "1", current: false, available: true }] })
+
+      rmSync(filler)
+      rmSync(join(programs, "fill"))
+      expect((yield* stage.deploy).body).toMatchObject({ healthy: true })
+      expect(yield* releases).toMatchObject({ releases: [{ current: true }, { id: "1", available: true }] })
+    }))
+
   it.scopedLive("without room for what is noted of it keeps the old version when the new one does not start", () =>
     Effect.gen(function*() {
       const stage = yield* onSmallDisk(40)

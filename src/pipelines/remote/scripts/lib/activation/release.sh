@@ -108,7 +108,9 @@ release_now() {
   if unkept=$(record "$number" 2>&1); then printf 'release\t%s\n' "$number"
   else
     rm -rf .berth/releases/.new
-    printf 'unkept\t%s\n' "$(printf '%s\n' "$unkept" | tail -n 1 | cut -c 1-500)"
+    # The first of what went wrong on a full disk, which other complaints follow.
+    full=$(printf '%s\n' "$unkept" | grep 'No space left' | head -n 1)
+    printf 'unkept\t%s\n' "$(printf '%s\n' "${full:-$unkept}" | tail -n 1 | cut -c 1-500)"
   fi
   earlier=
   [ ! -f .berth/before ] || IFS= read -r earlier <.berth/before
