@@ -1,4 +1,4 @@
-import { Clock, Effect, Either, Predicate } from "effect"
+import { Clock, Effect, Either, Order, Predicate, Ref, Struct } from "effect"
 import type { ObservedApplication } from "../../schema/Overview.ts"
 import type { PlatformRecord } from "../../schema/PlatformApp.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -17,6 +17,12 @@ export interface DeclaredName {
   readonly projectPath: string
 }
 
+/** What earlier looks compared, by project and name: what one has no time for is shown as it was, and comes first next. */
+export type Compared = Ref.Ref<ReadonlyMap<string, ObservedApplication>>
+
+const keyOf = ({ name, projectPath }: Pick<ObservedApplication, "name" | "projectPath">) =>
+  JSON.stringify([projectPath, name])
+
 const statusOf = ({ raw }: PlatformRecord): string | null => {
   const status = raw["status"]
   return Predicate.isString(status) && status !== "" ? status : null
@@ -28,7 +34,8 @@ const observe = (
     readonly projectPath: string | null
     readonly record: PlatformRecord | undefined
   },
-  deadline: number
+  deadline: number,
+  before: ObservedApplication | undefined
 ) =>
   Effect.gen(function*() {
     const application: ObservedApplication = {
@@ -47,7 +54,10 @@ const observe = (
     return yield* within(
       { at: deadline, millis: Number.POSITIVE_INFINITY },
       compared,
-      (reason) => ({ ...application, error: `Not compared: ${reason}` })
+      (reason) =>
+        before === undefined
+          ? { ...application, error: `Not compared: ${reason}` }
+          : { ...before, error: `Not compared again: ${reason}` }
     )
   })
 
@@ -58,7 +68,7 @@ const hasPlatform = Effect.flatMap(
 )
 
 /** The status of each application, and how far each declared one has drifted. */
-export const observeApplications = (declared: ReadonlyArray<DeclaredName>, deadline: number) =>
+export const observeApplications = (declared: ReadonlyArray<DeclaredName>, deadline: number, compared: Compared) =>
   Effect.gen(function*() {
     if (declared.length === 0 && !(yield* hasPlatform)) return { applications: [], errors: [] }
     const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
@@ -84,8 +94,21 @@ export const observeApplications = (declared: ReadonlyArray<DeclaredName>, deadl
       ...declared.map((app) => ({ ...app, record: first.get(app.name) })),
       ...others.map((record) => ({ name: record.name, projectPath: null, record }))
     ]
-    return {
-      applications: yield* Effect.forEach(all, (one) => observe(one, deadline), { concurrency: appsAtOnce }),
-      errors: []
-    }
+    const before = yield* Ref.get(compared)
+    const lastAt = (one: typeof all[number]) => before.get(keyOf(one))?.observedAt ?? ""
+    const oldestFirst = all.toSorted(Order.mapInput(Order.string, lastAt))
+    const observed = yield* Effect.forEach(
+      oldestFirst,
+      (one) => Effect.map(observe(one, deadline, before.get(keyOf(one))), (application) => [one, application] as const),
+      {
+        concurrency: appsAtOnce
+      }
+    )
+    const found = new Map(observed)
+    const applications = all.flatMap((one) => found.get(one) ?? [])
+    const whole = applications.filter(({ drift }) => drift !== null).map((application) =>
+      Struct.omit(application, "error")
+    )
+    yield* Ref.set(compared, new Map(whole.map((application) => [keyOf(application), application])))
+    return { applications, errors: [] }
   }).pipe(withAnswerBudget, Effect.withSpan("overview.observeApplications"))

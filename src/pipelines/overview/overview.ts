@@ -1,4 +1,4 @@
-import { Clock, Effect, Either, Option } from "effect"
+import { Clock, Effect, Either, Option, Ref } from "effect"
 import type { ObservedApplication, ObservedProject, ObservedStack, Overview } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/Project.ts"
 import { remotePathIn } from "../../schema/RemotePath.ts"
@@ -8,7 +8,7 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { listProjects } from "../projects/listProjects.ts"
-import { type DeclaredName, observeApplications } from "./observeApplications.ts"
+import { type Compared, type DeclaredName, observeApplications } from "./observeApplications.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
 import { stackState } from "./stackState.ts"
 import { within } from "./within.ts"
@@ -96,11 +96,22 @@ const isOf = ({ path, remotePath, serverId }: LocalProject) => ({ subject }: Run
     ? subject.serverId !== undefined && subject.serverId === serverId && subject.remotePath === remotePath
     : subject.projectPath === path
 
+/** What one overview leaves to the next. */
+export interface Memory {
+  readonly silent: Silent
+  readonly compared: Compared
+}
+
+export const makeMemory: Effect.Effect<Memory> = Effect.all({
+  silent: Ref.make<ReadonlySet<string>>(new Set()),
+  compared: Ref.make<ReadonlyMap<string, ObservedApplication>>(new Map())
+})
+
 /**
  * Everything at one look: the projects with their stacks, the applications and the servers. It takes less than five
  * seconds, whatever hangs; what was not observed in time says so. Changes nothing.
  */
-export const observe = Effect.fn("overview.observe")(function*(silent: Silent) {
+export const observe = Effect.fn("overview.observe")(function*({ compared, silent }: Memory) {
   const start = yield* Clock.currentTimeMillis
   const deadline = start + longest
   const observedAt = new Date(start).toISOString()
@@ -119,7 +130,7 @@ export const observe = Effect.fn("overview.observe")(function*(silent: Silent) {
   const [sights, platform] = yield* Effect.all([
     observeServers(servers, pathsOf, deadline, silent),
     Effect.catchAll(
-      observeApplications(projects.flatMap(({ declared }) => rightOr(declared, [])), deadline),
+      observeApplications(projects.flatMap(({ declared }) => rightOr(declared, [])), deadline, compared),
       (
         { message }
       ): Effect.Effect<

@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Exit, Fiber, Option, Ref, SynchronizedRef } from "effect"
 import type { Scope } from "effect"
 import type { Overview } from "../../schema/Overview.ts"
-import { observe } from "./overview.ts"
+import { makeMemory, observe } from "./overview.ts"
 
 /** For how long an overview is shown again. */
 export const keptFor = Duration.seconds(3)
@@ -17,8 +17,8 @@ interface Made<E> {
  * seconds get it again, with its age. A caller who leaves takes it from nobody.
  */
 export const makeSharedOverview = Effect.gen(function*() {
-  const silent = yield* Ref.make<ReadonlySet<string>>(new Set())
-  return yield* shared(observe(silent))
+  const memory = yield* makeMemory
+  return yield* shared(observe(memory))
 })
 
 /** Shares what `observed` makes; one that failed is made anew. */

@@ -1,8 +1,9 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Ref, Schema, TestClock } from "effect"
-import { observe } from "../../../src/pipelines/overview/overview.ts"
+import { makeMemory, observe } from "../../../src/pipelines/overview/overview.ts"
 import { ServerUnreachable } from "../../../src/schema/Ssh.ts"
+import { Platform } from "../../../src/services/platform/Platform.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
 import { everySetting } from "../../layers/memoryWorld.ts"
@@ -43,7 +44,7 @@ const world = ({ answer, files, platform, servers: count = 1, settings = {} }: G
     Layer.provideMerge(settingsTest({ "projects.root": root, ...settings }, servers(count)))
   )
 
-const look = Effect.flatMap(Ref.make<ReadonlySet<string>>(new Set()), observe)
+const look = Effect.flatMap(makeMemory, observe)
 const up = (path: string, release = "r1") =>
   `home\t/home/deployer\ncontainer\tUp 3 hours\t${path}\nrelease\t${release}\t${path}\n`
 
@@ -142,11 +143,11 @@ describe("overview", () => {
 
   it.effect("asks those that hung last time last, and gives them longer", () =>
     Effect.gen(function*() {
-      const silent = yield* Ref.make<ReadonlySet<string>>(new Set())
-      const first = yield* Effect.fork(observe(silent))
+      const memory = yield* makeMemory
+      const first = yield* Effect.fork(observe(memory))
       yield* TestClock.adjust("4500 millis")
       expect((yield* Fiber.join(first)).servers[0]).toMatchObject({ id: "1", answers: false })
-      const second = yield* Effect.fork(observe(silent))
+      const second = yield* Effect.fork(observe(memory))
       yield* TestClock.adjust("4500 millis")
       const { servers } = yield* Fiber.join(second)
       expect(servers[0]).toMatchObject({ id: "1", answers: true, latencyMs: 3_000 })
@@ -186,6 +187,58 @@ describe("overview", () => {
           { name: "moved", git_branch: "other", git_repository: "git@git.test:2004/ann/shop.git" },
           { name: "foreign", git_branch: "main", git_repository: "git@git.test:2004/ann/shop.git" }
         ]
+      }
+    }))))
+
+  it.effect("compares first what an earlier look had no time for, and shows the others as they were", () =>
+    Effect.gen(function*() {
+      const memory = yield* makeMemory
+      const platform = yield* Platform
+      const calls = yield* Ref.make(0)
+      // The first look compares one at once and hangs on the other; the second hangs on whatever comes after the first.
+      const slow = Platform.of({
+        ...platform,
+        envs: (uuid) =>
+          Effect.flatMap(
+            Ref.getAndUpdate(calls, (count) => count + 1),
+            (count) => count % 2 === 0 ? platform.envs(uuid) : Effect.never
+          )
+      })
+      const again = Effect.gen(function*() {
+        const fiber = yield* Effect.fork(Effect.provideService(observe(memory), Platform, slow))
+        yield* TestClock.adjust("4500 millis")
+        return (yield* Fiber.join(fiber)).applications.map(({ drift, error, observedAt }) => ({
+          drift,
+          error,
+          observedAt
+        }))
+      })
+      const [one, other] = yield* again
+      expect([one, other]).toMatchObject([{ drift: 0, error: undefined }, {
+        drift: null,
+        error: expect.stringMatching(/^Not compared: no answer within/)
+      }])
+      const [kept, now] = yield* again
+      expect(now).toMatchObject({ drift: 0, error: undefined })
+      expect(kept).toMatchObject({
+        drift: 0,
+        observedAt: one?.observedAt,
+        error: expect.stringMatching(/^Not compared again: no answer within/)
+      })
+    }).pipe(Effect.provide(world({
+      files: project("shop", "1", {
+        "platform.json": JSON.stringify([
+          { name: "one", buildpack: "autopack", branch: "main" },
+          { name: "other", buildpack: "autopack", branch: "main" }
+        ])
+      }),
+      settings: everySetting,
+      platform: {
+        applications: ["one", "other"].map((name) => ({
+          name,
+          git_branch: "main",
+          git_repository: "git@git.test:2004/ann/shop.git"
+        }))
       }
     }))))
 
