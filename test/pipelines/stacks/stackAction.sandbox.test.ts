@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
@@ -165,6 +166,34 @@ describe("a stack that is not there", () => {
       }),
     60_000
   )
+})
+
+describe("a stack that another process deploys to", () => {
+  it.scopedLive("is left alone, and the holder is named", () =>
+    Effect.gen(function*() {
+      const { archive, bring, deployed, does, remote, standIns } = yield* staged()
+      yield* bring(archive("one"))
+      yield* deployed
+      const lock = join(remote, ".berth/lock")
+      const holder = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn("flock", [lock, "sh", "-c", "echo held; exec cat"], { stdio: ["pipe", "pipe", "ignore"] })
+        ),
+        (child) => Effect.sync(() => child.stdin.end())
+      )
+      yield* Effect.promise(() => once(holder.stdout, "data"))
+      writeFileSync(join(remote, ".berth/holder"), "other-1\tann@elsewhere, since noon\n1 1\n")
+      const calls = (yield* standIns.dockerCalls).length
+      for (const action of actions) {
+        expect(yield* Effect.flip(does(action))).toMatchObject({
+          _tag: "DeployLocked",
+          status: 409,
+          message: expect.stringContaining("ann@elsewhere, since noon")
+        })
+      }
+      const asked = (yield* standIns.dockerCalls).slice(calls).map(({ args }) => args.join(" "))
+      expect(asked.filter((call) => /^(compose -f|stop|start|restart|rm)/.test(call))).toEqual([])
+    }), 60_000)
 })
 
 describe("what a server refuses to do to a stack", () => {
