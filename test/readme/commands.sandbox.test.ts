@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { runCli } from "../fixtures/cli.ts"
 import { startService } from "../fixtures/service.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
 
@@ -19,6 +20,10 @@ const requestsOf = (page: string) => blocksOf(page).filter((block) => block.incl
 const othersOf = (page: string) =>
   blocksOf(page).filter((block) => !block.includes("curl ")).flatMap((block) => block.split("\n"))
     .map((line) => line.replace(/ +#.*/, "")).filter((line) => line !== "")
+
+/** The commands of a page that a terminal takes and that end by themselves. */
+const berthOf = (page: string) =>
+  othersOf(page).filter((line) => /^berth\b/.test(line) && !/^berth (serve|sandbox|open|mcp)/.test(line))
 
 // What these start may be missing on the machine that the tests run on; then the reply names it.
 const needsProgram = /container\/(build|editor-diff)/
@@ -67,6 +72,23 @@ describe.skipIf(!hasCurl)(
   }
 )
 
+describe.skipIf(process.platform === "win32")("the commands of berth in the documentation", () => {
+  it.scopedLive.each(pages.filter((page) => berthOf(page).length > 0))(
+    "%s: work against the sandbox as they stand, from top to bottom",
+    (page) =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld
+        const { url } = yield* startService(world.settingsFile)
+        for (const line of berthOf(page)) {
+          const { code, err } = yield* runCli({ url }, line.split(" ").slice(1))
+          // What compares ends with 2 where something differs.
+          expect([0, /diff|drift|dry-run/.test(line) ? 2 : 0], `${line}: ${err}`).toContain(code)
+        }
+      }).pipe(Effect.provide(NodeContext.layer)),
+    120_000
+  )
+})
+
 describe("the documentation", () => {
   it("has a command for every group of endpoints", () => {
     expect(requestsOf("docs/endpoints.md").split("curl ").length).toBeGreaterThan(30)
@@ -75,6 +97,7 @@ describe("the documentation", () => {
 
   it.each(pages)("%s names scripts and files that exist", (page) => {
     for (const line of othersOf(page)) {
+      if (line.startsWith("berth")) continue
       const [, script, file] = /^(?:\w+=\S+ )*(?:npm (?:run )?([\w:]+)(?: -- .*)?|npx tsx (\S+)(?: .*)?)$/.exec(line) ??
         []
       expect(script ?? file, `${line}: run it in this test`).toBeDefined()
