@@ -106,7 +106,8 @@ describe.skipIf(!available)(title, { concurrent: true, timeout: 180_000 }, () =>
       const mark = yield* stage.build(30 * megabyte, { own: "alone" })
       expect((yield* stage.deploy).body).toMatchObject({ healthy: true })
       expect(yield* stage.running).toContain(mark)
-      expect(stage.free()).toBeGreaterThan(stage.freeBefore - 16_384)
+      // A release is a few small files.
+      expect(stage.free()).toBeGreaterThan(stage.freeBefore - 65_536)
     }))
 
   it.scopedLive("while a release is written leaves the new version running, and says so", () =>
