@@ -23,8 +23,8 @@ export const Overview = () => {
     ? "Looking at everything …"
     : care.length > 0
     ? `${counted(care.length, "thing needs", "things need")} care.`
-    : health.data === undefined
-    ? "Nothing needs care."
+    : health.data === undefined || data.errors.length > 0
+    ? data.errors.length > 0 ? "Not everything could be seen." : "Nothing needs care."
     : failed === 0
     ? "Everything that Berth depends on answers."
     : `${counted(failed, "thing")} that Berth depends on ${failed === 1 ? "does" : "do"} not answer.`
