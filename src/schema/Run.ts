@@ -153,11 +153,16 @@ export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
 export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancelled", {
   kind: RunKind,
   /** The step that it was at; null when it had not begun. */
-  step: Schema.NullOr(Schema.String)
+  step: Schema.NullOr(Schema.String),
+  /** What the run did to undo that step. */
+  undone: Schema.optional(Schema.String)
 }) {
   readonly status = 409
   override get message() {
     if (this.step === null) return `The ${this.kind} was cancelled before it began: nothing was changed`
+    if (this.undone !== undefined) {
+      return `The ${this.kind} was cancelled at ${this.step}, which came to its end first. ${this.undone}`
+    }
     return `The ${this.kind} was cancelled at ${this.step}. ${leftBehind(this.kind, this.step)}`
   }
 }

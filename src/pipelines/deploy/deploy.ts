@@ -47,6 +47,7 @@ import { releaseOf } from "./releaseOf.ts"
 import { settle } from "./settle.ts"
 import { describeRemarks } from "./startRemarks.ts"
 import { archiveHelp, imageSource, type Transfer, transferInput, transferSize } from "./transfer.ts"
+import { undoneWhenCancelled } from "./undoneWhenCancelled.ts"
 import { uploadFiles } from "./upload.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
@@ -176,7 +177,9 @@ const deployTo = (
       ({ words }) => words
     )
     // Once the files are being exchanged there is nothing to stop at before the stack has started.
-    const remarks = yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName)
+    const remarks = yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName).pipe(
+      undoneWhenCancelled(server, remotePath, activation, { ...facts, deployed: plan.envFiles })
+    )
     const health = yield* stage(
       "health",
       Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),

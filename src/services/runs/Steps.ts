@@ -26,6 +26,8 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
     result: Schema.Schema<A, I>,
     effect: (isRepeated: boolean) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E, R>
+  /** Whether somebody has cancelled the run; a service that ends has not. */
+  readonly isCancelled: Effect.Effect<boolean>
   /** The steps so far, in the order of their first appearance. */
   readonly all: Effect.Effect<ReadonlyArray<Step>>
   /** The steps now and after every change. */
@@ -33,7 +35,7 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
 }>() {}
 
 /** Keeps what steps come to, and hears of what happens in them. */
-export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isKept" | "perform" | "output"> {
+export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isCancelled" | "isKept" | "perform" | "output"> {
   readonly initial: ReadonlyArray<RunStep>
   readonly changed: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
   readonly progressed: (step: string, progress: StepProgress) => Effect.Effect<void>
@@ -50,6 +52,7 @@ const forgetful: StepsKeeper = {
   progressed: () => Effect.void,
   output: () => Effect.void,
   isKept: () => Effect.succeed(false),
+  isCancelled: Effect.succeed(false),
   perform: (_, __, effect) => effect(false)
 }
 
@@ -83,6 +86,7 @@ export const makeSteps = (keeper: StepsKeeper = forgetful): Effect.Effect<Steps[
         }),
       output: keeper.output,
       isKept: keeper.isKept,
+      isCancelled: keeper.isCancelled,
       perform: keeper.perform,
       all: SubscriptionRef.get(plainly),
       changes: plainly.changes

@@ -27,6 +27,17 @@ const failed = (state: RunState, error: { readonly message: string }): RunEnd =>
   outcome: { error: { status: statusOf(error), error: error.message } }
 })
 
+/** What the rollback of a run that was cancelled came to, where it had to be undone. */
+const undoneBy = ({ kind, steps }: Run): { readonly undone?: string } => {
+  const rollback = kind === "deploy" ? steps.find(({ step }) => step === "rollback") : undefined
+  if (rollback === undefined) return {}
+  return {
+    undone: rollback.status === "done"
+      ? rollback.detail.replace(/^./, (first) => first.toUpperCase())
+      : `What ran before could not be started again, so the new version is left as it is: ${rollback.detail}`
+  }
+}
+
 const defect = { message: "Internal error: see the service's log" }
 
 /** What the exit of a run's program means for the run. */
@@ -45,7 +56,7 @@ export const describeEnd = <A, E extends { readonly message: string }>(
             : failed("failed", defect),
         onSome: (error) => {
           if (error instanceof RunCancelled) {
-            return failed("cancelled", new RunCancelled({ kind: run.kind, step: stepUnderWay(run) }))
+            return failed("cancelled", new RunCancelled({ kind: run.kind, step: stepUnderWay(run), ...undoneBy(run) }))
           }
           if (!(error instanceof RunInterrupted)) return failed("failed", error)
           return error.resumes ? { state: run.state, outcome: {} } : failed("interrupted", error)

@@ -3,7 +3,7 @@ import { Clock, type Context, Deferred, Effect, Option, Ref, Schema } from "effe
 import {
   isEnded,
   type Run,
-  type RunCancelled,
+  RunCancelled,
   type RunError,
   type RunInterrupted,
   type RunState,
@@ -70,6 +70,7 @@ export const makeLiveRun = (
     const log = yield* makeEventLog(attempt > 1 ? (attempt - 1) * idsOfAttempt : 0)
     const output = yield* makeOutputLog(log, (events) => writer.events(id, events))
     const now = Ref.get(current)
+    const stop = yield* Deferred.make<never, RunCancelled | RunInterrupted>()
     const results = new Map(kept.map(({ result, step }) => [step, result]))
 
     const change = (how: (run: Run) => Run) =>
@@ -94,6 +95,13 @@ export const makeLiveRun = (
           log.add("progress", { step, ...progress })
         ),
       output: output.add,
+      isCancelled: Effect.flatMap(
+        Deferred.poll(stop),
+        Option.match({
+          onNone: () => Effect.succeed(false),
+          onSome: Effect.match({ onFailure: (why) => why instanceof RunCancelled, onSuccess: () => false })
+        })
+      ),
       isKept: (step, schema) =>
         Option.match(resultOf(step), {
           onNone: () => Effect.succeed(false),
@@ -123,7 +131,7 @@ export const makeLiveRun = (
           }))
       ),
       log,
-      stop: yield* Deferred.make<never, RunCancelled | RunInterrupted>(),
+      stop,
       ended: yield* Deferred.make<void>(),
       begin: Effect.gen(function*() {
         const startedAt = yield* timeNow

@@ -16,6 +16,7 @@ const recorder = Effect.gen(function*() {
     progressed: (_, { done, total }) => note([done, total]),
     output: (_, text) => note(text),
     isKept: () => Effect.succeed(false),
+    isCancelled: Effect.succeed(false),
     perform: (_, __, effect) => effect(false)
   }
   return { steps: yield* makeSteps(keeper), told: Ref.get(told) }
