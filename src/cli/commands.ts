@@ -1,5 +1,6 @@
 import { agentCommand } from "./commands/agent.ts"
 import { applicationsCommands } from "./commands/applications.ts"
+import { completionsCommand } from "./commands/completions.ts"
 import { deployCommands } from "./commands/deploy.ts"
 import { healthCommands } from "./commands/health.ts"
 import { logsCommands } from "./commands/logs.ts"
@@ -11,10 +12,10 @@ import { serversCommands } from "./commands/servers.ts"
 import { serviceCommands } from "./commands/service.ts"
 import { stacksCommands } from "./commands/stacks.ts"
 import { webhooksCommands } from "./commands/webhooks.ts"
-import { group } from "./parse/command.ts"
+import { type CommandNode, group } from "./parse/command.ts"
 
 /** All commands. */
-export const berthCommand = group(
+export const berthCommand: CommandNode = group(
   {
     name: "berth",
     summary: "Berth deploys container projects to your own servers over SSH.",
@@ -36,6 +37,7 @@ export const berthCommand = group(
     ...runsCommands,
     ...healthCommands,
     ...serviceCommands,
-    agentCommand
+    agentCommand,
+    completionsCommand(() => berthCommand)
   ]
 )
