@@ -1,6 +1,5 @@
-import * as Workflow from "@effect/workflow/Workflow"
-import { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
-import { Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Schema, Stream } from "effect"
+import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import { Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Stream } from "effect"
 import {
   isEnded,
   type Run,
@@ -15,14 +14,14 @@ import { type FileLocked, Locks } from "../locks/Locks.ts"
 import { sameJson, scrubbedJson } from "../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
-import { activityEngine } from "./activityEngine.ts"
-import { describeEnd, stepUnderWay } from "./describeEnd.ts"
+import { carryOut } from "./carryOut.ts"
+import { stepUnderWay } from "./describeEnd.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
 import { makeRunIds } from "./runId.ts"
 import { RunRequest } from "./RunRequest.ts"
 import { type GoOn, Runs, type RunSpec, type StartedRun } from "./Runs.ts"
 import { RunStore } from "./RunStore.ts"
-import { RunFailed, runWorkflow } from "./runWorkflow.ts"
+import { runWorkflow } from "./runWorkflow.ts"
 import { makeRunWriter } from "./runWriter.ts"
 import { Steps } from "./Steps.ts"
 
@@ -79,55 +78,6 @@ const make = (drain: Duration.DurationInput) =>
       })
     )
 
-    /** The workflow that a run is: its program, with its end recorded. */
-    const execute = <A, I, E extends { readonly message: string }>(
-      spec: RunSpec<A, I>,
-      program: Effect.Effect<A, E, WorkflowEngine | WorkflowInstance>,
-      run: LiveRun,
-      result: Deferred.Deferred<A, E | RunFailure | FileLocked>
-    ) =>
-      Effect.zipRight(run.begin, program).pipe(
-        locks.withLock(spec.key),
-        Effect.raceFirst(Deferred.await(run.stop)),
-        Effect.interruptible,
-        Effect.onExit((exit) =>
-          Effect.gen(function*() {
-            const { outcome, state } = describeEnd(exit, Schema.encodeSync(spec.result), yield* run.now)
-            yield* run.end(state, outcome)
-            live.delete(run.id)
-            resuming.delete(run.id)
-            goingOn.delete(run.id)
-            yield* Deferred.done(result, exit)
-            yield* Deferred.succeed(run.ended, undefined)
-          })
-        ),
-        Effect.catchAll((error) =>
-          error instanceof RunInterrupted && error.resumes
-            ? Effect.flatMap(WorkflowInstance, Workflow.suspend)
-            : new RunFailed({ run: run.id })
-        ),
-        Effect.asVoid,
-        Effect.annotateLogs({ run: run.id, kind: spec.kind })
-      )
-
-    /** Carries a run out, with an engine of its own that goes with it. */
-    const carryOut = <A, I, E extends { readonly message: string }>(
-      spec: RunSpec<A, I>,
-      program: Effect.Effect<A, E, WorkflowEngine | WorkflowInstance>,
-      run: LiveRun,
-      result: Deferred.Deferred<A, E | RunFailure | FileLocked>
-    ) =>
-      Effect.scoped(Effect.gen(function*() {
-        const engine = yield* Effect.map(
-          Layer.build(activityEngine(run.activities)),
-          (context) => Context.get(context, WorkflowEngine)
-        )
-        const workflow = runWorkflow(spec.kind)
-        yield* engine.register(workflow, () => execute(spec, program, run, result))
-        yield* engine.execute(workflow, { executionId: run.id, payload: { run: run.id }, discard: true })
-        yield* Deferred.await(run.ended)
-      }))
-
     const launch = <A, I, E extends { readonly message: string }, R>(
       spec: RunSpec<A, I>,
       program: Effect.Effect<A, E, R>,
@@ -144,7 +94,13 @@ const make = (drain: Duration.DurationInput) =>
           Effect.provideServiceEffect(program, Steps, run.steps),
           (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) => Context.merge(context, workflow)
         )
-        yield* FiberSet.run(fibers, carryOut(spec, own, run, result))
+        const ended = Effect.sync(() => {
+          live.delete(run.id)
+          resuming.delete(run.id)
+          goingOn.delete(run.id)
+        })
+        const carriedOut = carryOut(spec, own, { run, result, ended })
+        yield* FiberSet.run(fibers, Effect.provideService(carriedOut, Locks, locks))
         return { run: start.run, result: Deferred.await(result) }
       })
 
