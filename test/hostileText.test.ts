@@ -62,7 +62,7 @@ const readers: ReadonlyArray<readonly [name: string, run: () => unknown, millise
   ["JSON of numbers with a mistake at the end", () => parseJson(`[${filled("1,")}]`)],
   ["a line in JSON", () => jsonLine(`[${filled("1,\n")}1]`, [250_000])],
   ["a proxy file of sections", () => removeRoute(sections(4_000), "app"), 1_000],
-  ["a proxy file of too many sections", () => removeRoute(sections(60_000), "app")],
+  ["a proxy file of too many sections", () => removeRoute(sections(60_000), "app"), 500],
   ["a proxy file of routers", () => addRoute(routers(2_000), route), 1_000],
   [
     "a proxy file of one rule",

@@ -54,7 +54,8 @@ interface Case {
 }
 
 // What goes all the way to the server one after the other takes long: some of the texts have to do.
-const isSlow = ({ name }: Operation) => /\/(deploy|pull|editor-diff)$/.test(name)
+const isSlow = ({ name }: Operation) =>
+  /\/(deploy|plan|pull|editor-diff|rollback|stop|start|restart|remove|verify)$/.test(name)
 const some = (texts: ReadonlyArray<string>) => texts.filter((_, index) => index % 4 === 0)
 
 // In a part of the run every text is still tried in some fields, and every field with some texts.
