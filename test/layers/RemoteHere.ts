@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
 import { type RemoteExit, Ssh } from "../../src/services/ssh/Ssh.ts"
+import { inPart } from "../fixtures/thorough.ts"
 
 /** A POSIX shell with its tools, and where both are found. */
 export interface Shell {
@@ -25,8 +26,10 @@ const busybox = (): ReadonlyArray<Shell> => {
   return [{ name: "busybox", path }]
 }
 
-/** The shells of this machine that remote scripts have to run in. */
-export const shells: ReadonlyArray<Shell> = [{ name: "sh", path: systemPath }, ...busybox()]
+const known: ReadonlyArray<Shell> = [{ name: "sh", path: systemPath }, ...busybox()]
+
+/** The shells of this machine that remote scripts have to run in; in a part of the run the one with the fewest tools. */
+export const shells: ReadonlyArray<Shell> = inPart(known, known.slice(-1))
 
 export interface Here {
   readonly shell: Shell

@@ -3,13 +3,12 @@ import { Effect } from "effect"
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { scene } from "../../fixtures/deployScene.ts"
-import { inPart } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const withFiles = (more: string) => `services:\n  web:\n    image: shop:latest\n${more}`
 
-describe.each(inPart(shells, shells.slice(-1)))("files for compose, in $name", (shell) => {
+describe.each(shells)("files for compose, in $name", (shell) => {
   it.scopedLive(
     "are removed with the project's own, put back when the start fails, and named",
     () =>
