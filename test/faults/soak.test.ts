@@ -62,7 +62,10 @@ describe.skipIf(process.platform === "win32")("hours of mixed work", () => {
       expect(leftBelow(world.projects)).toEqual([])
       expect(leftBelow(world.home)).toEqual([])
       expect(readdirSync(dirname(world.settingsFile)).filter((name) => /\.lock|\.tmp/.test(name))).toEqual([])
-      expect(readdirSync(join(world.home, "containers")).sort()).toEqual(["greeter", "hello"])
+      // One of the requests removes what another one deploys.
+      const deployed = readdirSync(join(world.home, "containers"))
+      expect(deployed).toContain("greeter")
+      expect(["greeter", "hello"]).toEqual(expect.arrayContaining(deployed))
       const count = yield* Ref.get(done)
       yield* Console.log(`soak: ${count} requests in ${minutes} minutes`)
     }), { timeout: 24 * 3_600_000 })
