@@ -16,7 +16,7 @@ const Drifted = (
   if (drift === null) return <span className="quiet">not compared</span>
   return drift === 0
     ? <span className="quiet">as declared</span>
-    : <span className="warn">{counted(drift, "field")} differ from platform.json</span>
+    : <span className="warn">{counted(drift, "field")} {drift === 1 ? "differs" : "differ"} from platform.json</span>
 }
 
 const mostShown = 50
