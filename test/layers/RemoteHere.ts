@@ -26,7 +26,10 @@ const busybox = (): ReadonlyArray<Shell> => {
   return [{ name: "busybox", path }]
 }
 
-const known: ReadonlyArray<Shell> = [{ name: "sh", path: systemPath }, ...busybox()]
+/** The shell of this machine with all of its tools. */
+export const systemShell: Shell = { name: "sh", path: systemPath }
+
+const known: ReadonlyArray<Shell> = [systemShell, ...busybox()]
 
 /** The shells of this machine that remote scripts have to run in; in a part of the run the one with the fewest tools. */
 export const shells: ReadonlyArray<Shell> = inPart(known, known.slice(-1))

@@ -8,11 +8,11 @@ import { certificate, hasOpenssl } from "../../fixtures/certificate.ts"
 import { freePort } from "../../fixtures/freePort.ts"
 import { standInApplication, standInBabbler, standInProxy } from "../../fixtures/standInProxy.ts"
 import { declaring, type MemoryWorld, memoryWorld } from "../../layers/memoryWorld.ts"
-import { remoteHere, shells } from "../../layers/RemoteHere.ts"
+import { remoteHere, systemShell } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const domain = "shop.example.com"
-const [shell = { name: "sh", path: "/usr/bin:/bin" }] = shells
+const shell = systemShell
 
 const proxyFile = (target: string, host = domain) =>
   `http:
