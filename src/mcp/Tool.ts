@@ -21,12 +21,8 @@ export interface Tool {
   readonly title: string
   /** What it does and when to use it, in two sentences. */
   readonly description: string
-  /** Whether it changes nothing anywhere. */
+  /** Whether it changes nothing anywhere; one that does can replace or end what runs. */
   readonly readOnly: boolean
-  /** Whether it can replace or end what runs. */
-  readonly destructive: boolean
-  /** Whether doing it again changes nothing more. */
-  readonly idempotent: boolean
   readonly inputSchema: ObjectSchema
   readonly outputSchema: ObjectSchema
   /** Checks what an agent sends, does it, and answers; what is wrong with it is a failure in words. */
@@ -34,8 +30,7 @@ export interface Tool {
 }
 
 /** What a tool is made of. */
-interface Definition<A, I, B, J> extends Pick<Tool, "name" | "title" | "description"> {
-  readonly hints: "reads" | "changes" | "replaces"
+interface Definition<A, I, B, J> extends Pick<Tool, "name" | "title" | "description" | "readOnly"> {
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<B, J>
   readonly call: (given: A, heard: Heard) => Effect.Effect<B, BerthError, Berth>
@@ -52,14 +47,12 @@ const strictly = { errors: "all", onExcessProperty: "error" } as const
 
 /** A tool whose two ends are checked by its schemas. */
 export const tool = <A, I, B, J extends object>(
-  { call, description, hints, input, name, output, text, title }: Definition<A, I, B, J>
+  { call, description, input, name, output, readOnly, text, title }: Definition<A, I, B, J>
 ): Tool => ({
   name,
   title,
   description,
-  readOnly: hints === "reads",
-  destructive: hints === "replaces",
-  idempotent: hints !== "replaces",
+  readOnly,
   inputSchema: slimSchema(input, { described: true }),
   outputSchema: withLeftOut(slimSchema(output, { described: false })),
   call: (given, heard) =>

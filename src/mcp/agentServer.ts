@@ -12,9 +12,8 @@ import { readResource, resources, resourceTemplates } from "./resources.ts"
 import type { RunRequest } from "./RunRequest.ts"
 import type { Heard, Tool } from "./Tool.ts"
 
-const described = (
-  { description, destructive, idempotent, inputSchema, name, outputSchema, readOnly, title }: Tool
-) => ({
+/** A tool as agents are told of it. */
+export const described = ({ description, inputSchema, name, outputSchema, readOnly, title }: Tool) => ({
   name,
   title,
   description,
@@ -22,7 +21,7 @@ const described = (
   outputSchema,
   annotations: readOnly
     ? { readOnlyHint: true, openWorldHint: false }
-    : { readOnlyHint: false, destructiveHint: destructive, idempotentHint: idempotent, openWorldHint: false }
+    : { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false }
 })
 
 /** Tells an agent that gave a token for it how far its call has come. */

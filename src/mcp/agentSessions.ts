@@ -12,17 +12,11 @@ import { agentServer } from "./agentServer.ts"
 import type { RunRequest } from "./RunRequest.ts"
 import { toolsFor } from "./toolsFor.ts"
 
-/** How many agents of the older protocol can be connected at a time, and how long a silent one is kept. */
+/** How many agents of the older protocol can be connected at a time. */
 const mostSessions = 200
+/** How long a silent one is kept, and how long when there are too many: no answer takes as long. */
 const idleMillis = 10 * 60 * 1000
-
-interface Session {
-  readonly transport: WebStandardStreamableHTTPServerTransport
-  readonly caller: Caller
-  readonly readOnly: boolean
-  lastUsed: number
-  inFlight: number
-}
+const shortIdleMillis = 60 * 1000
 
 /** What an agent sent, whose token it has, and which tools it may have. */
 export interface AgentRequest {
@@ -34,6 +28,11 @@ export interface AgentRequest {
 }
 
 type Rights = Pick<AgentRequest, "caller" | "readOnly">
+
+interface Session extends Rights {
+  readonly transport: WebStandardStreamableHTTPServerTransport
+  lastUsed: number
+}
 
 const isSame = (one: Rights, other: Rights) =>
   one.caller.name === other.caller.name && one.caller.role === other.caller.role && one.readOnly === other.readOnly
@@ -60,6 +59,9 @@ const refusal = (status: number, code: number, message: string) =>
 const gone = () =>
   refusal(404, -32_001, "This session has ended or was never begun here: begin a new one with initialize")
 
+const full = () =>
+  refusal(503, -32_000, `There are ${mostSessions} sessions already: end one, or try again in a minute`)
+
 /**
  * Answers agents over HTTP. Those that speak the protocol of 2026-07-28 need no session; older ones get one, which ends
  * when they end it, when they are silent for ten minutes, or with the scope.
@@ -69,8 +71,7 @@ export const agentSessions = (
 ): Effect.Effect<(asked: AgentRequest) => Effect.Effect<Response>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sessions = new Map<string, Session>()
-    const serverFor = ({ caller, readOnly }: Pick<AgentRequest, "caller" | "readOnly">) =>
-      agentServer(toolsFor({ readOnly }), runAs(caller))
+    const serverFor = ({ caller, readOnly }: Rights) => agentServer(toolsFor({ readOnly }), runAs(caller))
     const modern = createMcpHandler(({ authInfo }) => serverFor(rightsIn(authInfo)), { legacy: "reject" })
 
     const end = (id: string) =>
@@ -81,7 +82,7 @@ export const agentSessions = (
       })
     const endSilent = (now: number, silentFor: number) =>
       Effect.forEach(
-        [...sessions].filter(([, { inFlight, lastUsed }]) => inFlight === 0 && now - lastUsed >= silentFor),
+        [...sessions].filter(([, { lastUsed }]) => now - lastUsed >= silentFor),
         ([id]) => end(id),
         { discard: true }
       )
@@ -93,51 +94,41 @@ export const agentSessions = (
       ], { discard: true, concurrency: "unbounded" })
     )
 
-    const begin = ({ caller, readOnly }: AgentRequest, now: number) =>
+    const begin = ({ caller, readOnly }: Rights, now: number) =>
       Effect.promise(async () => {
         const transport = new WebStandardStreamableHTTPServerTransport({
           sessionIdGenerator: randomUUID,
-          onsessioninitialized: (id) =>
-            void sessions.set(id, { transport, caller, readOnly, lastUsed: now, inFlight: 1 }),
+          onsessioninitialized: (id) => void sessions.set(id, { transport, caller, readOnly, lastUsed: now }),
           onsessionclosed: (id) => void sessions.delete(id)
         })
         await serverFor({ caller, readOnly }).connect(transport)
         return transport
       })
 
+    const sessionFor = (asked: AgentRequest, now: number) =>
+      Effect.gen(function*() {
+        const id = asked.request.headers.get("mcp-session-id")
+        if (id !== null) {
+          const session = sessions.get(id)
+          // Nobody goes on with the session of somebody else, or with tools that are hidden by now.
+          if (session === undefined || !isSame(session, asked)) return gone()
+          session.lastUsed = now
+          return session.transport
+        }
+        const messages: ReadonlyArray<unknown> = Array.isArray(asked.body) ? asked.body : [asked.body]
+        if (!messages.some(isInitializeRequest)) return gone()
+        if (sessions.size >= mostSessions) yield* endSilent(now, shortIdleMillis)
+        return sessions.size >= mostSessions ? full() : yield* begin(asked, now)
+      })
+
     const older = (asked: AgentRequest) =>
       Effect.gen(function*() {
-        const { body, request } = asked
         const now = yield* Clock.currentTimeMillis
         yield* endSilent(now, idleMillis)
-        const id = request.headers.get("mcp-session-id")
-        if (id === null) {
-          const messages: ReadonlyArray<unknown> = Array.isArray(body) ? body : [body]
-          if (!messages.some(isInitializeRequest)) return gone()
-          if (sessions.size >= mostSessions) yield* endSilent(now, 60_000)
-          if (sessions.size >= mostSessions) {
-            return refusal(
-              503,
-              -32_000,
-              `There are ${mostSessions} sessions already: end one, or try again in a minute`
-            )
-          }
-          const transport = yield* begin(asked, now)
-          return yield* Effect.promise(() => transport.handleRequest(request, { parsedBody: body })).pipe(
-            Effect.ensuring(Effect.sync(() => {
-              const session = sessions.get(transport.sessionId ?? "")
-              if (session !== undefined) session.inFlight -= 1
-            }))
-          )
-        }
-        const session = sessions.get(id)
-        // Nobody goes on with the session of somebody else, or with tools that are hidden by now.
-        if (session === undefined || !isSame(session, asked)) return gone()
-        session.lastUsed = now
-        session.inFlight += 1
-        return yield* Effect.promise(() => session.transport.handleRequest(request, { parsedBody: body })).pipe(
-          Effect.ensuring(Effect.sync(() => void (session.inFlight -= 1)))
-        )
+        const found = yield* sessionFor(asked, now)
+        return found instanceof Response
+          ? found
+          : yield* Effect.promise(() => found.handleRequest(asked.request, { parsedBody: asked.body }))
       })
 
     return (asked) =>

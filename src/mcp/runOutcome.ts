@@ -6,7 +6,7 @@ import { isEnded, Run } from "../schema/Run.ts"
 import type { Heard } from "./Tool.ts"
 
 /** How long a tool waits for the end of a run. Clients give a call up after a minute. */
-const patience = Duration.seconds(45)
+const longestWait = Duration.seconds(45)
 
 const StepBrief = Schema.Struct({ step: Schema.String, status: Schema.String, detail: Schema.String })
 
@@ -28,7 +28,7 @@ export interface RunBrief extends Schema.Schema.Type<typeof RunBrief> {}
 const nextOf = ({ id, state }: Run): string =>
   isEnded(state) ? "It has ended." : `It goes on: ask get_run with the id ${id}. Only cancel_run cancels it.`
 
-/** @param run any run */
+/** What an agent is told of a run. */
 export const briefOf = (run: Run): RunBrief => ({
   id: run.id,
   kind: run.kind,
@@ -73,6 +73,6 @@ export const runOutcome = <A>(call: Call<A>, heard: Heard): Effect.Effect<RunBri
       events,
       (event) => Option.match(progressOf(event), { onNone: () => Effect.void, onSome: heard })
     ).pipe(Effect.zipRight(result))
-    yield* Effect.mapError(Effect.timeoutOption(ended, patience), about(run))
+    yield* Effect.mapError(Effect.timeoutOption(ended, longestWait), about(run))
     return briefOf(yield* Effect.mapError(berth.use((api) => api.getRun({ path: { id: run.id } })), about(run)))
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { described } from "../../src/mcp/agentServer.ts"
 import { toolsFor } from "../../src/mcp/toolsFor.ts"
 
 const all = toolsFor({ readOnly: false })
@@ -8,14 +9,7 @@ const changing = ["apply_deploy", "rollback", "apply_app", "cancel_run"]
 describe("the tools", () => {
   it("are at most 15, and their list costs an agent at most 7,000 tokens", () => {
     expect(all.length).toBeLessThanOrEqual(15)
-    const list = all.map(({ description, inputSchema, name, outputSchema, title }) => ({
-      name,
-      title,
-      description,
-      inputSchema,
-      outputSchema
-    }))
-    expect(countTokens(JSON.stringify(list))).toBeLessThanOrEqual(7_000)
+    expect(countTokens(JSON.stringify(all.map(described)))).toBeLessThanOrEqual(7_000)
   })
 
   it.each(all.map((tool) => [tool.name, tool] as const))("%s says what it is, and takes one object", (name, tool) => {

@@ -13,7 +13,7 @@ export const appDrift = tool({
   title: "Drift of an application",
   description: "How an application on the platform differs from its entry in the project's platform.json, and which " +
     "side has moved since the last upsert. What the platform keeps to itself is unknown, not different.",
-  hints: "reads",
+  readOnly: true,
   input,
   output: Drift,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.drift({ payload })))
@@ -24,7 +24,7 @@ export const planApp = tool({
   title: "Plan an upsert",
   description: "What making an application as platform.json declares it would change now: on the platform, in its " +
     "variables, the proxy's routes and the git hook. Changes nothing; its planHash is what apply_app needs.",
-  hints: "reads",
+  readOnly: true,
   input,
   output: PlatformPlan,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.platformPlan({ payload })))
@@ -36,7 +36,7 @@ export const applyApp = tool({
   description:
     "Makes an application as platform.json declares it, exactly as plan_app said; where something has moved " +
     "since, nothing is changed. Waits up to 45 seconds; a longer run goes on, and get_run tells its end.",
-  hints: "replaces",
+  readOnly: false,
   input: Schema.Struct({
     ...AppRequest.fields,
     planHash: PlanHash.annotations({ description: "The planHash that plan_app answered." })
@@ -50,7 +50,7 @@ export const verifyApp = tool({
   title: "Verify the way to an application",
   description: "Whether a request gets through to an application: the platform says that it runs, its port takes " +
     "connections, the proxy leads its domain there, and HTTPS answers. Every hop is told, also after one that fails.",
-  hints: "reads",
+  readOnly: true,
   input,
   output: Verification,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.verify({ payload })))

@@ -14,7 +14,7 @@ export const planDeploy = tool({
   title: "Plan a deploy",
   description: "What a deploy of a project to a server would send, start, replace and remove now, and what it would " +
     "stop at. Changes nothing; its planHash is what apply_deploy needs.",
-  hints: "reads",
+  readOnly: true,
   input: Schema.Struct(ContainerPlanRequest.fields),
   output: ContainerPlan,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.containerPlan({ payload })))
@@ -26,7 +26,7 @@ export const applyDeploy = tool({
   description:
     "Deploys a project exactly as plan_deploy said; where something has moved since, nothing is changed and " +
     `the answer says what moved. ${applied}`,
-  hints: "replaces",
+  readOnly: false,
   input: Schema.Struct({
     ...ContainerPlanRequest.fields,
     planHash: PlanHash.annotations({ description: "The planHash that plan_deploy answered." })
@@ -41,7 +41,7 @@ export const rollback = tool({
   description:
     "Runs a release again that the server keeps, with its files and images; nothing of the project is needed. " +
     "A release that is not kept is refused with the ids of those that are, and nothing is changed.",
-  hints: "replaces",
+  readOnly: false,
   input: Schema.Struct({
     ...RollbackRequest.fields,
     release: Schema.NonEmptyString.annotations({ description: "The id of the release to run." })
@@ -56,7 +56,7 @@ export const compare = tool({
   description:
     "A project beside its deployed copy, file by file, with diffs of small text files and the names of the " +
     "variables that differ. Never shows the value of a variable.",
-  hints: "reads",
+  readOnly: true,
   input: Schema.Struct(CompareRequest.fields),
   output: Comparison,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.compareProject({ payload })))

@@ -19,7 +19,7 @@ export const overview = tool({
   description:
     "Everything at one look: projects and the stacks they run as, applications of the platform and how many " +
     "fields have drifted, servers with their ids. Begin here.",
-  hints: "reads",
+  readOnly: true,
   input: Schema.Struct({}),
   output: Brief,
   call: () =>
@@ -42,7 +42,7 @@ export const listProjects = tool({
   description:
     "The projects of this machine that can be deployed, with the server and remote path that they name. These " +
     "are what plan_deploy needs.",
-  hints: "reads",
+  readOnly: true,
   input: Schema.Struct({}),
   output: Schema.Struct({ projects: Schema.Array(LocalProject) }),
   call: () =>

@@ -17,7 +17,7 @@ export const listRuns = tool({
   name: "list_runs",
   title: "List runs",
   description: "Deploys, rollbacks, builds, pulls and upserts, the newest first. get_run tells one with its steps.",
-  hints: "reads",
+  readOnly: true,
   input: Schema.Struct({
     kind: Schema.optional(RunKind),
     state: Schema.optional(RunState),
@@ -41,7 +41,7 @@ export const getRun = tool({
   description:
     "How far a run has come, step by step, and its result or what it failed at. A run that is under way goes " +
     "on whether or not anybody asks.",
-  hints: "reads",
+  readOnly: true,
   input: RunId,
   output: RunBrief,
   call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.getRun({ path })), briefOf))
@@ -52,7 +52,7 @@ export const cancelRun = tool({
   title: "Cancel a run",
   description: "Stops a run at its next safe point and undoes what it has done, as after a failure. A run that waits " +
     "never starts; one that has ended cannot be cancelled.",
-  hints: "replaces",
+  readOnly: false,
   input: RunId,
   output: RunBrief,
   call: (path) => Effect.flatMap(Berth, ({ use }) => Effect.map(use((api) => api.cancelRun({ path })), briefOf))
