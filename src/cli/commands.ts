@@ -1,6 +1,7 @@
 import { agentCommand } from "./commands/agent.ts"
 import { applicationsCommands } from "./commands/applications.ts"
 import { completionsCommand } from "./commands/completions.ts"
+import { containersCommands } from "./commands/containers.ts"
 import { deployCommands } from "./commands/deploy.ts"
 import { healthCommands } from "./commands/health.ts"
 import { logsCommands } from "./commands/logs.ts"
@@ -30,6 +31,7 @@ export const berthCommand: CommandNode = group(
     ...stacksCommands,
     ...logsCommands,
     ...projectsCommands,
+    ...containersCommands,
     ...serversCommands,
     ...applicationsCommands,
     ...routesCommands,

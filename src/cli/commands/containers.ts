@@ -1,0 +1,79 @@
+import { Effect, Option } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import type { BerthError } from "../../client/BerthError.ts"
+import { common, connected } from "../common.ts"
+import { exitCodes } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { optionalArgument } from "../parse/described.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { table } from "../terminal/table.ts"
+
+/** What each stored server answers, those that fail too; asked at once, a few at a time. */
+const ofEach = <A>(
+  ids: ReadonlyArray<string>,
+  ask: (id: string) => Effect.Effect<A, BerthError, Berth>
+) => Effect.forEach(ids, (id) => Effect.map(Effect.either(ask(id)), (answer) => ({ id, answer })), { concurrency: 8 })
+
+const psCommand = command(
+  {
+    name: "ps",
+    summary: "List the running containers of all servers, or of one.",
+    details:
+      "With --json and without a server: what each server answers, by its id. Ends with 1 when a server cannot be " +
+      "asked.",
+    examples: ["berth ps", "berth ps main"]
+  },
+  { server: optionalArgument("server", "The id of a stored server.", "server"), ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer, use } = yield* Berth
+        const { out, print, say } = yield* Screen
+        const ask = (id: string) => answer((api) => api.listContainers({ path: { id } }))
+        if (Option.isSome(input.server) && input.json) {
+          return yield* Effect.flatMap(ask(input.server.value), ({ body }) => print(body))
+        }
+        const ids = Option.isSome(input.server)
+          ? [input.server.value]
+          : (yield* use((api) => api.listServers({}))).map(({ id }) => id)
+        const answers = yield* ofEach(ids, ask)
+        if (input.json) {
+          yield* print(`{${
+            answers.map(({ answer, id }) =>
+              `${JSON.stringify(id)}:${
+                answer._tag === "Right" ? answer.right.body : JSON.stringify({ error: answer.left.message })
+              }`
+            ).join(",")
+          }}`)
+        } else {
+          const rows = answers.flatMap(({ answer, id }) =>
+            answer._tag === "Left"
+              ? []
+              : answer.right.value.containers.map(({ name, ports, status }) => [id, name, status, ports])
+          )
+          if (rows.length > 0) {
+            yield* print(table(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
+          }
+          if (ids.length === 0) {
+            yield* say("No server is stored yet: add one with berth server add.")
+          } else if (rows.length === 0) {
+            yield* say("No container runs.")
+          }
+          for (const { answer } of answers) {
+            if (answer._tag === "Left") {
+              yield* say(`✗ ${safeText(answer.left.message)}`)
+            }
+          }
+        }
+        return answers.every(({ answer }) =>
+            answer._tag === "Right"
+          )
+          ? exitCodes.done
+          : exitCodes.failed
+      })
+    )
+)
+
+export const containersCommands = [psCommand]

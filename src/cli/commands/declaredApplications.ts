@@ -1,0 +1,158 @@
+import { Effect, Option } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { common, connected, yes } from "../common.ts"
+import { confirmed } from "../confirm.ts"
+import { exitCodes } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { flag, optionalArgument, text } from "../parse/described.ts"
+import { platformPlanLines, shownValue } from "../plans/platformPlan.ts"
+import { projectNamed } from "../projects.ts"
+import { followed } from "../runs/followRun.ts"
+import { duration } from "../terminal/quantities.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { styled } from "../terminal/style.ts"
+import { table } from "../terminal/table.ts"
+
+/** Which application of a project is meant; the first one unless named. */
+const declared = {
+  project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
+  app: text("app", "The name of an entry of platform.json; the first one unless given.", {
+    value: "name",
+    names: "application"
+  })
+}
+
+const requestOf = (input: { readonly project: Option.Option<string>; readonly app: Option.Option<string> }) =>
+  Effect.map(projectNamed(input.project), (projectPath) => ({
+    projectPath,
+    ...(Option.isSome(input.app) ? { appName: input.app.value } : {})
+  }))
+
+const planCommand = command(
+  {
+    name: "plan",
+    summary: "Show what berth app up would change; change nothing.",
+    details: "Ends with 2 with --detailed-exitcode when something would change.",
+    examples: ["berth app plan", "berth app plan hello --app hello"]
+  },
+  { ...declared, detailed: flag("detailed-exitcode", "End with 2 when something would change."), ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { out, print } = yield* Screen
+        const payload = yield* requestOf(input)
+        const { body, value } = yield* answer((api) => api.platformPlan({ payload }))
+        yield* print(
+          input.json
+            ? body
+            : [`${value.action} ${safeText(value.appName)}:`, ...platformPlanLines(value, out)].join("\n")
+        )
+        return input.detailed && value.action !== "none" ? exitCodes.differs : exitCodes.done
+      })
+    )
+)
+
+const upCommand = command(
+  {
+    name: "up",
+    summary: "Bring an application to what its project declares: plan, question, run.",
+    examples: ["berth app up", "berth app up hello --yes"]
+  },
+  { ...declared, yes, ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { use } = yield* Berth
+        const { err, print, say } = yield* Screen
+        const payload = yield* requestOf(input)
+        const plan = yield* use((api) => api.platformPlan({ payload }))
+        const what = `${plan.action === "create" ? "Create" : "Update"} ${safeText(plan.appName)}`
+        yield* say([`${what}:`, ...platformPlanLines(plan, err)].join("\n"))
+        if (plan.action === "none" && !input.json) return exitCodes.done
+        if (!(yield* confirmed(`${what}?`, input.yes))) return exitCodes.failed
+        const { body, value } = yield* followed((api) =>
+          api.upsert({ payload: { ...payload, planHash: plan.planHash } })
+        )
+        if (input.json) yield* print(body)
+        const at = value.domain === "" ? "" : ` It is reached at ${safeText(value.domain)}.`
+        yield* say(value.success ? `${safeText(plan.appName)} is as declared.${at}` : "Not every step was done.")
+        return value.success ? exitCodes.done : exitCodes.failed
+      })
+    )
+)
+
+const driftCommand = command(
+  {
+    name: "drift",
+    summary: "Show how an application differs from what its project declares.",
+    details: "Ends with 2 when something differs.",
+    examples: ["berth app drift", "berth app drift hello --app hello"]
+  },
+  { ...declared, ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { out, print, say } = yield* Screen
+        const payload = yield* requestOf(input)
+        const { body, value: { diffs, exists, unknown = [], warnings = [] } } = yield* answer((api) =>
+          api.drift({ payload })
+        )
+        if (input.json) yield* print(body)
+        else {
+          const rows = diffs.map(({ applied, changed, label, local, remote }) => [
+            label,
+            shownValue(local),
+            shownValue(remote),
+            applied === undefined ? "" : shownValue(applied),
+            changed ?? ""
+          ])
+          if (rows.length > 0) yield* print(table(["FIELD", "DECLARED", "LIVE", "APPLIED", "CHANGED"], rows, out))
+          yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${safeText(`${label}: ${reason}`)}`))
+          yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+          if (!exists) yield* say("The platform has no such application yet: berth app up creates it.")
+          else if (diffs.length === 0) yield* say("Nothing differs.")
+        }
+        return exists && diffs.length === 0 ? exitCodes.done : exitCodes.differs
+      })
+    )
+)
+
+const verifyCommand = command(
+  {
+    name: "verify",
+    summary: "Follow the way to an application: platform, port, route, HTTPS.",
+    details: "Ends with 1 when a part of the way fails.",
+    examples: ["berth app verify hello"]
+  },
+  { ...declared, ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { out, print } = yield* Screen
+        const style = styled(out)
+        const payload = yield* requestOf(input)
+        const { body, value: { failing, hops } } = yield* answer((api) => api.verify({ payload }))
+        yield* print(
+          input.json ?
+            body :
+            hops.map(({ detail, hop, millis, ok }) =>
+              `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
+                style("dim", `(${duration(millis)})`)
+              }`
+            ).join("\n")
+        )
+        return failing === null ? exitCodes.done : exitCodes.failed
+      })
+    )
+)
+
+/** An application as its project declares it: what differs from it, and how to get there. */
+export const declaredApplicationCommands = [planCommand, upCommand, driftCommand, verifyCommand]

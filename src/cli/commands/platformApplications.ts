@@ -1,0 +1,172 @@
+import { Effect, type Option, Predicate } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { answered, type Common, common, connected, yes } from "../common.ts"
+import { confirmed } from "../confirm.ts"
+import { exitCodes, Failed } from "../Failure.ts"
+import { command } from "../parse/command.ts"
+import { argument, flag, optionalArgument } from "../parse/described.ts"
+import { projectNamed } from "../projects.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { Screen } from "../terminal/Screen.ts"
+import { table } from "../terminal/table.ts"
+
+const name = argument("name", "The exact name of an application of the platform.", "application")
+
+/** The uuid of the application of this name. */
+const uuidOf = (appName: string) =>
+  Effect.gen(function*() {
+    const found = yield* (yield* Berth).use((api) => api.findApplication({ path: { name: appName } }))
+    if (found !== null && Predicate.isString(found["uuid"])) return found["uuid"]
+    return yield* new Failed({
+      message: `The platform has no application named "${safeText(appName)}": berth app list names those that it has`
+    })
+  })
+
+const cell = (value: unknown) => (Predicate.isString(value) ? value : "")
+
+const listCommand = command(
+  { name: "list", summary: "List the applications of the platform.", examples: ["berth app list"] },
+  common,
+  (input) =>
+    connected(
+      input,
+      Effect.flatMap(Screen, ({ out, print, say }) =>
+        answered(input, (api) =>
+          api.listApplications({}), (apps) =>
+          apps.length === 0
+            ? say("The platform has no application.")
+            : print(table(
+              ["NAME", "STATUS", "PORT", "ADDRESS", "UUID"],
+              apps.map((
+                app
+              ) => [cell(app.name), cell(app.status), app._host_port ?? "", cell(app.fqdn), cell(app.uuid)]),
+              out
+            ))))
+    )
+)
+
+const showCommand = command(
+  {
+    name: "show",
+    summary: "Show an application of the platform, as the platform tells it.",
+    examples: ["berth app show hello"]
+  },
+  { name, ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { print } = yield* Screen
+        return yield* answered(input, (api) =>
+          api.findApplication({ path: { name: input.name } }), (found) =>
+          found === null
+            ? new Failed({ message: `The platform has no application named "${safeText(input.name)}"` })
+            : print(JSON.stringify(found, null, 2)))
+      })
+    )
+)
+
+const envsCommand = command(
+  {
+    name: "envs",
+    summary: "List an application's environment variables: their names.",
+    examples: ["berth app envs hello"]
+  },
+  { name, values: flag("values", "Print the values too, secrets among them."), ...common },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { print } = yield* Screen
+        const uuid = yield* uuidOf(input.name)
+        return yield* answered(input, (api) => api.listEnvs({ path: { uuid } }), (envs) => {
+          const all = Array.isArray(envs) ? envs.filter(Predicate.isRecord) : []
+          const lines = all.map((env) => {
+            const key = safeText(cell(env["key"]))
+            return input.values ? `${key}=${safeText(cell(env["value"]))}` : key
+          })
+          return lines.length === 0 ? Effect.void : print(lines.join("\n"))
+        })
+      })
+    )
+)
+
+/** Does something to an application of the platform, after a question. */
+const applicationCall = (
+  words: { readonly name: "deploy" | "delete"; readonly summary: string },
+  question: (name: string) => string,
+  done: (name: string) => string
+) =>
+  command({ ...words, examples: [`berth app ${words.name} hello`] }, { name, yes, ...common }, (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { say } = yield* Screen
+        const uuid = yield* uuidOf(input.name)
+        if (!(yield* confirmed(question(safeText(input.name)), input.yes))) return exitCodes.failed
+        return yield* answered(
+          input,
+          (api) =>
+            words.name === "deploy"
+              ? api.deployApplication({ path: { uuid } })
+              : api.deleteApplication({ path: { uuid } }),
+          () => say(done(safeText(input.name)))
+        )
+      })
+    ))
+
+const adoptCommand = command(
+  {
+    name: "adopt",
+    summary: "Declare an application of the platform in a project's platform.json.",
+    examples: ["berth app adopt hello", "berth app adopt hello ./hello --replace"]
+  },
+  {
+    name,
+    project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
+    replace: flag("replace", "Replace the entry of its name, when there is one."),
+    ...common
+  },
+  (input: Common & { readonly name: string; readonly project: Option.Option<string>; readonly replace: boolean }) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { say } = yield* Screen
+        const projectPath = yield* projectNamed(input.project)
+        const uuid = yield* uuidOf(input.name)
+        const payload = { uuid, projectPath, replace: input.replace }
+        return yield* answered(
+          input,
+          (api) => api.adopt({ payload }),
+          ({ action, unknown, warnings }) =>
+            Effect.gen(function*() {
+              yield* say(`The entry ${safeText(input.name)} was ${action} in ${safeText(projectPath)}/platform.json.`)
+              yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${safeText(`${label}: ${reason}`)}`))
+              yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+            })
+        )
+      })
+    )
+)
+
+const deployCommand = applicationCall(
+  { name: "deploy", summary: "Ask the platform to build and start an application." },
+  (name) => `Deploy ${name} on the platform?`,
+  (name) => `The platform deploys ${name}.`
+)
+
+const deleteCommand = applicationCall(
+  { name: "delete", summary: "Delete an application from the platform." },
+  (name) => `Delete ${name} from the platform, with all that it keeps of it?`,
+  (name) => `Deleted ${name} from the platform.`
+)
+
+/** An application as the platform has it. */
+export const platformApplicationCommands = [
+  listCommand,
+  showCommand,
+  envsCommand,
+  adoptCommand,
+  deployCommand,
+  deleteCommand
+]
