@@ -122,6 +122,10 @@ describe("what Berth brought", () => {
         yield* deployed
         expect((yield* remove(images)).message).toContain("Images: shop:latest. ")
         expect(existsSync(join(remote, "data/row"))).toBe(true)
+
+        yield* deployed
+        writeFileSync(join(remote, ".berth/leaving"), `${id} shop:latest\n`)
+        expect((yield* remove([])).message).toContain("Images: shop:latest. ")
       }),
     60_000
   )

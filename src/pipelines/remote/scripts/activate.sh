@@ -11,6 +11,7 @@ command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/compose.sh"
 . "$(dirname "$0")/lib/images.sh"
 . "$(dirname "$0")/lib/inspect.sh"
+. "$(dirname "$0")/lib/leaving.sh"
 restore=$(cat "$(dirname "$0")/lib/alone.sh" "$(dirname "$0")/restore.sh")
 . "$(dirname "$0")/lib/activation/restore.sh"
 . "$(dirname "$0")/lib/activation/prepare.sh"

@@ -34,10 +34,55 @@ name_ids() {
   done
   return 0
 }
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
 inspect() {
   [ "$#" -gt 0 ] || return 0
   printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
   as_root docker inspect --type container --format "$(printf 'container\\t')"'{{.Id}}|{{.Name}}|{{index .Config.Labels "com.docker.compose.service"}}|{{.HostConfig.RestartPolicy.Name}}|{{json .State}}' "$@" 2>/dev/null </dev/null
+}
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+numbers() {
+  for note in .berth/releases/[0-9]*/note; do
+    release=\${note%/note}
+    [ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
+  done | sort -rn
+}
+leaving() {
+  to_drop=$1
+  set --
+  for note in .berth/leaving .berth/releases/[0-9]*/note; do
+    [ ! -f "$note" ] || set -- "$@" "$note"
+  done
+  [ "$#" -gt 0 ] || return 0
+  awk -F '\\t' -v dropped="$to_drop" '
+    FNR == 1 {
+      parts = split(FILENAME, path, "/")
+      is_dropped = index(dropped, " " path[parts - 1] " ") > 0
+    }
+    $1 == "image" && !is_dropped { needed[$2] = 1 }
+    $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+    $1 ~ /^sha256:/ {
+      split($1, words, " ")
+      own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
+    }
+    END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
+}
+remove_image() {
+  leaving_id=$1
+  shift
+  berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
+  names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
+  [ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
+  for name in $names_now; do
+    case " $* $berths_name " in
+      *" $name "*) ;;
+      *)
+        as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
+        return 0 ;;
+    esac
+  done
+  [ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
+  as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
 }
 restore='path_of() {
   case $1 in
@@ -243,7 +288,6 @@ for list in gone brought; do
 done
 name_ids $wanted </dev/null | note names &
 naming=$!
-list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
 rm -f .berth/present
 listing=
 case $source in
@@ -438,43 +482,6 @@ fi
 printf '%s\\n' "$now" >.berth/containers
 if [ -z "$(about again)" ]; then came_to started; else came_to undone; fi
 inspect $now
-leaving() {
-  to_drop=$1
-  set --
-  for note in .berth/leaving .berth/releases/[0-9]*/note; do
-    [ ! -f "$note" ] || set -- "$@" "$note"
-  done
-  [ "$#" -gt 0 ] || return 0
-  awk -F '\\t' -v dropped="$to_drop" '
-    FNR == 1 {
-      parts = split(FILENAME, path, "/")
-      is_dropped = index(dropped, " " path[parts - 1] " ") > 0
-    }
-    $1 == "image" && !is_dropped { needed[$2] = 1 }
-    $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
-    $1 ~ /^sha256:/ {
-      split($1, words, " ")
-      own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
-    }
-    END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
-}
-remove_image() {
-  leaving_id=$1
-  shift
-  berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
-  names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
-  [ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
-  for name in $names_now; do
-    case " $* $berths_name " in
-      *" $name "*) ;;
-      *)
-        as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
-        return 0 ;;
-    esac
-  done
-  [ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
-  as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
-}
 prune() {
   dropped=" $({ numbers | tail -n "+$(($1 + 1))"; printf '%s\\n' "$2"; } | tr '\\n' ' ') "
   [ -f .berth/leaving ] || case $dropped in *[0-9]*) ;; *) return 0 ;; esac
@@ -563,17 +570,11 @@ record() {
   printf '%s\\n' "$1" | cat >.berth/releases/last && printf '%s\\n' "$1" | cat >.berth/current.new || return 1
   mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
 }
-numbers() {
-  for note in .berth/releases/[0-9]*/note; do
-    release=\${note%/note}
-    [ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
-  done | sort -rn
-}
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 number_of() { about "$1" | grep -x '[0-9]*'; }
 release_now() {
   [ -n "$manifest" ] || return 0
-  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
+  release_prefix=$(prefix_here)
   wanted_again=$(number_of again)
   if [ -n "$wanted_again" ]; then
     printf '%s\\n' "$wanted_again" | cat >.berth/current.new && mv -f .berth/current.new .berth/current

@@ -8,10 +8,7 @@ list=$(printf '%s\\n' "$list" | grep "$tab/")
 printf '%s\\n' "$list"
 release_in() {
   release=
-  if [ -L "$1/.berth/current" ]; then
-    release=$(readlink "$1/.berth/current")
-    release=\${release##*/}
-  elif [ -f "$1/.berth/current" ] && [ -r "$1/.berth/current" ]; then
+  if [ -f "$1/.berth/current" ] && [ -r "$1/.berth/current" ]; then
     release=$(head -c 200 <"$1/.berth/current" | head -n 1)
   fi
   [ -z "$release" ] || printf 'release\\t%s\\t%s\\n' "$release" "$1"

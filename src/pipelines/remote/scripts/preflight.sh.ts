@@ -34,6 +34,7 @@ name_ids() {
   done
   return 0
 }
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
 deploy_revision() { stat -c %y "$1" "$1/holder" 2>/dev/null | tr '\\n' ' '; }
 tab=$(printf '\\t')
 path=$(path_of "$1")

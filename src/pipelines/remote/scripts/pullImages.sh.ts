@@ -11,6 +11,7 @@ export const script = `name_ids() {
   done
   return 0
 }
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
 cd "$(path_of "$1")" || exit 1
 store=$2
 shift 2

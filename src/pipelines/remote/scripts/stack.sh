@@ -7,7 +7,9 @@
 # Nothing stops it halfway, also not the end of the connection.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/compose.sh"
+. "$(dirname "$0")/lib/images.sh"
 . "$(dirname "$0")/lib/inspect.sh"
+. "$(dirname "$0")/lib/leaving.sh"
 action=$1
 volumes=$3
 cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
@@ -85,17 +87,20 @@ brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
   case $name in */*) rmdir -p "./${name%/*}" 2>/dev/null ;; esac
 done
 # The names by which releases hold on to images go first. Docker keeps what a container uses.
-notes | awk -F '\t' '$1 == "image" && $4 == "brought" && !seen[$2 " " $3]++ { print $2, $3 }' >.berth/leaving 2>/dev/null
-prefix=berth/release:$(printf '%s\n' "$here" | sha256sum | cut -c 1-12)-
-held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep -F "$prefix")
+release_prefix=$(prefix_here)
+left=$(leaving " $(numbers | tr '\n' ' ') ")
+images_before=$(list_images)
+held=$(printf '%s\n' "$images_before" | cut -d ' ' -f 2 | grep -F "$release_prefix")
 # shellcheck disable=SC2086 # A list of names without spaces.
 [ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1
-[ ! -s .berth/leaving ] || while read -r id name; do
-  case $name in "$id") names= ;; *) names="$name " ;; esac
-  # Where the name means something else by now, or the image has names of others, it is not Berth's to remove.
-  [ "$(as_root docker image inspect --format '{{.Id}} {{range .RepoTags}}{{.}} {{end}}' "$id" 2>/dev/null </dev/null)" = "$id $names" ] || continue
-  as_root docker rmi "${name:-$id}" </dev/null >/dev/null 2>&1 && printf 'image\t%s\n' "$name"
-done <.berth/leaving
+images_there=$(list_images)
+# shellcheck disable=SC2086 # An id and names without spaces.
+printf '%s\n' "$left" | while IFS= read -r line; do [ -z "$line" ] || remove_image $line; done
+images_now=$(list_images) || images_now=$images_before
+printf '%s\n' "$left" | while read -r id name _; do
+  printf '%s\n' "$images_before" | grep -q "^$id " || continue
+  printf '%s\n' "$images_now" | grep -q "^$id " || printf 'image\t%s\n' "${name:-$id}"
+done
 rm -rf .berth
 cd / && rmdir "$here" 2>/dev/null
 exit 0

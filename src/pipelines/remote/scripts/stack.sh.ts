@@ -22,10 +22,67 @@ compose() {
     *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
   esac
 }
+name_ids() {
+  [ "$#" -gt 0 ] || return 0
+  if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+    for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+    return 0
+  fi
+  [ "$#" -gt 1 ] || return 0
+  for name do
+    id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+  done
+  return 0
+}
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
 inspect() {
   [ "$#" -gt 0 ] || return 0
   printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
   as_root docker inspect --type container --format "$(printf 'container\\t')"'{{.Id}}|{{.Name}}|{{index .Config.Labels "com.docker.compose.service"}}|{{.HostConfig.RestartPolicy.Name}}|{{json .State}}' "$@" 2>/dev/null </dev/null
+}
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+numbers() {
+  for note in .berth/releases/[0-9]*/note; do
+    release=\${note%/note}
+    [ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
+  done | sort -rn
+}
+leaving() {
+  to_drop=$1
+  set --
+  for note in .berth/leaving .berth/releases/[0-9]*/note; do
+    [ ! -f "$note" ] || set -- "$@" "$note"
+  done
+  [ "$#" -gt 0 ] || return 0
+  awk -F '\\t' -v dropped="$to_drop" '
+    FNR == 1 {
+      parts = split(FILENAME, path, "/")
+      is_dropped = index(dropped, " " path[parts - 1] " ") > 0
+    }
+    $1 == "image" && !is_dropped { needed[$2] = 1 }
+    $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+    $1 ~ /^sha256:/ {
+      split($1, words, " ")
+      own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
+    }
+    END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
+}
+remove_image() {
+  leaving_id=$1
+  shift
+  berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
+  names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
+  [ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
+  for name in $names_now; do
+    case " $* $berths_name " in
+      *" $name "*) ;;
+      *)
+        as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
+        return 0 ;;
+    esac
+  done
+  [ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
+  as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
 }
 action=$1
 volumes=$3
@@ -96,15 +153,18 @@ brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
   if rm -f "./$name"; then printf 'removed\\t%s\\n' "$name"; else printf 'left\\t%s\\n' "$name"; fi
   case $name in */*) rmdir -p "./\${name%/*}" 2>/dev/null ;; esac
 done
-notes | awk -F '\\t' '$1 == "image" && $4 == "brought" && !seen[$2 " " $3]++ { print $2, $3 }' >.berth/leaving 2>/dev/null
-prefix=berth/release:$(printf '%s\\n' "$here" | sha256sum | cut -c 1-12)-
-held=$(as_root docker image ls --format '{{.Repository}}:{{.Tag}}' </dev/null | grep -F "$prefix")
+release_prefix=$(prefix_here)
+left=$(leaving " $(numbers | tr '\\n' ' ') ")
+images_before=$(list_images)
+held=$(printf '%s\\n' "$images_before" | cut -d ' ' -f 2 | grep -F "$release_prefix")
 [ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1
-[ ! -s .berth/leaving ] || while read -r id name; do
-  case $name in "$id") names= ;; *) names="$name " ;; esac
-  [ "$(as_root docker image inspect --format '{{.Id}} {{range .RepoTags}}{{.}} {{end}}' "$id" 2>/dev/null </dev/null)" = "$id $names" ] || continue
-  as_root docker rmi "\${name:-$id}" </dev/null >/dev/null 2>&1 && printf 'image\\t%s\\n' "$name"
-done <.berth/leaving
+images_there=$(list_images)
+printf '%s\\n' "$left" | while IFS= read -r line; do [ -z "$line" ] || remove_image $line; done
+images_now=$(list_images) || images_now=$images_before
+printf '%s\\n' "$left" | while read -r id name _; do
+  printf '%s\\n' "$images_before" | grep -q "^$id " || continue
+  printf '%s\\n' "$images_now" | grep -q "^$id " || printf 'image\\t%s\\n' "\${name:-$id}"
+done
 rm -rf .berth
 cd / && rmdir "$here" 2>/dev/null
 exit 0

@@ -12,3 +12,5 @@ name_ids() {
   done
   return 0
 }
+# list_images: a line of id and name for each image of the server, and ok after the last.
+list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }

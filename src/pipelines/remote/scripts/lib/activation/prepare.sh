@@ -58,7 +58,6 @@ done
 name_ids $wanted </dev/null | note names &
 naming=$!
 # The images that are here already, and their names: what an archive brings beside them is Berth's own.
-list_images() { as_root docker image ls -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' </dev/null && echo ok; }
 rm -f .berth/present
 listing=
 case $source in

@@ -84,19 +84,13 @@ record() {
   printf '%s\n' "$1" | cat >.berth/releases/last && printf '%s\n' "$1" | cat >.berth/current.new || return 1
   mv "$new" ".berth/releases/$1" && mv -f .berth/current.new .berth/current
 }
-numbers() {
-  for note in .berth/releases/[0-9]*/note; do
-    release=${note%/note}
-    [ ! -f "$note" ] || printf '%s\n' "${release##*/}"
-  done | sort -rn
-}
 next_number() { { numbers; cat .berth/releases/last; } 2>/dev/null | awk '$1 + 0 > last { last = $1 + 0 } END { print last + 1 }'; }
 number_of() { about "$1" | grep -x '[0-9]*'; }
 # Prints a `release` line with the number of what runs now, or an `unkept` line that says why it has none; and a `before`
 # line with the number of what ran before.
 release_now() {
   [ -n "$manifest" ] || return 0
-  release_prefix=berth/release:$(pwd -P | sha256sum | cut -c 1-12)-
+  release_prefix=$(prefix_here)
   # What a deploy replaced runs again: it is the current release as before, and that of the deploy is forgotten.
   wanted_again=$(number_of again)
   if [ -n "$wanted_again" ]; then
