@@ -70,6 +70,31 @@ describe("routes over HTTP", () => {
       expect(yield* text).toBe(plainFile)
     }))
 
+  it.scopedLive("are listed, and planned without a change", () =>
+    Effect.gen(function*() {
+      const { request, text } = yield* world
+      expect((yield* request("GET", routes)).body).toMatchObject({
+        serverName: "Main",
+        routes: [{ routeName: "blog", domains: ["blog.example.com"], targets: ["192.168.1.20:2010"], madeBy: "berth" }]
+      })
+      const planned = yield* request("POST", `${routes}/plan`, { action: "add", ...app })
+      expect(planned.body).toMatchObject({ changes: true, diff: expect.stringContaining("+    app:\n") })
+      expect((yield* request("POST", `${routes}/plan`, { action: "remove", routeName: "app" })).body).toMatchObject({
+        changes: false,
+        reason: "route_not_found"
+      })
+      expect(yield* request("POST", `${routes}/plan`, { action: "move", routeName: "a b", prot: 7 })).toMatchObject({
+        status: 400,
+        body: {
+          error:
+            "action must be \"add\" or \"remove\"; routeName must be letters, digits, \"_\" and \"-\", and start " +
+            "with a letter or digit. prot is not a known field. Did you mean \"port\"? Known fields: action, routeName, " +
+            "domain, port"
+        }
+      })
+      expect(yield* text).toBe(plainFile)
+    }))
+
   it.scopedLive("are not touched by a request that lacks a field or has one that does not fit", () =>
     Effect.gen(function*() {
       const { request, text } = yield* world

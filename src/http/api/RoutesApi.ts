@@ -1,6 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { NextPort, RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
+import { RouteList } from "../../schema/RouteList.ts"
+import { RoutePlan, RoutePlanRequest } from "../../schema/RoutePlan.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { forOperators, forViewers } from "./access.ts"
 import { ErrorBody } from "./ApiError.ts"
@@ -53,6 +55,29 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
           "Next port",
           "The ports in use by applications and in the proxy file, and the one after the highest; 409 when the " +
             "platform keeps a port to itself. With evidence, the first one after those that nothing uses."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("listRoutes", "/api/platform/routes").annotateContext(forViewers)
+      .addSuccess(RouteList)
+      .annotateContext(
+        help(
+          "List routes",
+          "The routes of the proxy file, each with its domains, where it leads, whether Berth wrote it, and the " +
+            "applications that declare its domain."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("planRoute", "/api/platform/routes/plan").annotateContext(forViewers)
+      .setPayload(RoutePlanRequest)
+      .addSuccess(RoutePlan)
+      .annotateContext(
+        help(
+          "Plan a change of a route",
+          "What adding or removing a route would make of the proxy file, as a diff. Changes nothing, and fails as the " +
+            "change would."
         )
       )
   )

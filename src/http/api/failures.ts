@@ -124,6 +124,8 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   ],
   platformConfig: project,
   nextPort: [...platform, ...proxy, [409, "A port in use is kept secret by the platform, or no port is left."]],
+  listRoutes: [...proxy, settings],
+  planRoute: [...body, ...proxy, settings, [409, "The name belongs to a route with another target."]],
   addRoute: [...body, ...proxy, settings, [409, "The name belongs to a route with another target."]],
   removeRoute: [...body, ...proxy, settings],
   setUpWebhooks: [...body, ...platform, gitHost],

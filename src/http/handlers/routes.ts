@@ -2,6 +2,8 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { nextPort } from "../../pipelines/ports/nextPort.ts"
 import { portEvidence } from "../../pipelines/ports/portEvidence.ts"
+import { listRoutes } from "../../pipelines/routes/listRoutes.ts"
+import { planRoute } from "../../pipelines/routes/planRoute.ts"
 import { addRoute, removeRoute } from "../../pipelines/routes/routes.ts"
 import { givenRoute } from "../../schema/givenRoute.ts"
 import { RouteNamed, RouteRequest } from "../../schema/Route.ts"
@@ -14,6 +16,8 @@ const readName = givenRoute(RouteNamed)
 export const RoutesHandlers = HttpApiBuilder.group(BerthApi, "routes", (handlers) =>
   handlers
     .handle("nextPort", ({ urlParams }) => orApiError(urlParams.evidence === "true" ? portEvidence : nextPort))
+    .handle("listRoutes", () => orApiError(listRoutes))
+    .handle("planRoute", ({ payload }) => orApiError(planRoute(payload)))
     .handle("addRoute", ({ payload }) =>
       readRoute(payload).pipe(Effect.flatMap(addRoute), Effect.catchTag("RouteFieldsMissing", errorBody), orApiError))
     .handle("removeRoute", ({ payload }) =>

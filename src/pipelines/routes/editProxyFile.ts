@@ -25,7 +25,8 @@ export type EditFailure =
 /** What editing the proxy file takes. */
 export type EditServices = Settings | Ssh | Sftp | Locks
 
-const refused = ({ file, server }: ProxyHome) =>
+/** The error for a proxy file that is not edited. */
+export const refused = ({ file, server }: ProxyHome) =>
   Refusal.$match({
     Broken: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
     Unfit: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
@@ -40,13 +41,13 @@ export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
 export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>
 ): Effect.fn.Return<
-  { readonly before: string; readonly edit: RouteEdit },
+  { readonly home: ProxyHome; readonly before: string; readonly edit: RouteEdit },
   PreviewFailure,
   Settings | Ssh
 > {
   const home = yield* proxyHome
   const before = yield* readProxyText(home)
-  return { before, edit: yield* Either.mapLeft(decide(before), refused(home)) }
+  return { home, before, edit: yield* Either.mapLeft(decide(before), refused(home)) }
 })
 
 // Another Berth, or a person, may write between reading and writing: what they wrote is read, and edited, again.

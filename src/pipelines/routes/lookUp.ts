@@ -7,7 +7,7 @@ const textOf = (node: unknown): string | undefined =>
 const itemsOf = (node: unknown): ReadonlyArray<unknown> => (isSeq(node) ? node.items : [])
 
 /** The entries of a section, by name. */
-const entriesIn = ({ http }: ProxyText, section: string): ReadonlyMap<string, unknown> => {
+export const entriesIn = ({ http }: ProxyText, section: string): ReadonlyMap<string, unknown> => {
   const entries = valueOf(http, section)
   return new Map(
     isMap(entries)
@@ -28,7 +28,7 @@ const routersThat = (proxy: ProxyText, holds: (router: unknown) => boolean): Rea
   Array.from(entriesIn(proxy, "routers")).flatMap(([name, router]) => holds(router) ? [name] : [])
 
 /** The service that a router uses; `app@file` is `app`. */
-const serviceOf = (router: unknown) => textOf(valueOf(router, "service"))?.replace(/@file$/, "")
+export const serviceOf = (router: unknown) => textOf(valueOf(router, "service"))?.replace(/@file$/, "")
 
 const defaultPorts = new Map([["http", "80"], ["https", "443"], ["h2c", "80"]])
 
@@ -41,7 +41,7 @@ const authority = (url: string): string | undefined => {
 }
 
 /** Where a service sends requests: each server's `host:port`. */
-const serversOf = (service: unknown): ReadonlyArray<string> => {
+export const serversOf = (service: unknown): ReadonlyArray<string> => {
   const balancer = valueOf(service, "loadBalancer")
   return itemsOf(valueOf(balancer, "servers")).flatMap((server) =>
     authority(textOf(valueOf(server, "url")) ?? "") ?? []
@@ -57,20 +57,23 @@ export const targetsOf = (proxy: ProxyText, name: string): ReadonlyArray<string>
 }
 
 /** The host names that a rule asks for, lower case: those of `Host(…)` in any quoting, unless it is negated. */
-const hostsOf = (rule: string): ReadonlyArray<string> =>
+export const hostsOf = (rule: string): ReadonlyArray<string> =>
   Array.from(rule.matchAll(/(!\s*)?\bHost(?:Header)?\s*\(([^()]*)\)/g)).flatMap(([, negation, list]) =>
     negation === undefined
       ? Array.from((list ?? "").matchAll(/[`"']([^`"']+)[`"']/g)).flatMap(([, host]) => host?.toLowerCase() ?? [])
       : []
   )
 
+/** The rule of a router; empty where it has none. */
+export const ruleOf = (router: unknown): string => textOf(valueOf(router, "rule")) ?? ""
+
 /** The host names that a router asks for. */
 export const domainsOf = (proxy: ProxyText, router: string): ReadonlyArray<string> =>
-  hostsOf(textOf(valueOf(entriesIn(proxy, "routers").get(router), "rule")) ?? "")
+  hostsOf(ruleOf(entriesIn(proxy, "routers").get(router)))
 
 /** The routers whose rule asks for a domain, in the order of the file. */
 export const routersFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
-  routersThat(proxy, (router) => hostsOf(textOf(valueOf(router, "rule")) ?? "").includes(domain.toLowerCase()))
+  routersThat(proxy, (router) => hostsOf(ruleOf(router)).includes(domain.toLowerCase()))
 
 /** Whether some router's rule asks for a domain. */
 export const hasHostRule = (proxy: ProxyText, domain: string): boolean => routersFor(proxy, domain).length > 0
@@ -87,7 +90,8 @@ export const targetsFor = (proxy: ProxyText, domain: string): ReadonlyArray<stri
 export const usersOfService = (proxy: ProxyText, service: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => serviceOf(router) === service)
 
-const middlewaresOf = (router: unknown): ReadonlyArray<string> =>
+/** The middlewares that a router uses; `a@file` is `a`. */
+export const middlewaresOf = (router: unknown): ReadonlyArray<string> =>
   itemsOf(valueOf(router, "middlewares")).flatMap((item) => textOf(item)?.replace(/@file$/, "") ?? [])
 
 /** The routers that use a middleware. */

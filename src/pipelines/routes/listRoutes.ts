@@ -1,0 +1,74 @@
+import { Path } from "@effect/platform"
+import { Clock, Effect, Either, Option } from "effect"
+import type { RoutedApplication, RouteList } from "../../schema/RouteList.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { readPlatformFile } from "../applications/platformFile.ts"
+import { type PreviewFailure, refused } from "./editProxyFile.ts"
+import { listedRoutes } from "./listedRoutes.ts"
+import { readProxyText } from "./proxyFile.ts"
+import { proxyHome } from "./proxyHome.ts"
+import { readProxy } from "./proxyText.ts"
+
+const filesAtOnce = 16
+const mostWarnings = 20
+
+/** The declared applications by their domains in lower case, and sentences about what could not be read. */
+interface Declared {
+  readonly byDomain: ReadonlyMap<string, ReadonlyArray<RoutedApplication>>
+  readonly unread: ReadonlyArray<string>
+}
+
+const declaredIn = (projectPath: string) =>
+  Effect.map(
+    readPlatformFile(projectPath),
+    (apps) =>
+      Option.getOrElse(apps, () => []).flatMap(({ entry: { domain, name } }) =>
+        domain === undefined || domain === null ? [] : [[domain.toLowerCase(), { appName: name, projectPath }] as const]
+      )
+  )
+
+/** What the projects under the root declare. */
+const declaredDomains: Effect.Effect<Declared, never, LocalFiles | Path.Path | Settings> = Effect.gen(function*() {
+  const files = yield* LocalFiles
+  const path = yield* Path.Path
+  const root = yield* (yield* Settings).get("projects.root")
+  const names = (yield* files.names(root)).filter(({ kind }) => kind === "directory" || kind === "link")
+  const [unread, found] = yield* Effect.partition(names, ({ name }) => declaredIn(path.join(root, name)), {
+    concurrency: filesAtOnce
+  })
+  const byDomain = new Map<string, ReadonlyArray<RoutedApplication>>()
+  for (const [domain, application] of found.flat()) {
+    byDomain.set(domain, [...byDomain.get(domain) ?? [], application])
+  }
+  return { byDomain, unread: unread.slice(0, mostWarnings).map(({ message }) => message) }
+}).pipe(
+  Effect.catchAll(({ message }) => Effect.succeed({ byDomain: new Map(), unread: [message] }))
+)
+
+/** The routes of the proxy file, each with where it leads, what made it and who declares its domain. Changes nothing. */
+export const listRoutes: Effect.Effect<
+  RouteList,
+  PreviewFailure,
+  LocalFiles | Path.Path | Settings | Ssh
+> = Effect.gen(function*() {
+  const home = yield* proxyHome
+  const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const [text, { byDomain, unread }] = yield* Effect.all([readProxyText(home), declaredDomains], {
+    concurrency: "unbounded"
+  })
+  const routes = text.trim() === "" ? [] : listedRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
+  return {
+    file: home.file,
+    serverId: home.server.id,
+    serverName: home.server.name,
+    routes: routes.map((route) => ({
+      ...route,
+      applications: [...new Set(route.domains.flatMap((domain) => byDomain.get(domain) ?? []))]
+    })),
+    observedAt,
+    warnings: yield* Effect.forEach(unread, (words) => withoutSecrets(words))
+  }
+}).pipe(Effect.withSpan("Routes.list"))

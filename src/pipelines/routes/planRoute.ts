@@ -1,0 +1,61 @@
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff"
+import { Clock, Effect } from "effect"
+import { RouteInvalid } from "../../schema/Route.ts"
+import type { RoutePlan, RoutePlanRequest } from "../../schema/RoutePlan.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import * as edit from "./edit.ts"
+import { type PreviewFailure, previewProxyEdit } from "./editProxyFile.ts"
+import { targetAddress } from "./proxyHome.ts"
+
+/** The edit that is asked for, as a function of the file's text. */
+const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>
+  Effect.gen(function*() {
+    if (action === "remove") {
+      return domain === undefined && port === undefined
+        ? (text: string) => edit.removeRoute(text, routeName)
+        : yield* new RouteInvalid({ reason: "A route is removed by its name: leave out domain and port" })
+    }
+    if (domain === undefined || port === undefined) {
+      return yield* new RouteInvalid({ reason: "routeName, domain and port are required to add a route" })
+    }
+    const targetIp = yield* targetAddress
+    return (text: string) => edit.addRoute(text, { routeName, domain, port, targetIp })
+  })
+
+const linesWith = (diff: string, sign: "+" | "-") =>
+  diff.split("\n").slice(2).filter((line) => line.startsWith(sign)).length
+
+/**
+ * What adding or removing a route would make of the proxy file, as a unified diff. It fails as the change itself would,
+ * and changes nothing.
+ */
+export const planRoute = Effect.fn("Routes.plan")(function*(
+  request: RoutePlanRequest
+): Effect.fn.Return<RoutePlan, PreviewFailure, Settings | Ssh> {
+  const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const { before, edit: planned, home } = yield* previewProxyEdit(yield* decision(request))
+  const { action, routeName } = request
+  const place = { file: home.file, serverId: home.server.id, serverName: home.server.name }
+  if (planned._tag === "Unchanged") {
+    const reason = action === "add" ? "route_exists" : "route_not_found"
+    return { action, routeName, ...place, changes: false, reason, diff: "", added: 0, removed: 0, observedAt }
+  }
+  const whole = createTwoFilesPatch(home.file, home.file, before, planned.text, undefined, undefined, {
+    context: 3,
+    headerOptions: FILE_HEADERS_ONLY
+  })
+  const diff = yield* withoutSecrets(whole)
+  return {
+    action,
+    routeName,
+    ...place,
+    changes: true,
+    diff,
+    added: linesWith(whole, "+"),
+    removed: linesWith(whole, "-"),
+    ...planned.warnings.length === 0 ? {} : { warning: planned.warnings.join("; ") },
+    observedAt
+  }
+})
