@@ -15,7 +15,7 @@ const access = accessOf(BerthApi)
 export const AllowedLive = Layer.succeed(
   Allowed,
   Effect.gen(function*() {
-    const { name, role } = yield* CurrentCaller
+    const { limitedBy, name, role } = yield* CurrentCaller
     if (role === "operator") return
     const { route } = yield* HttpRouter.RouteContext
     const needed = Option.getOrElse(
@@ -23,9 +23,11 @@ export const AllowedLive = Layer.succeed(
       () => "operator"
     )
     if (needed === "operator") {
-      const message =
-        `${route.method} ${route.path} needs the role operator, and the token ${quoted(name)} has the role ` +
-        `${role}. Nothing was changed: use an operator's token`
+      const message = limitedBy === undefined
+        ? `${route.method} ${route.path} needs the role operator, and the token ${quoted(name)} has the role ` +
+          `${role}. Nothing was changed: use an operator's token`
+        : `${route.method} ${route.path} changes something, and agents may only read here: the setting ${limitedBy} ` +
+          "is on. Nothing was changed"
       return yield* new ApiError({ status: 403, message })
     }
   })

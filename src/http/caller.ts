@@ -6,6 +6,8 @@ import { userAtMachine } from "../services/runs/RunRequest.ts"
 export interface Caller {
   readonly name: string
   readonly role: Role
+  /** The setting that keeps this caller from more. */
+  readonly limitedBy?: "mcp.readOnly"
 }
 
 /** Whoever works on the machine of the service, or has what the service left there for its user. */

@@ -18,6 +18,7 @@ import { StacksHandlers } from "./handlers/stacks.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
 import { Pages } from "./pages.ts"
+import { ReadOnlyAgentsLive } from "./readOnlyAgents.ts"
 import { RunRequestsLive } from "./runRequests.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
@@ -42,7 +43,11 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
 const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(takeUpRuns, "300 millis")))
 
 /** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
-export const EndpointsLive = ErrorsLive.pipe(Layer.provideMerge(RunRequestsLive), Layer.provideMerge(ApiLive))
+export const EndpointsLive = ErrorsLive.pipe(
+  Layer.provideMerge(ReadOnlyAgentsLive),
+  Layer.provideMerge(RunRequestsLive),
+  Layer.provideMerge(ApiLive)
+)
 
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
 export const Http = HttpApiBuilder.serve(guard).pipe(

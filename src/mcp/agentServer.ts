@@ -8,7 +8,7 @@ import {
 import { Effect } from "effect"
 import { version } from "../schema/version.ts"
 import { instructions } from "./guide.ts"
-import { readResource, resources, resourceTemplates } from "./resources.ts"
+import type { Offer } from "./Offer.ts"
 import type { RunRequest } from "./RunRequest.ts"
 import type { Heard, Tool } from "./Tool.ts"
 
@@ -46,8 +46,8 @@ const answerTo = (tool: Tool, given: unknown, heard: Heard) =>
     onFailure: ({ message }) => ({ content: [{ type: "text" as const, text: message }], isError: true })
   })
 
-/** Speaks the protocol with one agent, or answers one request of it, with these tools. */
-export const agentServer = (tools: ReadonlyArray<Tool>, run: RunRequest): Server => {
+/** Speaks the protocol with one agent, or answers one request of it, with what it is offered. */
+export const agentServer = ({ read, resources, resourceTemplates, tools }: Offer, run: RunRequest): Server => {
   const server = new Server(
     { name: "berth", title: "Berth", version },
     { capabilities: { tools: {}, resources: {} }, instructions }
@@ -61,14 +61,14 @@ export const agentServer = (tools: ReadonlyArray<Tool>, run: RunRequest): Server
     }
     return run(answerTo(tool, params.arguments, heardBy(context)), { signal: context.mcpReq.signal })
   })
-  server.setRequestHandler("resources/list", () => ({ resources }))
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates }))
+  server.setRequestHandler("resources/list", () => ({ resources: [...resources] }))
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...resourceTemplates] }))
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const read = await run(Effect.either(readResource(uri)), { signal })
-    if (read._tag === "Right") return { contents: [read.right] }
-    throw read.left.status === 404
-      ? new ResourceNotFoundError(uri, read.left.message)
-      : new ProtocolError(ProtocolErrorCode.InternalError, read.left.message)
+    const answer = await run(Effect.either(read(uri)), { signal })
+    if (answer._tag === "Right") return { contents: [answer.right] }
+    throw answer.left.status === 404
+      ? new ResourceNotFoundError(uri, answer.left.message)
+      : new ProtocolError(ProtocolErrorCode.InternalError, answer.left.message)
   })
   return server
 }

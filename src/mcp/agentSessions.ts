@@ -9,8 +9,8 @@ import { Clock, Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { type Caller, unknownCaller } from "../http/caller.ts"
 import { agentServer } from "./agentServer.ts"
+import type { OfferFor } from "./Offer.ts"
 import type { RunRequest } from "./RunRequest.ts"
-import { toolsFor } from "./toolsFor.ts"
 
 /** How many agents of the older protocol can be connected at a time. */
 const mostSessions = 200
@@ -67,11 +67,12 @@ const full = () =>
  * when they end it, when they are silent for ten minutes, or with the scope.
  */
 export const agentSessions = (
+  offerFor: OfferFor,
   runAs: (caller: Caller) => RunRequest
 ): Effect.Effect<(asked: AgentRequest) => Effect.Effect<Response>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sessions = new Map<string, Session>()
-    const serverFor = ({ caller, readOnly }: Rights) => agentServer(toolsFor({ readOnly }), runAs(caller))
+    const serverFor = ({ caller, readOnly }: Rights) => agentServer(offerFor({ readOnly }), runAs(caller))
     const modern = createMcpHandler(({ authInfo }) => serverFor(rightsIn(authInfo)), { legacy: "reject" })
 
     const end = (id: string) =>

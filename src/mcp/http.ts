@@ -14,6 +14,7 @@ import { ApiError, orApiError } from "../http/api/ApiError.ts"
 import { type Caller, CurrentCaller } from "../http/caller.ts"
 import { EndpointsLive } from "../http/server.ts"
 import { Settings } from "../services/settings/Settings.ts"
+import type { OfferFor } from "./Offer.ts"
 import { makeRunRequest } from "./RunRequest.ts"
 
 const disabled = new ApiError({
@@ -22,56 +23,63 @@ const disabled = new ApiError({
 })
 
 /** Answers what agents ask, over the endpoints of this process, each in the name of who sent it. */
-const answering = Effect.gen(function*() {
-  const runtime = yield* Effect.runtime<
-    HttpApi.Api | HttpApiBuilder.Router | HttpApiBuilder.Middleware | HttpRouter.HttpRouter.DefaultServices
-  >()
-  const scope = yield* Effect.scope
-  const runRequest = yield* makeRunRequest
-  const begin = Effect.gen(function*() {
-    const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
-    const berth = yield* overHandlers(handle, { door: "mcp", outlives: true, before: () => Effect.void })
-    const { agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
-    return yield* Scope.extend(
-      agentSessions((caller: Caller) => {
-        const asCaller = answeredBy((request) => handle(request, Context.make(CurrentCaller, caller)))
-        return runRequest((effect) =>
-          effect.pipe(Effect.provideService(FetchHttpClient.Fetch, asCaller), Effect.provideService(Berth, berth))
-        )
-      }),
-      scope
-    )
-  })
-  // What is interrupted while it is made for good would stay interrupted.
-  return yield* Effect.map(Effect.cached(begin), Effect.uninterruptible)
-})
-
-/** Tools for agents at `/mcp`, behind the guard. Nothing of the protocol is loaded before somebody asks. */
-export const AgentTools = Layer.scopedDiscard(Effect.gen(function*() {
-  const settings = yield* Settings
-  const router = yield* HttpApiBuilder.Router
-  const begun = yield* answering
-  yield* router.all(
-    "/mcp",
-    Effect.gen(function*() {
-      const asked = yield* HttpServerRequest.HttpServerRequest
-      const caller = yield* CurrentCaller
-      if (!(yield* orApiError(settings.get("mcp.enabled")))) return yield* disabled
-      const readOnly = caller.role === "viewer" || (yield* orApiError(settings.get("mcp.readOnly")))
-      const body = asked.method === "POST" ? yield* asked.json : undefined
-      const left = new AbortController()
-      const request = new Request("http://berth.invalid/mcp", {
-        method: asked.method,
-        headers: { ...asked.headers },
-        signal: left.signal
-      })
-      const answer = yield* begun
-      return HttpServerResponse.fromWeb(
-        yield* Effect.onInterrupt(answer({ request, body, caller, readOnly }), () => Effect.sync(() => left.abort()))
+const answering = (loadOffer: Effect.Effect<OfferFor>) =>
+  Effect.gen(function*() {
+    const runtime = yield* Effect.runtime<
+      HttpApi.Api | HttpApiBuilder.Router | HttpApiBuilder.Middleware | HttpRouter.HttpRouter.DefaultServices
+    >()
+    const scope = yield* Effect.scope
+    const runRequest = yield* makeRunRequest
+    const begin = Effect.gen(function*() {
+      const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
+      const berth = yield* overHandlers(handle, { door: "mcp", outlives: true, before: () => Effect.void })
+      const { agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
+      return yield* Scope.extend(
+        agentSessions(yield* loadOffer, (caller: Caller) => {
+          const asCaller = answeredBy((request) => handle(request, Context.make(CurrentCaller, caller)))
+          return runRequest((effect) =>
+            effect.pipe(Effect.provideService(FetchHttpClient.Fetch, asCaller), Effect.provideService(Berth, berth))
+          )
+        }),
+        scope
       )
     })
+    // What is interrupted while it is made for good would stay interrupted.
+    return yield* Effect.map(Effect.cached(begin), Effect.uninterruptible)
+  })
+
+/** What agents are offered at `/mcp`, behind the guard. Nothing of it is loaded before somebody asks. */
+export const agentDoor = (loadOffer: Effect.Effect<OfferFor>) =>
+  Layer.scopedDiscard(Effect.gen(function*() {
+    const settings = yield* Settings
+    const router = yield* HttpApiBuilder.Router
+    const begun = yield* answering(loadOffer)
+    yield* router.all(
+      "/mcp",
+      Effect.gen(function*() {
+        const asked = yield* HttpServerRequest.HttpServerRequest
+        const caller = yield* CurrentCaller
+        if (!(yield* orApiError(settings.get("mcp.enabled")))) return yield* disabled
+        const readOnly = caller.role === "viewer" || (yield* orApiError(settings.get("mcp.readOnly")))
+        const body = asked.method === "POST" ? yield* asked.json : undefined
+        const left = new AbortController()
+        const request = new Request("http://berth.invalid/mcp", {
+          method: asked.method,
+          headers: { ...asked.headers },
+          signal: left.signal
+        })
+        const answer = yield* begun
+        return HttpServerResponse.fromWeb(
+          yield* Effect.onInterrupt(answer({ request, body, caller, readOnly }), () => Effect.sync(() => left.abort()))
+        )
+      })
+    )
+  })).pipe(
+    Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
+    Layer.provide(EndpointsLive)
   )
-})).pipe(
-  Layer.provide([HttpApiBuilder.Router.Live, HttpApiBuilder.Middleware.layer]),
-  Layer.provide(EndpointsLive)
+
+/** Berth's tools for agents at `/mcp`. */
+export const AgentTools = agentDoor(
+  Effect.promise(async () => (await import("./Offer.ts")).offerFor)
 )

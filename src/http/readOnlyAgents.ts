@@ -1,0 +1,21 @@
+import { HttpApiBuilder, type HttpApp, HttpServerRequest } from "@effect/platform"
+import { Effect } from "effect"
+import { Settings } from "../services/settings/Settings.ts"
+import { type ApiError, orApiError } from "./api/ApiError.ts"
+import { BerthApi } from "./api/BerthApi.ts"
+import { CurrentCaller } from "./caller.ts"
+
+/**
+ * Takes agents for viewers where the setting `mcp.readOnly` says so, whichever way they come: over `/mcp`, or through a
+ * process of theirs that calls the endpoints.
+ */
+export const ReadOnlyAgentsLive = HttpApiBuilder.middleware(
+  BerthApi,
+  Effect.map(Settings, (settings) => (app: HttpApp.Default): HttpApp.Default<ApiError> =>
+    Effect.gen(function*() {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const caller = yield* CurrentCaller
+      if (headers["berth-door"] !== "mcp" || !(yield* orApiError(settings.get("mcp.readOnly")))) return yield* app
+      return yield* Effect.provideService(app, CurrentCaller, { ...caller, role: "viewer", limitedBy: "mcp.readOnly" })
+    }))
+)
