@@ -4,7 +4,7 @@ import { withoutSecrets } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Steps } from "./Steps.ts"
 
-// A line that never ends is told in pieces.
+// Of a line that is longer, the end is told: it tells most.
 const longestLine = 64 * 1024
 
 /** Takes what a program writes, in whatever pieces it comes. */
@@ -20,20 +20,32 @@ export const tellOutput = (stream: OutputStream): Effect.Effect<OutputTeller, ne
     const steps = yield* Steps
     const settings = yield* Settings
     let rest = ""
+    let isCut = false
     const told = (text: string) =>
-      text === ""
-        ? Effect.void
-        : Effect.flatMap(
-          Effect.provideService(withoutSecrets(text), Settings, settings),
-          (shown) => steps.output(stream, shown)
+      Effect.suspend(() => {
+        if (text === "") return Effect.void
+        const cut = isCut
+        isCut = false
+        return Effect.flatMap(
+          Effect.provideService(withoutSecrets(text, { cut }), Settings, settings),
+          (shown) => steps.output(stream, cut ? `…${shown}` : shown)
         )
+      })
     return {
       tell: (text) =>
         Effect.suspend(() => {
           const all = rest + text
-          const end = all.length > longestLine ? all.length : all.lastIndexOf("\n") + 1
+          const end = all.lastIndexOf("\n") + 1
           rest = all.slice(end)
-          return told(all.slice(0, end))
+          const lines = told(all.slice(0, end))
+          if (rest.length <= longestLine) return lines
+          rest = rest.slice(-longestLine)
+          return Effect.zipRight(
+            lines,
+            Effect.sync(() => {
+              isCut = true
+            })
+          )
         }),
       end: Effect.suspend(() => {
         const last = rest

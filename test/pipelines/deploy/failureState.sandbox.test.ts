@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DeployFailed } from "../../../src/schema/Deploy.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { killScript, scene } from "../../fixtures/deployScene.ts"
 
 /** A Docker that does as it should, but for what `when` says: that fails, with these words. */
 const failing = (when: string, words: string) =>
@@ -76,10 +76,7 @@ describe("a deploy that fails says what runs now:", () => {
     Effect.gen(function*() {
       const { archive, bring, deployed, program } = yield* scene()
       yield* bring(archive("one"))
-      yield* program(
-        "docker",
-        `case $* in ${up}) kill -KILL "$PPID" $(ps -o ppid= -p "$PPID") ;; esac\nexec "$STAND_INS/docker" "$@"`
-      )
+      yield* program("docker", `case $* in ${up}) ${killScript} ;; esac\nexec "$STAND_INS/docker" "$@"`)
       const { message } = yield* Effect.flip(deployed)
       expect(message).toMatch(/^Deploy failed at start: the server stopped halfway\. What runs there now is not known/)
       expect(message).toContain(".berth/restore.sh")

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Runs } from "../../../src/services/runs/Runs.ts"
-import { scene } from "../../fixtures/deployScene.ts"
+import { killScript, scene } from "../../fixtures/deployScene.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 
 /** A server with two releases: the second one has another image and other files. */
@@ -144,7 +144,7 @@ describe("a rollback", () => {
       const killed = join(stage.home, "killed")
       yield* stage.program(
         "docker",
-        `case $* in *" up -d") [ -e '${killed}' ] || { : >'${killed}'; kill -KILL "$PPID" $(ps -o ppid= -p "$PPID"); } ;; esac\nexec "$STAND_INS/docker" "$@"`
+        `case $* in *" up -d") [ -e '${killed}' ] || { : >'${killed}'; ${killScript}; } ;; esac\nexec "$STAND_INS/docker" "$@"`
       )
       const { message } = yield* Effect.flip(stage.rolledBack())
       expect(message).toMatch(/^Rollback failed at start: .*\.berth\/restore\.sh/)

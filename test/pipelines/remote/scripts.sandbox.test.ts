@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 const directory = new URL("../../../src/pipelines/remote/scripts/", import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, directory), "utf8")
 const shared = readdirSync(fileURLToPath(new URL("lib", directory))).filter((name) => name.endsWith(".sh"))
-const activation = ["prepare", "restore", "failed", "load", "start", "prune", "release"]
+const activation = ["prepare", "restore", "failed", "tell", "load", "start", "prune", "release"]
 
 describe("the remote scripts", () => {
   it("are what is imported: else \"npm run scripts\" makes it so", () => {

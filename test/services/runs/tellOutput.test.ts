@@ -31,6 +31,15 @@ describe("the output of a run", () => {
       yield* output.end
       expect(yield* told).toEqual(["a *** b\n", "next line\n", "last"])
     }).pipe(Effect.provide(settingsTest({ "platform.token": Redacted.make("canary-of-the-platform") }))))
+
+  it.effect("is told by the end of a line that is too long, and not by the end of a secret", () =>
+    Effect.gen(function*() {
+      const { steps, told } = yield* recorder
+      const output = yield* Effect.provideService(tellOutput("stdout"), Steps, steps)
+      const dots = ".".repeat(65_536 - "the-platform".length)
+      for (const piece of ["so\nlong canary-of-", `the-platform${dots}`, "\nnext\n"]) yield* output.tell(piece)
+      expect(yield* told).toEqual(["so\n", `…***${dots}\nnext\n`])
+    }).pipe(Effect.provide(settingsTest({ "platform.token": Redacted.make("canary-of-the-platform") }))))
 })
 
 describe("the progress of a step", () => {

@@ -16,6 +16,7 @@ restore=$(cat "$(dirname "$0")/lib/alone.sh" "$(dirname "$0")/restore.sh")
 . "$(dirname "$0")/lib/activation/restore.sh"
 . "$(dirname "$0")/lib/activation/prepare.sh"
 . "$(dirname "$0")/lib/activation/failed.sh"
+. "$(dirname "$0")/lib/activation/tell.sh"
 . "$(dirname "$0")/lib/activation/load.sh"
 . "$(dirname "$0")/lib/activation/start.sh"
 . "$(dirname "$0")/lib/activation/prune.sh"

@@ -361,6 +361,23 @@ failed() {
   let_go
   exit 1
 }
+exec 5>&1
+most_told=100000
+tell_lines() {
+  room=$most_told
+  while IFS= read -r line || [ -n "$line" ]; do
+    printf '%s\\n' "$line"
+    [ "$room" -gt 0 ] || continue
+    room=$((room - \${#line} - 50))
+    [ "$room" -gt 0 ] || line='(more than this is not told)'
+    printf '%s\\t%s\\n' "$1" "$line" >&5
+  done 2>/dev/null
+}
+told() {
+  label=$1
+  shift
+  { { { { "$@" 2>&1 3>&- 4>&- 5>&-; echo "$?" >&3; } | tell_lines "$label" >&4 3>&-; } 3>&1; } | { read -r code; exit "\${code:-1}"; }; } 4>&1
+}
 ids=
 count=$(($# / 2))
 while [ "$count" -gt 0 ]; do
@@ -391,7 +408,7 @@ noted() {
   [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
 }
 printf 'step\\tload\\n'
-if ! said=$(load "$@" 2>&1) || ! noted; then
+if ! said=$(told loaded load "$@") || ! noted; then
   wait
   restore_names .berth/names
   forget_names
@@ -402,7 +419,6 @@ if ! said=$(load "$@" 2>&1) || ! noted; then
   esac
   failed load yes
 fi
-printf '%s\\n' "$said" | sed "s/^/loaded$(printf '\\t')/"
 note_ids() {
   is=$(as_root docker image inspect --format '{{.Id}}' $subjects </dev/null) || return 1
   set -- $is
@@ -442,13 +458,12 @@ note_brought() {
     shift
   done
 }
-if ! said=$(start 2>&1); then
+if ! said=$(told started start); then
   note_brought 2>/dev/null
   if put_back; then failed start yes; fi
   said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
 fi
-printf '%s\\n' "$said" | sed 's/^/started\\t/'
 printf '%s\\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \\
   -e "/ variable is not set\\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
   head -n 20 | cut -c 1-1000

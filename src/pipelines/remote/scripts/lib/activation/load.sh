@@ -33,7 +33,7 @@ noted() {
   [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
 }
 printf 'step\tload\n'
-if ! said=$(load "$@" 2>&1) || ! noted; then
+if ! said=$(told loaded load "$@") || ! noted; then
   wait
   restore_names .berth/names
   forget_names
@@ -45,7 +45,6 @@ if ! said=$(load "$@" 2>&1) || ! noted; then
   esac
   failed load yes
 fi
-printf '%s\n' "$said" | sed "s/^/loaded$(printf '\t')/"
 # Containerd has ids of its own. Which of them the archive's images have is noted, so that they need not be sent again.
 note_ids() {
   # shellcheck disable=SC2086 # Lists of names and ids without spaces.

@@ -29,13 +29,12 @@ note_brought() {
     shift
   done
 }
-if ! said=$(start 2>&1); then
+if ! said=$(told started start); then
   note_brought 2>/dev/null
   if put_back; then failed start yes; fi
   said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
   failed start no
 fi
-printf '%s\n' "$said" | sed 's/^/started\t/'
 # What compose warns of; docker-compose 1.x marks no warning as one where nobody watches.
 printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
   -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
