@@ -64,6 +64,19 @@ export const ObservedApplication = Schema.Struct({
 }).annotations({ identifier: "ObservedApplication" })
 export interface ObservedApplication extends Schema.Schema.Type<typeof ObservedApplication> {}
 
+/** A file system of a server that deploys fill. */
+export const ServerDisk = Schema.Struct({
+  holds: Schema.Array(Schema.Literal("containers", "docker")).annotations({
+    description:
+      "What is on it: containers, the stacks below ~/containers; docker, its images, containers and volumes.",
+    examples: [["containers", "docker"]]
+  }),
+  mountedOn: text("Where it is mounted.", "/"),
+  totalBytes: number("Its size, in bytes.", 80_000_000_000),
+  freeBytes: number("What the user of Berth may still fill of it, in bytes.", 20_000_000_000)
+}).annotations({ identifier: "ServerDisk" })
+export interface ServerDisk extends Schema.Schema.Type<typeof ServerDisk> {}
+
 /** A stored server, and whether it answers. */
 export const ObservedServer = Schema.Struct({
   id: serverId,
@@ -72,6 +85,9 @@ export const ObservedServer = Schema.Struct({
   latencyMs: Schema.NullOr(Schema.Number).annotations({
     description: "How long it took to answer, in milliseconds; null when it did not.",
     examples: [42]
+  }),
+  disks: Schema.Array(ServerDisk).annotations({
+    description: "The file systems that deploys fill, each once; empty where it does not tell."
   }),
   ...observation
 }).annotations({ identifier: "ObservedServer" })

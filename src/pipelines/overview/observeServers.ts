@@ -5,7 +5,7 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { commandFailed } from "../remote/execute.ts"
-import { overviewCommand, overviewExit, parseOverview, type StackSight } from "../remote/overview.ts"
+import { overviewCommand, overviewExit, parseDisks, parseOverview, type StackSight } from "../remote/overview.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 import { type Deadline, within } from "./within.ts"
 
@@ -37,9 +37,10 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
       return { access, command, exit }
     }))
     const latencyMs = Math.round((yield* Clock.currentTimeMillis) - start)
+    const disks = Either.isLeft(outcome) ? [] : parseDisks(outcome.right.exit.stdout)
     const seen = (answers: boolean, error: string): Effect.Effect<ServerSight, never, Settings> =>
       Effect.map(withoutSecrets(error.slice(0, longestError)), (error) => ({
-        server: { id, name, answers, latencyMs: answers ? latencyMs : null, observedAt, error },
+        server: { id, name, answers, latencyMs: answers ? latencyMs : null, disks, observedAt, error },
         stackAt: undefined
       }))
     if (Either.isLeft(outcome)) return yield* seen(false, outcome.left.message)
@@ -48,7 +49,7 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
     if (exit.code !== 0) return yield* seen(true, commandFailed(access, command, exit.code, exit.stderr).message)
     if (exit.truncated === true) return yield* seen(true, "It has too many containers to tell in one look")
     const sight: ServerSight = {
-      server: { id, name, answers: true, latencyMs, observedAt },
+      server: { id, name, answers: true, latencyMs, disks, observedAt },
       stackAt: parseOverview(exit.stdout, paths)
     }
     return sight
@@ -75,7 +76,7 @@ export const observeServers = (
         const observedAt = new Date(now).toISOString()
         const { id, name } = server
         return within(limit, ask(server, pathsOf(id)), (error): ServerSight => ({
-          server: { id, name, answers: false, latencyMs: null, observedAt, error },
+          server: { id, name, answers: false, latencyMs: null, disks: [], observedAt, error },
           stackAt: undefined
         }))
       })

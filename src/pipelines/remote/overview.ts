@@ -1,3 +1,4 @@
+import type { ServerDisk } from "../../schema/Overview.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scripts/overview.sh.ts"
 
@@ -19,6 +20,28 @@ export interface StackSight {
   readonly statuses: ReadonlyArray<string>
   /** What its deploys call the current release; nothing where no deploy has noted one. */
   readonly release: string | null
+}
+
+const kinds = ["containers", "docker"] as const
+const kibibytes = /^\d{1,15}$/
+
+/** The disks that the answer of `overviewCommand` tells of, also where Docker cannot be used: each file system once. */
+export const parseDisks = (output: string): ReadonlyArray<ServerDisk> => {
+  const disks = new Map<string, ServerDisk>()
+  for (const line of output.split("\n")) {
+    const [label, kind = "", total = "", free = "", ...mount] = line.split("\t")
+    const holds = kinds.find((known) => known === kind)
+    if (label !== "disk" || holds === undefined || !kibibytes.test(total) || !kibibytes.test(free)) continue
+    const mountedOn = mount.join("\t").slice(0, 300)
+    const before = disks.get(mountedOn)?.holds ?? []
+    disks.set(mountedOn, {
+      holds: [...new Set([...before, holds])],
+      mountedOn,
+      totalBytes: Number(total) * 1024,
+      freeBytes: Number(free) * 1024
+    })
+  }
+  return [...disks.values()]
 }
 
 /** What is a release, and not just what somebody wrote into a file. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chmod, symlink } from "node:fs/promises"
 import { join } from "node:path"
-import { overviewCommand, overviewExit, parseOverview } from "../../../src/pipelines/remote/overview.ts"
-import { runHere, shells } from "../../layers/RemoteHere.ts"
+import { overviewCommand, overviewExit, parseDisks, parseOverview } from "../../../src/pipelines/remote/overview.ts"
+import { runHere, shells, systemShell } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -49,12 +49,11 @@ describe.each(shells)("the overview of a server in $name", (shell) => {
       ])
       yield* plant(home, {
         "containers/web/.berth/current": "20260102-aa\n",
-        "containers/other/.berth/releases/20260103-bb/compose.yml": "",
+        "containers/other/.berth/current": "20260103-bb\n",
         "containers/evil/.berth/current": "$(touch RAN) x\n",
         "containers/quiet": { directory: true },
         "real": { directory: true }
       })
-      yield* must(() => symlink("releases/20260103-bb", join(home, "containers/other/.berth/current")))
       yield* must(() => symlink("../real", join(home, "containers/linked")))
       const asked = ["~/containers/web", "~/containers/linked", "~/containers/none", "~/containers/evil"]
       const exit = yield* runHere(overviewCommand(asked, false), { shell, home, programs })
@@ -70,6 +69,16 @@ describe.each(shells)("the overview of a server in $name", (shell) => {
       for (const path of ["~/containers/none", "~/containers/evil", "~/containers/quiet", "/etc"]) {
         expect(stackAt(path)).toEqual({ statuses: [], release: null })
       }
+    }))
+
+  it.scoped("tells the disk of the stacks", () =>
+    Effect.gen(function*() {
+      const { home, programs } = yield* stage([])
+      const { stdout } = yield* runHere(overviewCommand([], false), { shell, home, programs })
+      const [disk] = parseDisks(stdout)
+      expect(disk).toMatchObject({ holds: ["containers"], mountedOn: expect.stringMatching(/^\//) })
+      expect(disk?.freeBytes).toBeGreaterThan(0)
+      expect(disk?.totalBytes).toBeGreaterThan(disk?.freeBytes ?? 0)
     }))
 
   it.scoped("neither runs nor mistakes an odd name", () =>
@@ -96,4 +105,44 @@ describe.each(shells)("the overview of a server in $name", (shell) => {
       const exit = yield* runHere(overviewCommand(["~/a"], false), { shell, home, programs })
       expect(exit).toMatchObject({ code: overviewExit.noDocker, stderr: "permission denied\n" })
     }))
+})
+
+// A busybox takes its own df, whatever comes first.
+describe("the disks of a server", () => {
+  it.scoped("are those of the stacks and of Docker, each once, also where Docker cannot be used", () =>
+    Effect.gen(function*() {
+      const { home, programs } = yield* stage([])
+      yield* plant(home, {
+        "data": { directory: true },
+        "bin/df": `#!/bin/sh
+printf 'Filesystem 1024-blocks Used Available Capacity Mounted on\\n'
+case $2 in
+  */data) printf '/dev/my disk 2000 500 1500 25%% /mnt/big 50%% disk\\n' ;;
+  *) printf '/dev/sda1 1000 300 650 32%% /\\n' ;;
+esac
+`,
+        "bin/docker": `#!/bin/sh\n[ "$1" != info ] || echo "$HOME/data"\n`
+      })
+      yield* must(() => chmod(join(home, "bin", "df"), 0o755))
+      yield* must(() => chmod(join(home, "bin", "docker"), 0o755))
+      const own = { holds: ["containers"], mountedOn: "/", totalBytes: 1_024_000, freeBytes: 665_600 }
+      const answer = yield* runHere(overviewCommand([], false), { shell: systemShell, home, programs })
+      expect(parseDisks(answer.stdout)).toEqual([
+        own,
+        { holds: ["docker"], mountedOn: "/mnt/big 50% disk", totalBytes: 2_048_000, freeBytes: 1_536_000 }
+      ])
+      yield* plant(home, { "bin/docker": "#!/bin/sh\nexit 1\n" })
+      yield* must(() => chmod(join(home, "bin", "docker"), 0o755))
+      const down = yield* runHere(overviewCommand([], false), { shell: systemShell, home, programs })
+      expect(down.code).toBe(overviewExit.noDocker)
+      expect(parseDisks(down.stdout)).toEqual([own])
+    }))
+
+  it("that are told in another way are left out", () => {
+    const odd = ["disk\tcontainers\t-\t-\t/", "disk\tother\t1\t1\t/", "disk", `disk\tdocker\t${"9".repeat(40)}\t1\t/`]
+    expect(parseDisks(odd.join("\n"))).toEqual([])
+    expect(parseDisks("disk\tcontainers\t2\t1\t/\ndisk\tdocker\t2\t1\t/")).toEqual([
+      { holds: ["containers", "docker"], mountedOn: "/", totalBytes: 2048, freeBytes: 1024 }
+    ])
+  })
 })

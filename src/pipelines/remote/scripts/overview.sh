@@ -1,14 +1,30 @@
 #!/bin/sh
 # overview.sh: what the stacks of a server do, in one look. On stdin is a remote path a line. Prints `home` with the home of
 # the user; a `container` line for each container of compose with its status and its stack's directory; an `asked` line for
-# each path that is a directory, with its number and where it really is; and for each of these directories a `release` line
-# with what its deploys call the current one. A Docker that cannot be used ends it with 3.
+# each path that is a directory, with its number and where it really is; for each of these directories a `release` line
+# with what its deploys call the current one; and a `disk` line for the file system of ~/containers, and for that of Docker,
+# with its size and what is free of it in KiB, and where it is mounted. A Docker that cannot be used ends it with 3.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 LC_ALL=C
 export LC_ALL
 tab=$(printf '\t')
+disk_of() {
+  df -Pk "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
+    for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/) {
+      mount = match($0, /[0-9]+% +\//) ? substr($0, RSTART) : ""
+      sub(/^[0-9]+% +/, "", mount)
+      printf "disk\t%s\t%s\t%s\t%s\n", kind, $(i - 3), $(i - 1), mount
+      exit
+    }
+  }'
+}
+stacks=$HOME/containers
+[ -d "$stacks" ] || stacks=$HOME
+disk_of containers "$stacks"
 list=$(as_root docker ps -a --format "container$tab{{.Status}}$tab"'{{.Label "com.docker.compose.project.working_dir"}}' </dev/null) || exit 3
 printf 'home\t%s\n' "$HOME"
+root=$(as_root docker info --format '{{.DockerRootDir}}' 2>/dev/null </dev/null)
+[ ! -d "$root" ] || disk_of docker "$root"
 list=$(printf '%s\n' "$list" | grep "$tab/")
 printf '%s\n' "$list"
 release_in() {

@@ -2,8 +2,23 @@
 export const script = `LC_ALL=C
 export LC_ALL
 tab=$(printf '\\t')
+disk_of() {
+  df -Pk "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
+    for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/) {
+      mount = match($0, /[0-9]+% +\\//) ? substr($0, RSTART) : ""
+      sub(/^[0-9]+% +/, "", mount)
+      printf "disk\\t%s\\t%s\\t%s\\t%s\\n", kind, $(i - 3), $(i - 1), mount
+      exit
+    }
+  }'
+}
+stacks=$HOME/containers
+[ -d "$stacks" ] || stacks=$HOME
+disk_of containers "$stacks"
 list=$(as_root docker ps -a --format "container$tab{{.Status}}$tab"'{{.Label "com.docker.compose.project.working_dir"}}' </dev/null) || exit 3
 printf 'home\\t%s\\n' "$HOME"
+root=$(as_root docker info --format '{{.DockerRootDir}}' 2>/dev/null </dev/null)
+[ ! -d "$root" ] || disk_of docker "$root"
 list=$(printf '%s\\n' "$list" | grep "$tab/")
 printf '%s\\n' "$list"
 release_in() {
