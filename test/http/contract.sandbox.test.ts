@@ -50,6 +50,7 @@ const endpoints = [
   "POST /api/platform/adopt",
   "POST /api/platform/verify",
   "GET /api/platform/config",
+  "GET /api/platform/changelog",
   "POST /api/platform/webhooks/setup",
   "DELETE /api/platform/webhooks/teardown",
   "GET /api/platform/webhooks/status",

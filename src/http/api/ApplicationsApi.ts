@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Adoption, AdoptRequest } from "../../schema/Adopt.ts"
+import { ChangelogPage, ChangelogQuery } from "../../schema/Changelog.ts"
 import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
 import { text } from "../../schema/described.ts"
 import { AppRequest, Drift } from "../../schema/Drift.ts"
@@ -159,6 +160,18 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
         OpenApi.annotations({
           summary: "Read platform.json",
           description: "The entries of a project's platform.json; an `error` when the project has none."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("changelog", "/api/platform/changelog").annotateContext(forViewers)
+      .setUrlParams(ChangelogQuery)
+      .addSuccess(ChangelogPage)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Read the changelog",
+          description:
+            "What upserts did to the applications of a project, as its platform.changelog.json keeps it, newest first."
         })
       )
   )

@@ -123,6 +123,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
     [422, "The application cannot be written as an entry."]
   ],
   platformConfig: project,
+  changelog: project,
   nextPort: [...platform, ...proxy, [409, "A port in use is kept secret by the platform, or no port is left."]],
   listRoutes: [...proxy, settings],
   planRoute: [...body, ...proxy, settings, [409, "The name belongs to a route with another target."]],

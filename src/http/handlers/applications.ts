@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import { adopt } from "../../pipelines/adopt/adopt.ts"
 import { createApplication, findApplication, listApplications } from "../../pipelines/applications/applications.ts"
 import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
+import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { plan } from "../../pipelines/upsert/plan/plan.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
@@ -43,5 +44,7 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("verify", ({ payload }) => orApiError(verify(payload)))
         .handle("platformConfig", ({ urlParams: { path } }) =>
           declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
+        .handle("changelog", ({ urlParams }) =>
+          orApiError(readChangelog(urlParams)))
     })
 )

@@ -4,23 +4,26 @@ import { ProjectFileInvalid } from "../../schema/Project.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { linkTarget } from "./linkTarget.ts"
 
-const maxBytes = 1024 * 1024
+const mebibyte = 1024 * 1024
 
 /**
- * The text of a file of a project, up to 1 MiB and without a byte order mark; nothing when there is no such file.
+ * The text of a file of a project, up to so many MiB and without a byte order mark; nothing when there is no such file.
  * @param allowLinks whether it may be a link that leads out of the project; asked only of one that does
  */
 export const confinedText = Effect.fn("confinedText")(function*<R>(
   directory: string,
   name: string,
-  allowLinks: Effect.Effect<boolean, never, R>
+  allowLinks: Effect.Effect<boolean, never, R>,
+  mostMiB = 1
 ): Effect.fn.Return<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path | R> {
   const files = yield* LocalFiles
   const file = (yield* Path.Path).join(directory, name)
   const found = yield* files.find(file)
   if (Option.isNone(found)) return Option.none()
   if (found.value.kind !== "file") return yield* new ProjectFileInvalid({ file, reason: "is not a regular file" })
-  if (found.value.size > maxBytes) return yield* new ProjectFileInvalid({ file, reason: "is larger than 1 MiB" })
+  if (found.value.size > mostMiB * mebibyte) {
+    return yield* new ProjectFileInvalid({ file, reason: `is larger than ${mostMiB} MiB` })
+  }
   const target = yield* Effect.catchTag(
     linkTarget(directory, name, {}),
     "ProjectFileInvalid",

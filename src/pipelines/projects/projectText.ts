@@ -7,12 +7,13 @@ import { confinedText } from "./confinedText.ts"
 import { readContainerConfig } from "./containerConfig.ts"
 
 /**
- * The text of a project's configuration file, up to 1 MiB and without a byte order mark; nothing when there is no such
+ * The text of a project's configuration file, up to so many MiB and without a byte order mark; nothing when there is no such
  * file. A link that leads out of the project is refused, unless its `container.json` allows such links.
  */
 export const projectText = (
   directory: string,
-  name: string
+  name: string,
+  mostMiB = 1
 ): Effect.Effect<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> =>
   confinedText(
     directory,
@@ -20,5 +21,6 @@ export const projectText = (
     Effect.match(readContainerConfig(directory), {
       onSuccess: ({ allowLinks }) => allowLinks === true,
       onFailure: () => false
-    })
+    }),
+    mostMiB
   )

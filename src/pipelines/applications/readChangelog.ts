@@ -1,0 +1,62 @@
+import { Path } from "@effect/platform"
+import { Effect, Option, Schema } from "effect"
+import { ChangelogEntry, changelogFileName, type ChangelogPage, type ChangelogQuery } from "../../schema/Changelog.ts"
+import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { decodeJson } from "../../services/foreign/json.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { scrubbedJson } from "../../services/secrets/scrubbedJson.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { projectDirectory } from "../projects/projectDirectory.ts"
+import { projectText } from "../projects/projectText.ts"
+
+const mostMiB = 16
+const usualLimit = 20
+
+const listIn = decodeJson(Schema.Array(Schema.Unknown))
+const decodeEntry = Schema.decodeUnknownOption(ChangelogEntry)
+
+/**
+ * What upserts did to the applications of a project, by its changelog, newest first: one page of it. A project without
+ * a changelog has an empty one; what is not an entry is counted and left out.
+ */
+export const readChangelog = Effect.fn("readChangelog")(function*(
+  { appName, before, limit = usualLimit, projectPath }: ChangelogQuery
+): Effect.fn.Return<
+  ChangelogPage,
+  ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed,
+  LocalFiles | Path.Path | Settings
+> {
+  const directory = yield* projectDirectory(projectPath)
+  const text = Option.getOrElse(yield* projectText(directory, changelogFileName, mostMiB), () => "")
+  const list = text.trim() === "" ? Option.some([]) : listIn(text)
+  if (Option.isNone(list)) {
+    const file = (yield* Path.Path).join(directory, changelogFileName)
+    return yield* new ProjectFileInvalid({ file, reason: "is not a JSON array" })
+  }
+  const decoded = list.value.map((each, index) => [index + 1, decodeEntry(each)] as const)
+  const known = decoded.flatMap(([number, entry]) =>
+    Option.match(entry, { onNone: () => [], onSome: (entry) => [{ number, ...entry }] })
+  )
+  const wanted = known.filter((entry) =>
+    (appName === undefined || entry.appName === appName) && (before === undefined || entry.number < before)
+  ).toReversed()
+  const page = wanted.slice(0, limit)
+  const last = page.at(-1)
+  const secrets = yield* secretsInUse
+  return {
+    entries: page.map((entry) => ({
+      ...entry,
+      changes: entry.changes.map((change) => ({
+        ...change,
+        old: scrubbedJson(change.old, secrets),
+        new: scrubbedJson(change.new, secrets)
+      })),
+      configSnapshot: Object.fromEntries(
+        Object.entries(entry.configSnapshot).map(([key, value]) => [key, scrubbedJson(value, secrets)])
+      )
+    })),
+    next: last === undefined || wanted.length <= limit ? null : String(last.number),
+    unreadable: decoded.length - known.length
+  }
+})
