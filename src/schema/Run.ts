@@ -172,7 +172,9 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
   kind: RunKind,
   step: Schema.NullOr(Schema.String),
   /** Whether the next start of the service goes on with it. */
-  resumes: Schema.Boolean
+  resumes: Schema.Boolean,
+  /** What it has left, and what to do about that, where somebody has asked. */
+  state: Schema.optional(Schema.String)
 }) {
   readonly status = 503
   override get message() {
@@ -182,7 +184,8 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
     if (this.step === null) {
       return `The service ended before the ${this.kind} began: nothing was changed. Start it again`
     }
-    return `The service ended while the ${this.kind} was at ${this.step}. ${leftBehind(this.kind, this.step)}`
+    return `The service ended while the ${this.kind} was at ${this.step}. ` +
+      (this.state ?? leftBehind(this.kind, this.step))
   }
 }
 

@@ -8,10 +8,7 @@ import { reconcileActivation } from "../deploy/reconcileActivation.ts"
 
 /** Comes to the end of a rollback whose service ended in the middle of it. */
 export const reconcileRollback = (server: ServerAccess, remotePath: string, left: Run) =>
-  reconcileActivation(
-    server,
-    remotePath,
-    left,
+  reconcileActivation(server, remotePath, left, () =>
     Effect.gen(function*() {
       const current = (yield* readReleases(server, remotePath)).find(({ isCurrent }) => isCurrent)
       if (current === undefined) {
@@ -21,7 +18,7 @@ export const reconcileRollback = (server: ServerAccess, remotePath: string, left
       return {
         services: current.manifest.services,
         pollOptions: yield* pollOptionsOf(current),
-        done: `Rolled back ${remotePath} on "${server.name}"`
+        done: `Rolled back ${remotePath} on "${server.name}"`,
+        onUnhealthy: "keep" as const
       }
-    })
-  )
+    }))

@@ -7,9 +7,18 @@ import { script } from "./scripts/outcome.sh.ts"
 export type ActivationOutcome = Data.TaggedEnum<{
   /** It began, and its end was not noted: the server was switched off, for instance. */
   Begun: { readonly run: string }
-  Started: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
+  Started: {
+    readonly run: string
+    readonly containers: ReadonlyArray<ContainerState>
+    /** What it is kept as, where it is. */
+    readonly release: Option.Option<string>
+    /** The release that ran before, where one did. */
+    readonly before: Option.Option<string>
+  }
   /** It brought the release before back, since the new version did not get healthy. */
-  Undone: { readonly run: string }
+  Undone: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
+  /** The release before was to be brought back, since the new version did not get healthy, and did not start. */
+  Stays: { readonly run: string; readonly isRestored: boolean }
   Failed: {
     readonly run: string
     readonly step: string
@@ -32,11 +41,17 @@ export const parseOutcome = (output: string): Option.Option<ActivationOutcome> =
   const [first = "", ...rest] = output.split("\n")
   const [label, run = "", state, step = "", restored, before] = first.split("\t")
   if (label !== "run" || run === "") return Option.none()
+  const containers = parseInspect(rest.join("\n"))
+  const given = (value: string | undefined) => Option.filter(Option.fromNullable(value), (text) => text !== "")
   switch (state) {
     case "started":
-      return Option.some(ActivationOutcome.Started({ run, containers: parseInspect(rest.join("\n")) }))
+      return Option.some(
+        ActivationOutcome.Started({ run, containers, release: given(step), before: given(restored) })
+      )
     case "undone":
-      return Option.some(ActivationOutcome.Undone({ run }))
+      return Option.some(ActivationOutcome.Undone({ run, containers }))
+    case "stays":
+      return Option.some(ActivationOutcome.Stays({ run, isRestored: restored === "yes" }))
     case "failed":
       return Option.some(
         ActivationOutcome.Failed({ run, step, isRestored: restored === "yes", wasRunning: before !== "nothing" })

@@ -3,14 +3,17 @@ import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { type ContainerState, parseInspect } from "./inspect.ts"
 import { script } from "./scripts/stack.sh.ts"
 
-/** Does something to the stack in a directory, or only looks at it. It goes on when nobody waits for it any more. */
+/**
+ * Does something to the stack in a directory, or only looks at it: at once, or when nothing is under way there any more.
+ * It goes on when nobody waits for it any more.
+ */
 export const stackCommand = (
-  action: StackAction | "look",
+  action: StackAction | "look" | "settled",
   remotePath: string,
   sudo: boolean,
   { volumes = false }: { readonly volumes?: boolean } = {}
 ): RemoteCommand => ({
-  what: `${action === "look" ? "looking at" : action} ${remotePath}`,
+  what: `${action === "look" || action === "settled" ? "looking at" : action} ${remotePath}`,
   script,
   args: [action, remotePath, volumes ? "yes" : "no"],
   sudo

@@ -6,15 +6,17 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
 import { reconcileRollback } from "../releases/reconcileRollback.ts"
 import { rollbackSpec } from "../releases/rollback.ts"
+import { reconcileStack, StackRun, stackSpec } from "../stacks/reconcileStack.ts"
 import { upsertRun } from "../upsert/upsert.ts"
 
 const deployRequest = Schema.decodeUnknownOption(DeployRequest)
 const rollbackRequest = Schema.decodeUnknownOption(RollbackRequest)
+const stackRequest = Schema.decodeUnknownOption(StackRun)
 const upsertRequest = Schema.decodeUnknownOption(UpsertRequest)
 
 /**
  * Goes on with the runs that an earlier process left unfinished: an upsert from the step that had not finished, a
- * deploy or rollback by asking the server what became of it. What cannot go on is recorded as interrupted.
+ * deploy or rollback, or what was done to a stack, by asking the server what became of it. What cannot go on is recorded as interrupted.
  */
 export const takeUpRuns = Effect.flatMap(
   Effect.all([Runs, Settings]),
@@ -39,6 +41,15 @@ export const takeUpRuns = Effect.flatMap(
             reconcileRollback(server.value, path, left.run)
           )
         }
+        if (kind === "stack") {
+          const request = stackRequest(left.request)
+          if (Option.isNone(request) || startedAt === null) return false
+          const server = yield* Effect.option(settings.server(request.value.serverId))
+          if (Option.isNone(server)) return false
+          const remotePath = left.run.subject.remotePath ?? request.value.remotePath
+          const stack = { server: server.value, remotePath }
+          return yield* goOn(stackSpec(stack, request.value), reconcileStack(stack, request.value, left.run))
+        }
         const request = kind === "deploy" ? deployRequest(left.request) : Option.none()
         if (Option.isNone(request) || startedAt === null) return false
         const { projectPath, remotePath, serverId } = request.value
@@ -48,7 +59,7 @@ export const takeUpRuns = Effect.flatMap(
         if (Option.isNone(server)) return false
         return yield* goOn(
           deploySpec(server.value, directory, path, request.value),
-          reconcileDeploy(server.value, directory, path, left.run)
+          reconcileDeploy(server.value, directory, path, left.run, request.value)
         )
       })
     )

@@ -7,6 +7,9 @@ const mostNamed = 10
 const some = (names: ReadonlyArray<string>) =>
   names.slice(0, mostNamed).join(", ") + (names.length > mostNamed ? ` and ${names.length - mostNamed} more` : "")
 
+/** What was done to a stack, as the beginning of a sentence. */
+export const done = { stop: "Stopped", start: "Started", restart: "Restarted", remove: "Removed" } as const
+
 /** How many of a stack's containers run, as a sentence without its full stop; nothing where none are known. */
 export const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
   if (containers.length === 0) return ""

@@ -5,8 +5,10 @@ import { halfway, stateAfter, unknown } from "../../../src/pipelines/deploy/fail
 import { reconcileDeploy } from "../../../src/pipelines/deploy/reconcileDeploy.ts"
 import type { Run } from "../../../src/schema/Run.ts"
 import { ConnectionLost } from "../../../src/schema/Ssh.ts"
+import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { StepsLive } from "../../../src/services/runs/Steps.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+import { locksTest } from "../../layers/LocksTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type SshAnswer, SshTest } from "../../layers/SshTest.ts"
 
@@ -37,6 +39,8 @@ const saidOf = (answer: SshAnswer) =>
     StepsLive,
     settingsTest(),
     localFilesTest({}),
+    locksTest,
+    InstanceLive,
     Path.layer
   ]))
 

@@ -255,7 +255,10 @@ IFS= read -r manifest_size || :
 manifest=
 case $manifest_size in
   "" | 0 | *[!0-9]*) ;;
-  *) manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null) ;;
+  *)
+    manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
+    manifest=\${manifest%x}
+    [ "$(printf '%s' "$manifest" | wc -c)" -eq "$manifest_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; } ;;
 esac
 tab=$(printf '\\t')
 about() { printf '%s\\n' "$manifest" | sed -n "s/^$1$tab//p"; }
@@ -356,7 +359,7 @@ failed() {
   [ ! -s .berth/running ] || before=running
   printf 'failed\\t%s\\t%s\\t%s\\n' "$1" "$2" "$before"
   printf '%s\\n' "$said" | tail -c 6000
-  came_to "$(printf 'failed\\t%s\\t%s\\t%s' "$1" "$2" "$before")"
+  came_to "$(printf '%s\\t%s\\t%s\\t%s' "$([ -z "$(about again)" ] && echo failed || echo stays)" "$1" "$2" "$before")"
   rm -rf "$staged" "$previous"
   let_go
   exit 1
@@ -599,13 +602,18 @@ release_now() {
   number=$(next_number)
   if unkept=$(record "$number" 2>&1); then printf 'release\\t%s\\n' "$number"
   else
+    number=
     rm -rf .berth/releases/.new
     full=$(printf '%s\\n' "$unkept" | grep 'No space left' | head -n 1)
     printf 'unkept\\t%s\\n' "$(printf '%s\\n' "\${full:-$unkept}" | tail -n 1 | cut -c 1-500)"
   fi
   earlier=
   [ ! -f .berth/before ] || IFS= read -r earlier <.berth/before
-  if [ -s .berth/running ] && [ -f ".berth/releases/\${earlier:-none}/note" ]; then printf 'before\\t%s\\n' "$earlier"; fi
+  if [ -s .berth/running ] && [ -f ".berth/releases/\${earlier:-none}/note" ]; then printf 'before\\t%s\\n' "$earlier"
+  else earlier=
+  fi
+  printf '%s\\tstarted\\t%s\\t%s\\n' "$run" "$number" "$earlier" | cat >.berth/outcome.new 2>/dev/null &&
+    mv -f .berth/outcome.new .berth/outcome || rm -f .berth/outcome.new
   rm -f .berth/before .berth/present
 }
 printf 'step\\trelease\\n'

@@ -1,7 +1,9 @@
 #!/bin/sh
 # outcome.sh DIRECTORY: waits until no activation of the directory is under way, and prints what became of the last one:
-# `run`, the run that it was for, and `begun`, `started`, `undone` where the release before a deploy runs again, or `failed` with the step, whether what ran before is back and
-# whether anything ran; then its containers as inspect does.
+# `run`, the run that it was for, and `begun`, `started` with the release that it is kept as and the one that ran before
+# (empty where there is none), `undone` where the release before a deploy runs again, `failed` with the step, whether what
+# ran before is back and whether anything ran, or `stays` with the same where the release before a deploy was to run again;
+# then its containers as inspect does.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/inspect.sh"
 cd "$(path_of "$1")" 2>/dev/null || exit 0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it (look);
-# VOLUMES is yes where removing takes the volumes of the compose file with it. Prints `absent` where nothing is deployed,
+# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it: at once
+# (look), or when nothing is under way there any more (settled). VOLUMES is yes where removing takes the volumes of the compose file with it. Prints `absent` where nothing is deployed,
 # `empty` where a stack has no containers to stop or restart, else what inspect prints of its containers as they are then. A
 # removal prints a `removed` line for each file that it took away, an `image` line for each image, and a `left` line for
 # what it could not remove. It ends with a code other than 0 where the action failed, and with the words of who refused.
@@ -21,6 +21,10 @@ ids() {
 }
 # Through sudo one question comes first, alone: a wrong password is then one attempt.
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
+if [ "$action" = settled ] && [ -e .berth/activation ]; then
+  exec 8<.berth/activation
+  flock -w 300 8 || { echo "what goes on in this directory has not ended" >&2; exit 1; }
+fi
 containers=$(ids) || exit 1
 file=
 for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
@@ -30,14 +34,14 @@ done
 berths=
 [ ! -f .berth/deployed ] && [ ! -d .berth/releases ] || berths=yes
 case $action:$containers:$file:$berths in
-  *::*:yes | start::?*: | look::?*:) ;;
+  *::*:yes | start::?*: | look::?*: | settled::?*:) ;;
   *::*:) echo absent; exit 0 ;;
 esac
 show() {
   # shellcheck disable=SC2046 # A list of ids.
   inspect $(ids)
 }
-if [ "$action" = look ]; then
+if [ "$action" = look ] || [ "$action" = settled ]; then
   [ -n "$containers" ] || echo empty
   show
   exit 0

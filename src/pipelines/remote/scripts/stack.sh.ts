@@ -94,6 +94,10 @@ ids() {
     --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
 }
 as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
+if [ "$action" = settled ] && [ -e .berth/activation ]; then
+  exec 8<.berth/activation
+  flock -w 300 8 || { echo "what goes on in this directory has not ended" >&2; exit 1; }
+fi
 containers=$(ids) || exit 1
 file=
 for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
@@ -102,13 +106,13 @@ done
 berths=
 [ ! -f .berth/deployed ] && [ ! -d .berth/releases ] || berths=yes
 case $action:$containers:$file:$berths in
-  *::*:yes | start::?*: | look::?*:) ;;
+  *::*:yes | start::?*: | look::?*: | settled::?*:) ;;
   *::*:) echo absent; exit 0 ;;
 esac
 show() {
   inspect $(ids)
 }
-if [ "$action" = look ]; then
+if [ "$action" = look ] || [ "$action" = settled ]; then
   [ -n "$containers" ] || echo empty
   show
   exit 0

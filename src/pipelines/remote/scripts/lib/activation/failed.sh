@@ -12,7 +12,8 @@ failed() {
   [ ! -s .berth/running ] || before=running
   printf 'failed\t%s\t%s\t%s\n' "$1" "$2" "$before"
   printf '%s\n' "$said" | tail -c 6000
-  came_to "$(printf 'failed\t%s\t%s\t%s' "$1" "$2" "$before")"
+  # Where that was to bring the release before a deploy back, the deploy stays.
+  came_to "$(printf '%s\t%s\t%s\t%s' "$([ -z "$(about again)" ] && echo failed || echo stays)" "$1" "$2" "$before")"
   rm -rf "$staged" "$previous"
   let_go
   exit 1

@@ -20,7 +20,11 @@ IFS= read -r manifest_size || :
 manifest=
 case $manifest_size in
   "" | 0 | *[!0-9]*) ;;
-  *) manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null) ;;
+  *)
+    manifest=$(dd "bs=$manifest_size" "count=1" "iflag=fullblock" 2>/dev/null; echo x)
+    manifest=${manifest%x}
+    # Whoever began this has gone before it was told what to do.
+    [ "$(printf '%s' "$manifest" | wc -c)" -eq "$manifest_size" ] || { echo "the connection broke before anything was changed" >&2; exit 1; } ;;
 esac
 tab=$(printf '\t')
 # about KEY: what it says of that, a line each.

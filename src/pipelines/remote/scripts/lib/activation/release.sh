@@ -101,6 +101,7 @@ release_now() {
   number=$(next_number)
   if unkept=$(record "$number" 2>&1); then printf 'release\t%s\n' "$number"
   else
+    number=
     rm -rf .berth/releases/.new
     # The first of what went wrong on a full disk, which other complaints follow.
     full=$(printf '%s\n' "$unkept" | grep 'No space left' | head -n 1)
@@ -108,7 +109,12 @@ release_now() {
   fi
   earlier=
   [ ! -f .berth/before ] || IFS= read -r earlier <.berth/before
-  if [ -s .berth/running ] && [ -f ".berth/releases/${earlier:-none}/note" ]; then printf 'before\t%s\n' "$earlier"; fi
+  if [ -s .berth/running ] && [ -f ".berth/releases/${earlier:-none}/note" ]; then printf 'before\t%s\n' "$earlier"
+  else earlier=
+  fi
+  # Whoever comes back later can go back to that, too.
+  printf '%s\tstarted\t%s\t%s\n' "$run" "$number" "$earlier" | cat >.berth/outcome.new 2>/dev/null &&
+    mv -f .berth/outcome.new .berth/outcome || rm -f .berth/outcome.new
   rm -f .berth/before .berth/present
 }
 printf 'step\trelease\n'

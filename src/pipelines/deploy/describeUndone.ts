@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { step } from "../../services/runs/Steps.ts"
+import type { ContainerState } from "../remote/inspect.ts"
+import { awaitHealth } from "./awaitHealth.ts"
+import { pollOptionsOf } from "./pollOptionsOf.ts"
+import { readReleases } from "./readReleases.ts"
+
+/**
+ * How the release does that runs again since a deploy was undone, as a sentence; waits until it is healthy, or the time
+ * for that is over.
+ */
+export const describeUndone = (
+  server: ServerAccess,
+  remotePath: string,
+  containers: ReadonlyArray<ContainerState>
+) =>
+  Effect.gen(function*() {
+    const current = (yield* readReleases(server, remotePath)).find(({ isCurrent }) => isCurrent)
+    if (current === undefined) return "The release before runs again; how it does is not known."
+    const { complaints, status } = yield* step(
+      "rollback",
+      Effect.flatMap(
+        pollOptionsOf(current),
+        (options) => awaitHealth(server, current.manifest.services, containers, options)
+      ),
+      ({ status }) => `release ${current.id} runs again and is ${status}`
+    )
+    const verdict = status === "healthy" ? "is healthy" : `is ${status}: ${complaints}`
+    return `Release ${current.id}, which ran before, runs again and ${verdict}.`
+  }).pipe(
+    Effect.catchAll(({ message }) =>
+      Effect.succeed(`The release before runs again; how it does is not known: ${message.replace(/\.$/, "")}.`)
+    )
+  )

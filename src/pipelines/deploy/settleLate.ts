@@ -1,0 +1,81 @@
+import { Effect, Option } from "effect"
+import { DeployFailed, type DeployResult, type OnUnhealthy } from "../../schema/Deploy.ts"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { deployLock } from "../../services/locks/LockKey.ts"
+import { Locks } from "../../services/locks/Locks.ts"
+import { step } from "../../services/runs/Steps.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { ActivationOutcome } from "../remote/outcome.ts"
+import { acquireDeployLock } from "./acquireDeployLock.ts"
+import { askOutcome } from "./askOutcome.ts"
+import { awaitHealth, type PollOptions, type StackHealth } from "./awaitHealth.ts"
+import { describeAiling } from "./describeAiling.ts"
+import type { ExpectedService } from "./health.ts"
+import { serverFacts } from "./preflight.ts"
+import { settle } from "./settle.ts"
+
+/** How to go on with an activation that was carried through. */
+export interface Carried {
+  readonly services: ReadonlyArray<ExpectedService>
+  readonly pollOptions: PollOptions
+  /** What was done, for a message: `Deployed to …`. */
+  readonly done: string
+  /** What becomes of it where it does not get healthy. */
+  readonly onUnhealthy: OnUnhealthy
+}
+
+type Started = ActivationOutcome & { readonly _tag: "Started" }
+
+/** Starts the release before again, under the lock and where nobody has deployed since. */
+const undo = (server: ServerAccess, remotePath: string, { before, release, run }: Started, health: StackHealth) =>
+  Effect.gen(function*() {
+    yield* acquireDeployLock(server, remotePath)
+    const now = yield* askOutcome(server, remotePath, run)
+    if (!Option.exists(now, ActivationOutcome.$is("Started"))) {
+      return yield* new DeployFailed({ step: "rollback", reason: "somebody has deployed there since" })
+    }
+    const facts = yield* serverFacts(server, remotePath)
+    const kept = { release, before, problem: "" }
+    return yield* settle(server, remotePath, { facts, health, kept, onUnhealthy: "rollback" })
+  }).pipe(Effect.scoped)
+
+/**
+ * Comes to the result of a deploy or rollback that the server has carried through while no service waited for it: waits
+ * for its health, and has the release before run again where a deploy would have.
+ */
+export const settleLate = Effect.fn("deploy.settleLate")(
+  function*(server: ServerAccess, remotePath: string, started: Started, carried: Carried) {
+    const { done, onUnhealthy, pollOptions, services } = carried
+    const health = yield* step(
+      "health",
+      awaitHealth(server, services, started.containers, pollOptions),
+      ({ complaints, status }) => (complaints === "" ? status : `${status}: ${complaints}`)
+    )
+    const verdict = health.status === "healthy" ? "is healthy" : `is ${health.status}: ${health.complaints}`
+    const message = `${done} while the service was started again: the stack ${verdict}.`
+    const asItIs = (more: string) =>
+      Effect.map(describeAiling(server, remotePath, health.ailing), (details): DeployResult => ({
+        success: true,
+        healthy: health.status === "healthy",
+        status: health.status,
+        uploadedFiles: [],
+        message: message + more + details
+      }))
+    if (health.status === "healthy" || onUnhealthy === "keep" || Option.isNone(started.before)) return yield* asItIs("")
+    const before = started.before.value
+    return yield* (yield* Locks).withLock(deployLock(server))(undo(server, remotePath, started, health)).pipe(
+      Effect.map(({ details, message, ...result }): DeployResult => ({
+        ...result,
+        uploadedFiles: [],
+        message: `${message} The service was started again meanwhile.${details}`
+      })),
+      Effect.catchAll((error) =>
+        Effect.flatMap(
+          withoutSecrets(error instanceof DeployFailed ? error.reason : error.message),
+          (reason) =>
+            asItIs(` Release ${before} was not started again, so the new version is left as it is: ${reason}.`)
+        )
+      )
+    )
+  }
+)

@@ -1,0 +1,62 @@
+import { Effect } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { type StackAction, StackFailed, StackMissing } from "../../schema/Stack.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { awaitHealth } from "../deploy/awaitHealth.ts"
+import { serverWords } from "../remote/execute.ts"
+import { parseStack, type StackAnswer, stackCommand } from "../remote/stack.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeRunning } from "./describe.ts"
+
+/** Pulling images, and stopping what takes its time, are silent for as long as they take. */
+const timeout = "30 minutes"
+
+/** A stack on a server. */
+export interface Stack {
+  readonly server: ServerAccess
+  readonly remotePath: string
+}
+
+/**
+ * Has a server do something to a stack, or look at it before that, or afterwards, when it has come to its end; fails where
+ * there is none, or where that was not done.
+ */
+export const askStack = (
+  { remotePath, server }: Stack,
+  action: StackAction,
+  what: "do" | "look" | "settled",
+  volumes = false
+) =>
+  Effect.gen(function*() {
+    const command = stackCommand(what === "do" ? action : what, remotePath, server.useSudo, { volumes })
+    const { code, stderr, stdout } = yield* (yield* Ssh).exec(server, command, { timeout })
+    const answer = parseStack(stdout)
+    if (code !== 0) {
+      const reason = dockerHelp(serverWords(server, stderr), server)
+      const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
+      return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
+    }
+    if (what === "settled" && action === "remove") return answer
+    const needsContainers = action === "stop" || action === "restart"
+    if (answer.lacks === "stack" || (answer.lacks === "containers" && needsContainers)) {
+      return yield* new StackMissing({ remotePath, server: server.name, isEmpty: answer.lacks === "containers" })
+    }
+    return answer
+  })
+
+/** How a stack stands that was started: until it is healthy, or the time for that is over. */
+export const healthOfStack = ({ remotePath, server }: Stack, { containers }: StackAnswer) =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const pollOptions = {
+      timeout: yield* settings.get("deploy.healthTimeout"),
+      interval: yield* settings.get("deploy.healthInterval")
+    }
+    if (containers.length === 0) {
+      return yield* new StackMissing({ remotePath, server: server.name, isEmpty: true })
+    }
+    const names = [...new Set(containers.map(({ service }) => service))]
+    const services = names.map((name) => ({ name, builds: false, runs: true, envFiles: [] }))
+    return yield* awaitHealth(server, services, containers, pollOptions)
+  })
