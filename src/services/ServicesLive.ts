@@ -12,6 +12,7 @@ import { SessionsLive } from "./sessions/Sessions.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
+import { FirstContactLive } from "./ssh/FirstContact.ts"
 import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
@@ -37,6 +38,7 @@ const StateLive = Layer.unwrapEffect(Effect.gen(function*() {
 
 const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
   Layer.provide(ConnectionsLive),
+  Layer.merge(FirstContactLive),
   Layer.provide(KnownHostsLive)
 )
 

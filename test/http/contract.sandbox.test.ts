@@ -13,6 +13,7 @@ const endpoints = [
   "POST /api/projects/init",
   "GET /api/servers",
   "POST /api/servers",
+  "POST /api/servers/test",
   "DELETE /api/servers/{id}",
   "GET /api/servers/{id}/scan",
   "GET /api/servers/{id}/containers",

@@ -1,5 +1,5 @@
 import { Effect, Layer, Ref } from "effect"
-import { HostKeys, judge, remembered } from "../../src/services/ssh/HostKeys.ts"
+import { HostKeys, judge, remembered, standingIn } from "../../src/services/ssh/HostKeys.ts"
 
 /** Host keys in memory, on top of the known_hosts text given. */
 export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
@@ -10,6 +10,7 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
         file: "known_hosts",
         knownTypes: (host, port) =>
           Effect.map(Ref.get(text), (text) => remembered(text, host, port).map((key) => key.type)),
+        standing: (host, port, key) => Effect.map(Ref.get(text), (text) => standingIn(text, host, port, key)),
         check: (host, port, key) =>
           Ref.modify(text, (text) => {
             const judged = judge(text, host, port, key)

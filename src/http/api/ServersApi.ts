@@ -5,6 +5,7 @@ import { done, field, serverId, text } from "../../schema/described.ts"
 import { Release } from "../../schema/Release.ts"
 import { RemotePathText } from "../../schema/RemotePath.ts"
 import { Server, ServerInput } from "../../schema/Server.ts"
+import { ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
 import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { forOperators, forViewers } from "./access.ts"
@@ -57,6 +58,19 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
         OpenApi.annotations({
           summary: "Add or replace a server",
           description: "Replaces the stored server with the same id, or adds this one under a new id."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("testServer", "/api/servers/test").annotateContext(forOperators)
+      .setPayload(ServerTestRequest)
+      .addSuccess(ServerTest)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Test the connection to a server",
+          description:
+            "The host key of a server, stored or not, and whether the log-in, sudo and Docker work. Nothing is changed " +
+            "and no key is remembered; a server whose key is new gets no credential until hostKey confirms its fingerprint."
         })
       )
   )

@@ -70,6 +70,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   editorDiff: [...body, ...server, [500, "The editor cannot be started."]],
   listServers: [settings],
   saveServer: [...body, busy, [500, "The settings cannot be read or written."]],
+  testServer: [...body, settings, [404, "No stored server has this id."]],
   removeServer: [[404, "No stored server has this id."], busy, [500, "The settings cannot be read or written."]],
   scanServer: [...server, [500, "What is deployed cannot be listed."]],
   listContainers: [...server, [500, "The containers cannot be listed."]],

@@ -1,5 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Stream } from "effect"
+import { testServer } from "../../pipelines/health/testServer.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
 import { followLogs } from "../../pipelines/servers/followLogs.ts"
@@ -20,8 +21,9 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
       .handle("listServers", () => orApiError(settings.servers))
       .handle("saveServer", ({ payload }) =>
         settings.saveServer(payload).pipe(Effect.map((server) => ({ ...success, server })), orApiError))
-      .handle("removeServer", ({ path }) =>
-        settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
+      .handle("testServer", ({ payload }) =>
+        orApiError(testServer(payload)))
+      .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
         scan(path.id).pipe(Effect.map((deployed) => ({ ...success, deployed })), orApiError))
       .handle("listContainers", ({ path }) =>

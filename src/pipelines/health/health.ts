@@ -7,14 +7,12 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { composeFailure } from "../deploy/preflight.ts"
-import { parsePreflight, preflightCommand } from "../remote/deployPreflight.ts"
 import { proxyAccessCommand, proxyAccessExit } from "../remote/proxyAccess.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
 import { repositoryNameOf } from "../webhooks/repositoryName.ts"
+import { checkDocker } from "./checkDocker.ts"
 import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
-import { checkDisk, checkRuns, leastFree, mebibytes } from "./checkState.ts"
+import { checkDisk, checkRuns } from "./checkState.ts"
 
 const checksAtOnce = 8
 const checkTimeout = Duration.seconds(20)
@@ -74,19 +72,7 @@ const checkServer = ({ id, name: server }: Server) =>
   Effect.gen(function*() {
     const name = `server ${server}`
     const access: ServerAccess = yield* (yield* Settings).server(id)
-    const questions = { remotePath: "~/containers", images: [], files: [], layers: false, thorough: true }
-    const exit = yield* (yield* Ssh).exec(access, preflightCommand(questions, access.useSudo))
-    if (exit.code !== 0) {
-      const fix = `Make "docker info" work on the server for ${access.username}`
-      return { name, ok: false, detail: dockerHelp(exit.stderr.trim(), access), fix }
-    }
-    const facts = parsePreflight(exit.stdout)
-    const reason = composeFailure(facts, server)
-    const free = Math.min(facts.freeKiB, facts.dockerFreeKiB) * 1024
-    const room = Number.isFinite(free) ? `, ${mebibytes(free)} of disk free` : ""
-    const detail = `Docker ${facts.engine}, compose ${facts.composeVersion || "none"}${room}`
-    const fix = reason ?? (free < leastFree ? "Free disk space on the server: docker image prune -a" : undefined)
-    return fix === undefined ? { name, ok: true, detail } : { name, ok: false, detail, fix }
+    return { name, ...yield* checkDocker(access) }
   })
 
 /** Whether the proxy file can be read and written through sudo. */

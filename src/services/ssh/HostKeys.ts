@@ -38,6 +38,12 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
   readonly file: string
   /** The types remembered for a server, for asking it for one of these first. */
   readonly knownTypes: (host: string, port: number) => Effect.Effect<ReadonlyArray<string>, HostKeysUnavailable>
+  /** What is known of the key that a server shows; remembers nothing. */
+  readonly standing: (
+    host: string,
+    port: number,
+    key: HostKey
+  ) => Effect.Effect<KeyMismatch | "known" | "new", HostKeysUnavailable>
   /** Remembers the first key of a server; answers a mismatch when it shows another than the remembered ones. */
   readonly check: (
     host: string,
@@ -106,6 +112,12 @@ export const judge = (text: string, host: string, port: number, key: HostKey) =>
   return { answer: "remembered" as const, text: `${whole}${nameOf(host, port)} ${key.type} ${shown}\n` }
 }
 
+/** What a known_hosts text says about a key, where nothing is remembered by asking. */
+export const standingIn = (text: string, host: string, port: number, key: HostKey): KeyMismatch | "known" | "new" => {
+  const { answer } = judge(text, host, port, key)
+  return answer === "remembered" ? "new" : answer
+}
+
 /** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
 export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFiles | Path.Path | Locks> =>
   Layer.effect(
@@ -127,6 +139,12 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         knownTypes: Effect.fn("HostKeys.knownTypes")((host, port) =>
           read.pipe(
             Effect.map((text) => remembered(text, host, port).map((key) => key.type)),
+            Effect.mapError(unavailable)
+          )
+        ),
+        standing: Effect.fn("HostKeys.standing")((host, port, key) =>
+          read.pipe(
+            Effect.map((text) => standingIn(text, host, port, key)),
             Effect.mapError(unavailable)
           )
         ),

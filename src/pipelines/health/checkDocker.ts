@@ -1,0 +1,24 @@
+import { Effect } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { composeFailure } from "../deploy/preflight.ts"
+import { parsePreflight, preflightCommand } from "../remote/deployPreflight.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+import { leastFree, mebibytes } from "./checkState.ts"
+
+/** Docker and compose on a server, whether they fit each other, and the room that they have. */
+export const checkDocker = Effect.fn("health.checkDocker")(function*(access: ServerAccess) {
+  const questions = { remotePath: "~/containers", images: [], files: [], layers: false, thorough: true }
+  const exit = yield* (yield* Ssh).exec(access, preflightCommand(questions, access.useSudo))
+  if (exit.code !== 0) {
+    const fix = `Make "docker info" work on the server for ${access.username}`
+    return { ok: false, detail: dockerHelp(exit.stderr.trim(), access), fix }
+  }
+  const facts = parsePreflight(exit.stdout)
+  const reason = composeFailure(facts, access.name)
+  const free = Math.min(facts.freeKiB, facts.dockerFreeKiB) * 1024
+  const room = Number.isFinite(free) ? `, ${mebibytes(free)} of disk free` : ""
+  const detail = `Docker ${facts.engine}, compose ${facts.composeVersion || "none"}${room}`
+  const fix = reason ?? (free < leastFree ? "Free disk space on the server: docker image prune -a" : undefined)
+  return fix === undefined ? { ok: true, detail } : { ok: false, detail, fix }
+})

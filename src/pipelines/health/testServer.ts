@@ -1,0 +1,124 @@
+import { Clock, Effect, Either, Option, Redacted } from "effect"
+import type { Credentials, ServerAccess, ServerInput, ServerNotFound } from "../../schema/Server.ts"
+import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
+import { hasReference } from "../../services/settings/reference.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { FirstContact, type ShownKey } from "../../services/ssh/FirstContact.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { checkDocker } from "./checkDocker.ts"
+
+type Secret = Redacted.Redacted | undefined
+
+/** What is sent of a credential: the stored one where the request leaves it out, none where it clears it. */
+const secretOf = (given: Redacted.Redacted | null | undefined, stored: Secret): Secret =>
+  given === undefined ? stored : given === null || Redacted.value(given) === "" ? undefined : given
+
+const withValue = (credentials: { readonly [Name in keyof Credentials]: Credentials[Name] | undefined }): Credentials =>
+  Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== undefined))
+
+/** The server that is tested. Stored credentials only go to the host, port and user that they are stored for. */
+const accessOf = (input: ServerInput) =>
+  Effect.gen(function*() {
+    const { host, id, name, port = 22, privateKey, useSudo = false, username } = input
+    const given = { id: id ?? "", name, host, port, username, useSudo }
+    const stored = id === undefined || id === null ? undefined : yield* (yield* Settings).server(id)
+    const isSame = stored?.host === host && stored.port === port && stored.username === username
+    const kept: Credentials = isSame ? stored.credentials : {}
+    const access: ServerAccess = {
+      ...given,
+      credentials: withValue({
+        password: secretOf(input.password, kept.password),
+        sudoPassword: secretOf(input.sudoPassword, kept.sudoPassword),
+        passphrase: secretOf(input.passphrase, kept.passphrase),
+        privateKey: privateKey === undefined ? kept.privateKey : privateKey || undefined,
+        agent: input.agent === undefined ? kept.agent : input.agent ?? undefined
+      })
+    }
+    return access
+  })
+
+/** The fields whose value is read from elsewhere once it is stored, and from nowhere before. */
+const referring = ({ passphrase, password, privateKey, sudoPassword }: ServerInput): ReadonlyArray<string> => {
+  const given = { password, sudoPassword, passphrase, privateKey }
+  return Object.entries(given).flatMap(([name, value]) => {
+    const open = Redacted.isRedacted(value) ? Redacted.value(value) : value
+    return typeof open === "string" && hasReference(open) ? [name] : []
+  })
+}
+
+const untried = (detail: string): ServerCheck => ({ ok: null, detail })
+const noLogIn = untried("Not tried, as there is no log-in")
+const noSudo = untried("The server is used without sudo")
+
+const unconfirmed = "Not tried: nobody has confirmed the fingerprint of its host key, and no credential was sent"
+const onlyStored = (names: ReadonlyArray<string>) =>
+  `Not tried: ${names.join(" and ")} refers to something that is only read once the server is stored`
+
+const hostKeyOf = (key: Option.Option<ShownKey>) =>
+  Option.match(key, {
+    onNone: () => null,
+    onSome: ({ remembered, ...shown }) => ({ ...shown, remembered: Option.getOrNull(remembered) })
+  })
+
+/** Whether sudo and Docker work, by one look at the server. */
+const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
+  checkDocker(access).pipe(
+    Effect.provideService(Ssh, ssh),
+    Effect.map((docker) => ({
+      sudo: access.useSudo ? { ok: true, detail: "sudo runs Docker" } : noSudo,
+      docker
+    })),
+    Effect.catchTag("SudoRefused", ({ help, words }) =>
+      Effect.succeed({
+        sudo: { ok: false, detail: words, fix: help },
+        docker: untried("Not tried, as sudo does not work")
+      })),
+    Effect.catchAll(({ message }) =>
+      Effect.succeed({ sudo: access.useSudo ? untried(message) : noSudo, docker: { ok: false, detail: message } })
+    )
+  )
+
+/**
+ * Tests the connection to a server that may not be stored yet: its host key, the log-in, sudo and Docker. Nothing is
+ * changed there or here, its key is not remembered, and a server with a new key gets no credential before somebody has
+ * confirmed its fingerprint.
+ */
+export const testServer = Effect.fn("testServer")(function*(
+  { hostKey: confirmed, ...input }: ServerTestRequest
+): Effect.fn.Return<ServerTest, ServerNotFound | SettingsError, FirstContact | Settings> {
+  const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const access = yield* accessOf(input)
+  const references = referring(input)
+  const contact = yield* FirstContact
+  const { key, ...checks } = yield* Effect.scoped(Effect.gen(function*() {
+    const shown = references.length === 0 ? access : { ...access, credentials: {} }
+    const { key, session } = yield* contact.meet(shown, Option.fromNullable(confirmed))
+    if (Either.isRight(session)) {
+      const logIn: ServerCheck = { ok: true, detail: `${access.username} is logged in` }
+      return { key, logIn, ...yield* insideOf(access, session.right) }
+    }
+    const rest = { sudo: access.useSudo ? noLogIn : noSudo, docker: noLogIn }
+    const { _tag: why } = session.left
+    if (references.length > 0 && (why === "Unconfirmed" || why === "AuthenticationFailed")) {
+      return { key, logIn: untried(onlyStored(references)), ...rest }
+    }
+    return session.left._tag === "Unconfirmed"
+      ? { key, logIn: untried(unconfirmed), ...rest }
+      : { key, logIn: { ok: false, detail: session.left.message }, ...rest }
+  }))
+  const clean = (check: ServerCheck): ServerCheck => ({
+    ...check,
+    detail: scrubbed(check.detail, serverSecrets(access))
+  })
+  const all = { logIn: clean(checks.logIn), sudo: clean(checks.sudo), docker: clean(checks.docker) }
+  const isWell = ({ ok }: ServerCheck) => ok === true
+  return {
+    ready: isWell(all.logIn) && isWell(all.docker) && (!access.useSudo || isWell(all.sudo)),
+    hostKey: hostKeyOf(key),
+    ...all,
+    observedAt
+  }
+})

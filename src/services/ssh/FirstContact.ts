@@ -1,0 +1,97 @@
+import { Context, Effect, Either, Layer, Option, Ref } from "effect"
+import type { Scope } from "effect"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { connect } from "./connection.ts"
+import type { ConnectError } from "./connection.ts"
+import { Connections } from "./Connections.ts"
+import { fingerprint, HostKeys } from "./HostKeys.ts"
+import { Ssh } from "./Ssh.ts"
+import { SshLive } from "./SshLive.ts"
+
+/** The key that a server showed, as a fingerprint, and what is known of it. */
+export interface ShownKey {
+  /** Its type as the key itself names it: `ssh-ed25519`. */
+  readonly type: string
+  readonly fingerprint: string
+  readonly standing: "known" | "new" | "changed"
+  /** The fingerprints that are remembered for the server, where it shows another one. */
+  readonly remembered: Option.Option<string>
+}
+
+/** Why no log-in was tried: the server's key is new, and nobody has confirmed it. No credential was sent. */
+export interface Unconfirmed {
+  readonly _tag: "Unconfirmed"
+}
+
+/** What became of a first contact. */
+export interface Contact {
+  /** Nothing where no SSH server was reached. */
+  readonly key: Option.Option<ShownKey>
+  /** Commands on this one connection, for as long as the scope is open; or why there are none. */
+  readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | Unconfirmed>
+}
+
+/** How a server that may not be stored yet is met: nothing is remembered of it, and its connection is nobody else's. */
+export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact, {
+  /**
+   * Meets a server. It is logged in to where its key is remembered, or is new and the `confirmed` fingerprint.
+   */
+  readonly meet: (
+    server: ServerAccess,
+    confirmed: Option.Option<string>
+  ) => Effect.Effect<Contact, never, Scope.Scope>
+}>() {}
+
+/** The host keys as they are for a first contact: they see what is shown, and keep nothing. */
+const watching = (
+  keys: Context.Tag.Service<HostKeys>,
+  seen: Ref.Ref<Option.Option<ShownKey>>,
+  confirmed: Option.Option<string>
+): Context.Tag.Service<HostKeys> =>
+  HostKeys.of({
+    ...keys,
+    check: (host, port, key) =>
+      Effect.gen(function*() {
+        const presented = fingerprint(key.blob)
+        const standing = yield* keys.standing(host, port, key)
+        const isChanged = typeof standing === "object"
+        yield* Ref.set(
+          seen,
+          Option.some({
+            type: key.type,
+            fingerprint: presented,
+            standing: isChanged ? "changed" : standing,
+            remembered: isChanged ? Option.some(standing.remembered) : Option.none()
+          })
+        )
+        if (standing !== "new") return standing
+        return Option.contains(confirmed, presented) ? "known" : { remembered: "", presented }
+      })
+  })
+
+/** First contacts over connections of their own. */
+export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Layer.effect(
+  FirstContact,
+  Effect.map(HostKeys, (keys) =>
+    FirstContact.of({
+      meet: Effect.fn("FirstContact.meet")((server, confirmed) =>
+        Effect.gen(function*() {
+          const seen = yield* Ref.make(Option.none<ShownKey>())
+          const connected = yield* connect(server, 1).pipe(
+            Effect.provideService(HostKeys, watching(keys, seen, confirmed)),
+            Effect.either
+          )
+          const key = yield* Ref.get(seen)
+          if (Either.isLeft(connected)) {
+            const isNew = connected.left._tag === "HostKeyChanged" && Option.exists(key, (k) => k.standing === "new")
+            const why: ConnectError | Unconfirmed = isNew ? { _tag: "Unconfirmed" } : connected.left
+            return { key, session: Either.left(why) }
+          }
+          const connection = connected.right
+          const own = Layer.succeed(Connections, { get: () => Effect.succeed(connection) })
+          const session = yield* Effect.provide(Ssh, Layer.provide(Layer.fresh(SshLive), own))
+          return { key, session: Either.right(session) }
+        })
+      )
+    }))
+)

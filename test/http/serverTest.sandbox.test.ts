@@ -1,0 +1,46 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { readdir, readFile } from "node:fs/promises"
+import { dirname } from "node:path"
+import { makeWorld } from "../../src/sandbox/world.ts"
+import { startService } from "../fixtures/service.ts"
+
+describe("the connection test over HTTP", () => {
+  it.scopedLive("shows the key of a new server first, and stores and remembers nothing", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld
+      const directory = dirname(world.settingsFile)
+      const kept = Effect.promise(async () => ({
+        settings: await readFile(world.settingsFile, "utf8"),
+        hostKeys: (await readdir(directory)).filter((name) => name.includes("known_hosts"))
+      }))
+      const before = yield* kept
+      const { request } = yield* startService(world.settingsFile)
+      const { fingerprint, host, password, port, username } = world.server
+      const body = { name: "Attic", host, port, username, useSudo: true, password: Redacted.value(password) }
+      const test = (more: object) => request("POST", "/api/servers/test", { ...body, ...more })
+      expect(yield* test({})).toMatchObject({
+        status: 200,
+        body: { ready: false, hostKey: { fingerprint, standing: "new", remembered: null }, logIn: { ok: null } }
+      })
+      expect(yield* test({ hostKey: fingerprint })).toMatchObject({
+        status: 200,
+        body: { ready: true, hostKey: { standing: "new" }, logIn: { ok: true }, docker: { ok: true } }
+      })
+      const wrong = yield* test({ hostKey: fingerprint, password: "wrong-password" })
+      expect(wrong).toMatchObject({ status: 200, body: { ready: false, logIn: { ok: false }, docker: { ok: null } } })
+      expect(wrong.text).not.toContain("wrong-password")
+      expect(yield* kept).toEqual(before)
+      // Of a stored server, the stored credentials are tried.
+      yield* request("GET", `/api/servers/${world.serverId}/containers`)
+      const { password: _, ...stored } = { ...body, id: world.serverId }
+      expect(yield* request("POST", "/api/servers/test", stored)).toMatchObject({
+        body: { ready: true, hostKey: { standing: "known" } }
+      })
+      expect(yield* test({ hostKey: "12:34" })).toMatchObject({
+        status: 400,
+        body: { error: expect.stringContaining("hostKey must be a fingerprint as ssh-keygen -l prints it") }
+      })
+      expect(yield* request("POST", "/api/servers/test", { ...stored, id: "none" })).toMatchObject({ status: 404 })
+    }), 30_000)
+})

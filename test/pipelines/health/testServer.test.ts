@@ -1,0 +1,139 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Either, Layer, Option, Redacted, Ref } from "effect"
+import { testServer } from "../../../src/pipelines/health/testServer.ts"
+import type { ServerAccess } from "../../../src/schema/Server.ts"
+import { AuthenticationFailed, SudoRefused } from "../../../src/schema/Ssh.ts"
+import { type Contact, FirstContact, type ShownKey } from "../../../src/services/ssh/FirstContact.ts"
+import { Ssh } from "../../../src/services/ssh/Ssh.ts"
+import { settingsTest } from "../../layers/SettingsTest.ts"
+import { type SshReply, SshTest } from "../../layers/SshTest.ts"
+
+const key: ShownKey = {
+  type: "ssh-ed25519",
+  fingerprint: `SHA256:${"a".repeat(43)}`,
+  standing: "known",
+  remembered: Option.none()
+}
+const input = { name: "Attic", host: "attic.test", username: "deployer" }
+const where = { server: "Attic", host: "attic.test", port: 22 }
+const stored: ServerAccess = {
+  id: "1",
+  ...input,
+  port: 22,
+  useSudo: false,
+  credentials: { password: Redacted.make("stored-password"), privateKey: "/keys/id" }
+}
+const preflight =
+  "compose\tv2\t2.20.0\ndocker\t24.0.7|overlay2|[]|/var/lib/docker\nfree\t9000000\ndockerfree\t9000000\n"
+
+class Met extends Context.Tag("berth/test/Met")<Met, Ref.Ref<ReadonlyArray<ServerAccess>>>() {}
+
+/** A first contact that ends like this, and the servers that were met. */
+const meeting = (session: Contact["session"] | SshReply, shown = key) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const met = yield* Ref.make<ReadonlyArray<ServerAccess>>([])
+    const answer = Either.isEither(session)
+      ? session
+      : Either.right(yield* Effect.provide(Ssh, SshTest({ "looking at the server before the deploy": session })))
+    return Layer.mergeAll(
+      settingsTest({}, [stored]),
+      Layer.succeed(Met, met),
+      Layer.succeed(FirstContact, {
+        meet: (server) =>
+          Effect.as(Ref.update(met, (all) => [...all, server]), { key: Option.some(shown), session: answer })
+      })
+    )
+  }))
+
+const credentialsShown = Effect.map(Effect.flatMap(Met, Ref.get), (all) =>
+  all.map(({ credentials }) => ({
+    ...credentials,
+    ...credentials.password === undefined ? {} : { password: Redacted.value(credentials.password) }
+  })))
+
+describe("the connection test", () => {
+  it.effect("finds a server ready where everything works", () =>
+    Effect.gen(function*() {
+      expect(yield* testServer({ ...input, useSudo: true })).toEqual({
+        ready: true,
+        hostKey: { type: key.type, fingerprint: key.fingerprint, standing: "known", remembered: null },
+        logIn: { ok: true, detail: "deployer is logged in" },
+        sudo: { ok: true, detail: "sudo runs Docker" },
+        docker: { ok: true, detail: "Docker 24.0.7, compose 2.20.0, 8,789 MiB of disk free" },
+        observedAt: "1970-01-01T00:00:00.000Z"
+      })
+    }).pipe(Effect.provide(meeting({ stdout: preflight }))))
+
+  it.effect("tells a Docker that cannot be used from a sudo that refuses", () =>
+    Effect.gen(function*() {
+      const denied = { code: 3, stderr: "permission denied while trying to connect to the Docker daemon socket" }
+      const docker = yield* Effect.provide(testServer(input), meeting(denied))
+      expect(docker).toMatchObject({
+        ready: false,
+        logIn: { ok: true },
+        sudo: { ok: null },
+        docker: {
+          ok: false,
+          detail: expect.stringContaining("Add deployer to the group docker"),
+          fix: expect.any(String)
+        }
+      })
+      const refusing = Ssh.of({
+        exec: () =>
+          new SudoRefused({ ...where, words: "a password is required: hidden-one", help: "Store a sudoPassword" }),
+        spawn: () => Effect.die("not asked for")
+      })
+      const sudo = yield* testServer({ ...input, useSudo: true, sudoPassword: Redacted.make("hidden-one") }).pipe(
+        Effect.provide(meeting(Either.right(refusing)))
+      )
+      expect(sudo).toMatchObject({
+        ready: false,
+        sudo: { ok: false, detail: expect.stringContaining("a password is required"), fix: "Store a sudoPassword" },
+        docker: { ok: null }
+      })
+      expect(JSON.stringify(sudo)).not.toContain("hidden-one")
+    }))
+
+  it.effect("says why no log-in was tried, or why it was refused", () =>
+    Effect.gen(function*() {
+      const fresh = yield* testServer(input).pipe(
+        Effect.provide(meeting(Either.left({ _tag: "Unconfirmed" }), { ...key, standing: "new" }))
+      )
+      expect(fresh).toMatchObject({
+        ready: false,
+        hostKey: { standing: "new" },
+        logIn: { ok: null, detail: expect.stringContaining("no credential was sent") },
+        docker: { ok: null }
+      })
+      const failure = new AuthenticationFailed({ ...where, username: "deployer", tried: ["password"] })
+      const refused = yield* Effect.provide(testServer(input), meeting(Either.left(failure)))
+      expect(refused).toMatchObject({ logIn: { ok: false, detail: expect.stringContaining("refused password") } })
+    }))
+
+  it.effect("uses what is stored only for the same host, port and user", () =>
+    Effect.gen(function*() {
+      yield* testServer({ ...input, id: "1" })
+      yield* testServer({ ...input, id: "1", host: "elsewhere.test" })
+      yield* testServer({ ...input, id: "1", password: null })
+      yield* testServer({ ...input, password: Redacted.make("given") })
+      expect(yield* credentialsShown).toEqual([
+        { password: "stored-password", privateKey: "/keys/id" },
+        {},
+        { privateKey: "/keys/id" },
+        { password: "given" }
+      ])
+      expect(yield* Effect.flip(testServer({ ...input, id: "none" }))).toMatchObject({ status: 404 })
+    }).pipe(Effect.provide(meeting({ stdout: preflight }))))
+
+  it.effect("shows a server nothing in place of what a reference will lead to", () =>
+    Effect.gen(function*() {
+      const test = yield* testServer({ ...input, password: Redacted.make("${env:PASSWORD}") })
+      expect(test.logIn).toEqual({
+        ok: null,
+        detail: "Not tried: password refers to something that is only read once the server is stored"
+      })
+      expect(yield* credentialsShown).toEqual([{}])
+    }).pipe(
+      Effect.provide(meeting(Either.left(new AuthenticationFailed({ ...where, username: "deployer", tried: [] }))))
+    ))
+})
