@@ -2,7 +2,8 @@ import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest, Drift } from "../../schema/Drift.ts"
-import type { PlatformFailure } from "../../schema/PlatformApp.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { DeclaredApp } from "../../schema/PlatformFile.ts"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -28,20 +29,38 @@ const appliedPlan = (projectPath: string, name: string) =>
     return yield* planOf(projectPath, yield* declaredIn(changelogFileName)(snapshot, 0))
   }).pipe(Effect.option)
 
+/** Compares a record of the platform with an entry of `platform.json`, and with what the last upsert applied. */
+export const compareEntry = Effect.fn("compareEntry")(function*(
+  projectPath: string,
+  declared: DeclaredApp,
+  record: PlatformRecord
+) {
+  const platform = yield* Platform
+  const plan = yield* planOf(projectPath, declared)
+  const before = yield* appliedPlan(projectPath, record.name)
+  // Asked together, the two are one call: a record is worded after what it is compared with.
+  const [app, applied] = yield* Effect.all([
+    platform.declared(record, wantedBy(plan)),
+    Effect.transposeMapOption(
+      before,
+      (earlier) => Effect.map(platform.declared(record, wantedBy(earlier)), (app) => ({ plan: earlier, app }))
+    )
+  ], { concurrency: 2 })
+  const envs = yield* Effect.option(platform.envs(record.uuid))
+  return driftDiffs(plan, app, envs, Option.getOrUndefined(applied))
+})
+
 /**
  * Compares an application with what its project declares, and with what the last upsert applied; changes nothing. A
- * difference that the changelog knows the applied value of says which side has moved since. `find` is for who has listed
- * the applications already.
+ * difference that the changelog knows the applied value of says which side has moved since.
  */
 export const drift = Effect.fn("drift")(function*(
-  { appName, projectPath }: AppRequest,
-  find: typeof findApplication = findApplication
+  { appName, projectPath }: AppRequest
 ): Effect.fn.Return<
   Drift,
   ProjectFileInvalid | LocalFileFailed | PlatformFailure | SettingsError,
   LocalFiles | Path.Path | Platform | Settings
 > {
-  const platform = yield* Platform
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
   const configs = apps.map(({ raw }) => raw)
   const declared = entryNamed(apps, appName)
@@ -49,22 +68,10 @@ export const drift = Effect.fn("drift")(function*(
   const { entry, raw, warnings } = declared.value
   const told = warnings.length === 0 ? {} : { warnings }
 
-  const found = yield* find(entry.name)
+  const found = yield* findApplication(entry.name)
   if (Option.isNone(found)) return { exists: false, diffs: [], appConfig: raw, configs, ...told }
   const { name, uuid } = found.value
-
-  const plan = yield* planOf(projectPath, declared.value)
-  const before = yield* appliedPlan(projectPath, name)
-  // Asked together, the two are one call: a record is worded after what it is compared with.
-  const [app, applied] = yield* Effect.all([
-    platform.declared(found.value, wantedBy(plan)),
-    Effect.transposeMapOption(
-      before,
-      (earlier) => Effect.map(platform.declared(found.value, wantedBy(earlier)), (app) => ({ plan: earlier, app }))
-    )
-  ], { concurrency: 2 })
-  const envs = yield* Effect.option(platform.envs(uuid))
-  const { diffs, unknown } = driftDiffs(plan, app, envs, Option.getOrUndefined(applied))
+  const { diffs, unknown } = yield* compareEntry(projectPath, declared.value, found.value)
   return {
     exists: true,
     diffs,

@@ -1,20 +1,21 @@
 import { Clock, Effect, Either, Order, Predicate, Ref, Struct } from "effect"
 import type { ObservedApplication } from "../../schema/Overview.ts"
 import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { DeclaredApp } from "../../schema/PlatformFile.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { drift } from "../drift/drift.ts"
+import { compareEntry } from "../drift/drift.ts"
 import { within } from "./within.ts"
 
 /** How many applications are compared at once. */
 const appsAtOnce = 16
 
 /** An application that a project declares. */
-export interface DeclaredName {
-  readonly name: string
+export interface DeclaredHere {
   readonly projectPath: string
+  readonly declared: DeclaredApp
 }
 
 /** What earlier looks compared, by project and name: what one has no time for is shown as it was, and comes first next. */
@@ -28,12 +29,16 @@ const statusOf = ({ raw }: PlatformRecord): string | null => {
   return Predicate.isString(status) && status !== "" ? status : null
 }
 
+/** An application of a project, of the platform, or of both. */
+interface Candidate {
+  readonly name: string
+  readonly projectPath: string | null
+  readonly declared: DeclaredApp | undefined
+  readonly record: PlatformRecord | undefined
+}
+
 const observe = (
-  { name, projectPath, record }: {
-    readonly name: string
-    readonly projectPath: string | null
-    readonly record: PlatformRecord | undefined
-  },
+  { declared, name, projectPath, record }: Candidate,
   deadline: number,
   before: ObservedApplication | undefined
 ) =>
@@ -46,8 +51,8 @@ const observe = (
       drift: null,
       observedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
     }
-    if (record === undefined || projectPath === null) return application
-    const compared = drift({ projectPath, appName: name }, () => Effect.succeedSome(record)).pipe(
+    if (record === undefined || projectPath === null || declared === undefined) return application
+    const compared = compareEntry(projectPath, declared, record).pipe(
       Effect.map(({ diffs }): ObservedApplication => ({ ...application, drift: diffs.length })),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
     )
@@ -68,9 +73,9 @@ const hasPlatform = Effect.flatMap(
 )
 
 /** The status of each application, and how far each declared one has drifted. */
-export const observeApplications = (declared: ReadonlyArray<DeclaredName>, deadline: number, compared: Compared) =>
+export const observeApplications = (declaredHere: ReadonlyArray<DeclaredHere>, deadline: number, compared: Compared) =>
   Effect.gen(function*() {
-    if (declared.length === 0 && !(yield* hasPlatform)) return { applications: [], errors: [] }
+    if (declaredHere.length === 0 && !(yield* hasPlatform)) return { applications: [], errors: [] }
     const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
     const listed = yield* within<Either.Either<ReadonlyArray<PlatformRecord>, string>, never, Platform | Settings>(
       { at: deadline, millis: Number.POSITIVE_INFINITY },
@@ -84,18 +89,28 @@ export const observeApplications = (declared: ReadonlyArray<DeclaredName>, deadl
     if (Either.isLeft(listed)) {
       const error = `The applications of the platform are not known: ${listed.left}`
       const unknown = { uuid: null, status: null, drift: null, observedAt, error }
-      return { applications: declared.map((app): ObservedApplication => ({ ...app, ...unknown })), errors: [error] }
+      return {
+        applications: declaredHere.map(({ declared, projectPath }): ObservedApplication => ({
+          name: declared.entry.name,
+          projectPath,
+          ...unknown
+        })),
+        errors: [error]
+      }
     }
     const records = listed.right
     const first = new Map(records.toReversed().map((record) => [record.name, record]))
-    const owned = new Set(declared.map(({ name }) => name))
+    const owned = new Set(declaredHere.map(({ declared }) => declared.entry.name))
     const others = records.filter((record) => !owned.has(record.name) || first.get(record.name) !== record)
-    const all = [
-      ...declared.map((app) => ({ ...app, record: first.get(app.name) })),
-      ...others.map((record) => ({ name: record.name, projectPath: null, record }))
+    const all: ReadonlyArray<Candidate> = [
+      ...declaredHere.map((here) => {
+        const { name } = here.declared.entry
+        return { ...here, name, record: first.get(name) }
+      }),
+      ...others.map((record) => ({ name: record.name, projectPath: null, declared: undefined, record }))
     ]
     const before = yield* Ref.get(compared)
-    const lastAt = (one: typeof all[number]) => before.get(keyOf(one))?.observedAt ?? ""
+    const lastAt = (one: Candidate) => before.get(keyOf(one))?.observedAt ?? ""
     const oldestFirst = all.toSorted(Order.mapInput(Order.string, lastAt))
     const observed = yield* Effect.forEach(
       oldestFirst,

@@ -8,7 +8,7 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { listProjects } from "../projects/listProjects.ts"
-import { type Compared, type DeclaredName, observeApplications } from "./observeApplications.ts"
+import { type Compared, type DeclaredHere, observeApplications } from "./observeApplications.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
 import { stackState } from "./stackState.ts"
 import { within } from "./within.ts"
@@ -28,7 +28,7 @@ const errorsOf = (...all: ReadonlyArray<Either.Either<unknown, string>>) =>
 
 /** A project with the names of the applications that it declares, or why those cannot be read. */
 interface KnownProject extends LocalProject {
-  readonly declared: Either.Either<ReadonlyArray<DeclaredName>, string>
+  readonly declared: Either.Either<ReadonlyArray<DeclaredHere>, string>
 }
 
 const knownProjects = Effect.gen(function*() {
@@ -37,7 +37,7 @@ const knownProjects = Effect.gen(function*() {
       ...project,
       declared: Either.map(
         file,
-        (apps) => Option.getOrElse(apps, () => []).map(({ entry: { name } }) => ({ name, projectPath: project.path }))
+        (apps) => Option.getOrElse(apps, () => []).map((declared) => ({ declared, projectPath: project.path }))
       )
     }))
   return yield* Effect.forEach(yield* listProjects(), known, { concurrency: filesAtOnce })
