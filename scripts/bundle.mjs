@@ -1,17 +1,8 @@
 // Packs the built service into a few files: reading thousands of small ones takes a second at every start, and what is
 // never used takes memory. Names stay as they are, so that stack traces can be read.
 import { build } from "esbuild"
-import { readFile, rm } from "node:fs/promises"
-
-// The reference page's script is the largest part by far. Only /reference imports it, when it is first asked for; but
-// what an index file mentions would be packed with what is read at the start.
-const referenceApart = {
-  name: "reference-apart",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /@effect[\\/]platform[\\/]dist[\\/]esm[\\/]index\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, "utf8")).replace(/^export \* as HttpApiScalar .*$/m, "")
-    }))
-}
+import { rm } from "node:fs/promises"
+import { referenceApart } from "./referenceApart.mjs"
 
 const outdir = "dist/service"
 await rm(outdir, { recursive: true, force: true })
