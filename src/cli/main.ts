@@ -7,6 +7,7 @@ import { Connection } from "./Connection.ts"
 import { exitCodes, Usage } from "./Failure.ts"
 import { exitCodeOf, program } from "./program.ts"
 import { NodeScreen } from "./terminal/nodeScreen.ts"
+import { safeText } from "./terminal/safeText.ts"
 
 const ConnectionLive = Layer.succeed(Connection, {
   open: (url, door = "cli") =>
@@ -19,12 +20,17 @@ const ConnectionLive = Layer.succeed(Connection, {
     )
 })
 
+const plainLogger = Logger.make(({ message }) => {
+  const words = (Array.isArray(message) ? message : [message]).map(String).join(" ")
+  process.stderr.write(`! ${safeText(words)}\n`)
+})
+
 const running = Effect.runFork(
   program(process.argv.slice(2)).pipe(
     Effect.provide(Layer.mergeAll(NodeScreen, ConnectionLive, NodeContext.layer)),
-    // What the service logs in this process is not what the command prints.
+    // Of what the service logs in this process, a command says what somebody should know.
     Logger.withMinimumLogLevel(LogLevel.Warning),
-    Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger)))
+    Effect.provide(Logger.replace(Logger.defaultLogger, plainLogger))
   )
 )
 

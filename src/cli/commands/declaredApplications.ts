@@ -13,6 +13,7 @@ import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { table } from "../terminal/table.ts"
+import { prose } from "../terminal/wrapped.ts"
 
 /** Which application of a project is meant; the first one unless named. */
 const declared = {
@@ -48,7 +49,7 @@ const planCommand = command(
         yield* print(
           input.json
             ? body
-            : [`${value.action} ${safeText(value.appName)}:`, ...platformPlanLines(value, out)].join("\n")
+            : prose([`${value.action} ${safeText(value.appName)}:`, ...platformPlanLines(value, out)].join("\n"), out)
         )
         return input.detailed && value.action !== "none" ? exitCodes.differs : exitCodes.done
       })
@@ -141,13 +142,14 @@ const verifyCommand = command(
         const payload = yield* requestOf(input)
         const { body, value: { failing, hops } } = yield* answer((api) => api.verify({ payload }))
         yield* print(
-          input.json ?
-            body :
+          input.json ? body : prose(
             hops.map(({ detail, hop, millis, ok }) =>
               `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
                 style("dim", `(${duration(millis)})`)
               }`
-            ).join("\n")
+            ).join("\n"),
+            out
+          )
         )
         return failing === null ? exitCodes.done : exitCodes.failed
       })

@@ -8,10 +8,11 @@ import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { type Place, placeOf, placeOptions, projectNamed } from "../projects.ts"
-import { followed } from "../runs/followRun.ts"
+import { followed, furtherWords } from "../runs/followRun.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
+import { prose } from "../terminal/wrapped.ts"
 
 const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
 const where = ({ remotePath, serverId }: Place) => safeText(`${remotePath} on ${serverId}`)
@@ -43,7 +44,7 @@ const startOnly = (place: Place, planHash: string, json: boolean) =>
     const { print, say } = yield* Screen
     const { run } = yield* start((api) => api.deploy({ payload: { ...place, planHash } }))
     yield* print(json ? JSON.stringify(run) : run.id)
-    yield* say(`The deploy of ${nameOf(place.projectPath)} goes on. Follow it with: berth runs ${run.id} -f`)
+    yield* say(`The deploy of ${nameOf(place.projectPath)} goes on.\n${yield* furtherWords(run)}`)
   })
 
 const deployCommand = command(
@@ -76,7 +77,9 @@ const deployCommand = command(
         const name = nameOf(place.projectPath)
         if (input.dryRun) {
           yield* print(
-            input.json ? body : [`Deploy ${name} to ${where(place)}:`, ...deployPlanLines(plan, out)].join("\n")
+            input.json
+              ? body
+              : prose([`Deploy ${name} to ${where(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
           )
           return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
         }

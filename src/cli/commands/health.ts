@@ -6,6 +6,7 @@ import { command } from "../parse/command.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
+import { prose } from "../terminal/wrapped.ts"
 
 const doctorCommand = command(
   {
@@ -31,7 +32,7 @@ const doctorCommand = command(
             findings.flatMap(({ detail, fix, name, ok }) => [
               `${ok ? style("green", "✓") : style("red", "✗")} ${style("bold", safeText(name))}: ${safeText(detail)}`,
               ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
-            ]).join("\n")
+            ]).map((line) => prose(line, out)).join("\n")
           )
           yield* say(
             failed === 0

@@ -8,6 +8,7 @@ import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { table } from "../terminal/table.ts"
+import { prose } from "../terminal/wrapped.ts"
 
 const stacksOf = ({ error, name, run, servers }: ObservedProject): ReadonlyArray<ReadonlyArray<string>> => {
   const now = run === null ? "" : `${runWords(run)} ${run.state}`
@@ -86,9 +87,15 @@ export const overviewCommand = command(
           "",
           ...(care.length === 0
             ? [style("green", "Nothing needs care.")]
-            : [style("bold", "Needs care"), ...care.map((line) => `  ${style("yellow", "!")} ${safeText(line)}`)]),
+            : [
+              style("bold", "Needs care"),
+              ...care.map((line) => prose(`  ${style("yellow", "!")} ${safeText(line)}`, out))
+            ]),
           "",
-          style("dim", `Seen at ${value.observedAt} by ${where === "this process" ? "this command" : where}. Next:`),
+          prose(
+            style("dim", `Seen at ${value.observedAt} by ${where === "this process" ? "this command" : where}. Next:`),
+            out
+          ),
           ...nextIn(value).map((line) => `  ${line}`)
         ].join("\n"))
       })

@@ -1,7 +1,7 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { isEnded, type Run } from "../../schema/Run.ts"
-import { answered, common, connected } from "../common.ts"
+import { answered, common, connected, furtherCommand } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, integer, optionalArgument } from "../parse/described.ts"
@@ -11,6 +11,7 @@ import { duration } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
+import { prose } from "../terminal/wrapped.ts"
 
 const stateCode = ({ state }: Run) => (state === "succeeded" || !isEnded(state) ? exitCodes.done : exitCodes.failed)
 
@@ -22,12 +23,15 @@ const showRun = (run: Run) =>
     const { out, print } = yield* Screen
     const now = yield* Clock.currentTimeMillis
     const { door, name } = run.requestedBy
-    yield* print([
-      `${run.id}  ${runWords(run)}: ${run.state}`,
-      `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
-      ...run.steps.map((step) => `  ${stepLine(step, out)}`),
-      ...(run.error === null ? [] : [`Error: ${run.error.error.split("\n").map(safeText).join("\n")}`])
-    ].join("\n"))
+    yield* print(prose(
+      [
+        `${run.id}  ${runWords(run)}: ${run.state}`,
+        `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
+        ...run.steps.map((step) => `  ${stepLine(step, out)}`),
+        ...(run.error === null ? [] : [`Error: ${run.error.error.split("\n").map(safeText).join("\n")}`])
+      ].join("\n"),
+      out
+    ))
     return stateCode(run)
   })
 
@@ -41,7 +45,7 @@ const followEvents = (id: string, json: boolean) =>
       Stream.tap((event) => json ? print(JSON.stringify(event)) : view.heard(event)),
       Stream.runLast,
       Effect.ensuring(view.end),
-      Effect.onInterrupt(() => isEnded(run.state) ? Effect.void : sayUnfinished(run))
+      Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => sayUnfinished(latest ?? run)))
     )
     if (Option.isNone(last) || last.value.event !== "end") return exitCodes.failed
     return yield* json ? Effect.succeed(stateCode(last.value.data)) : showRun(last.value.data)
@@ -102,11 +106,12 @@ const cancelCommand = command(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
+        const follow = yield* furtherCommand(`berth runs ${input.run} -f`)
         return yield* answered(input, (api) => api.cancelRun({ path: { id: input.run } }), (run) =>
           say(
             isEnded(run.state)
               ? `The ${runWords(run)} is ${run.state}.${run.error === null ? "" : ` ${safeText(run.error.error)}`}`
-              : `The ${runWords(run)} stops at its next safe point. Follow it with: berth runs ${run.id} -f`
+              : `The ${runWords(run)} stops at its next safe point.\n  Follow it with: ${follow}`
           ))
       })
     )

@@ -1,21 +1,9 @@
-import { fitted, textWidth } from "../terminal/safeText.ts"
+import { fitted } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
+import { wrapped } from "../terminal/wrapped.ts"
 import type { CommandNode } from "./command.ts"
 import type { ArgumentWords, OptionWords } from "./described.ts"
-
-/** Breaks a text into lines of at most so many columns. */
-const wrapped = (text: string, columns: number): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  let line = ""
-  for (const word of text.split(" ")) {
-    if (line !== "" && textWidth(line) + 1 + textWidth(word) > columns) {
-      lines.push(line)
-      line = word
-    } else line = line === "" ? word : `${line} ${word}`
-  }
-  return [...lines, line]
-}
 
 const widest = 100
 const longestTerm = 28

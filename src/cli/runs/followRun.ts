@@ -1,9 +1,10 @@
-import { Effect, Ref, Stream } from "effect"
+import { Clock, Effect, Ref, Stream } from "effect"
 import { type Answer, Berth, type Call } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import type { RunEvent } from "../../client/runEvents.ts"
-import type { Run, RunStep } from "../../schema/Run.ts"
-import { safeLine } from "../terminal/safeText.ts"
+import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
+import { furtherCommand } from "../common.ts"
+import { safeLine, safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { runWords, stepLine } from "./stepLines.ts"
@@ -13,12 +14,23 @@ const withProgress = (steps: ReadonlyArray<RunStep>, event: Extract<RunEvent, { 
   return steps.map((each) => (each.step === step && each.status === "running" ? { ...each, progress } : each))
 }
 
-/** Shows what happens in a run as it comes: in place on a terminal, and elsewhere a line for each step. */
+/** After how long it is said that a run has not begun. */
+const patience = "1 second"
+
+/** How often it is said, where nothing can be redrawn, how far a step has come. */
+const progressEvery = 10_000
+
+/**
+ * Shows what happens in a run as it comes: in place on a terminal, and elsewhere a line for each step, and now and then
+ * one of how far it has come.
+ */
 export const makeRunView = Effect.gen(function*() {
   const { canRedraw, err, say, show } = yield* Screen
   const style = styled(err)
   const said = yield* Ref.make<ReadonlySet<string>>(new Set())
   const steps = yield* Ref.make<ReadonlyArray<RunStep>>([])
+  const latest = yield* Ref.make<Run | undefined>(undefined)
+  const saidAt = yield* Ref.make(yield* Clock.currentTimeMillis)
 
   /** Says each step once, when it has ended; where nothing can be redrawn, also that it begins. */
   const tell = (step: RunStep) =>
@@ -30,8 +42,13 @@ export const makeRunView = Effect.gen(function*() {
       yield* say(stepLine(step, err))
     })
   const draw = Effect.gen(function*() {
-    const all = yield* Ref.get(steps)
-    if (canRedraw) yield* show(all.filter(({ status }) => status === "running").map((step) => stepLine(step, err)))
+    const running = (yield* Ref.get(steps)).filter(({ status }) => status === "running")
+    if (canRedraw) return yield* show(running.map((step) => stepLine(step, err)))
+    const now = yield* Clock.currentTimeMillis
+    const moving = running.filter(({ progress }) => progress !== undefined)
+    if (moving.length === 0 || now - (yield* Ref.get(saidAt)) < progressEvery) return
+    yield* Ref.set(saidAt, now)
+    yield* Effect.forEach(moving, (step) => say(stepLine(step, err)), { discard: true })
   })
 
   return {
@@ -41,6 +58,7 @@ export const makeRunView = Effect.gen(function*() {
           case "run":
           case "end":
             yield* Ref.set(steps, event.data.steps)
+            yield* Ref.set(latest, event.data)
             if (event.data.state === "queued") yield* say(style("dim", `${runWords(event.data)}: waiting for its turn`))
             yield* Effect.forEach(event.data.steps, tell, { discard: true })
             break
@@ -54,32 +72,42 @@ export const makeRunView = Effect.gen(function*() {
         }
         yield* draw
       }),
-    end: show([])
+    end: show([]),
+    /** The run as it was last heard of. */
+    latest: Ref.get(latest),
+    /** Whether anything was heard of it. */
+    hasBegun: Effect.map(Ref.get(latest), (run) => run !== undefined)
   }
 })
-
-const unfinished = (run: Run, outlives: boolean, url: string) =>
-  outlives
-    ? `The ${runWords(run)} goes on. Follow it with: berth runs ${run.id} -f${url}. Cancel it with: berth cancel ` +
-      `${run.id}${url}`
-    : `The ${runWords(run)} goes on until it has ended, and is waited for: no service runs that could carry it. ` +
-      "Ctrl-C once more leaves at once"
 
 const endWords = (run: Run) =>
   run.state === "succeeded"
     ? `The ${runWords(run)} succeeded`
     : `The ${runWords(run)} ${run.state === "failed" ? "failed" : `was ${run.state}`}${
-      run.error === null ? "" : `: ${run.error.error}`
+      run.error === null ? "" : `: ${safeText(run.error.error)}`
     }`
 
-/** What Ctrl-C says of a run that goes on; where it cannot go on by itself, it is waited for. */
+/** How to follow a run that goes on, and how to cancel it. */
+export const furtherWords = (run: Run) =>
+  Effect.gen(function*() {
+    const follow = yield* furtherCommand(`berth runs ${run.id} -f`)
+    const cancel = yield* furtherCommand(`berth cancel ${run.id}`)
+    return `  Follow it with: ${follow}\n  Cancel it with: ${cancel}`
+  })
+
+/** What Ctrl-C says of a run that has not ended; where it cannot go on by itself, it is waited for. */
 export const sayUnfinished = (run: Run) =>
   Effect.gen(function*() {
     const { outlives, runEvents } = yield* Berth
     const { say, show } = yield* Screen
     yield* show([])
-    yield* say(unfinished(run, outlives, ""))
-    if (outlives) return
+    if (isEnded(run.state)) return yield* say(endWords(run))
+    const state = run.state === "queued" ? "waits for its turn, and then goes on" : "goes on"
+    if (outlives) return yield* say(`The ${runWords(run)} ${state}.\n${yield* furtherWords(run)}`)
+    yield* say(
+      `The ${runWords(run)} ${state} until it has ended, and is waited for: no service runs that could carry it. ` +
+        "Ctrl-C once more leaves at once"
+    )
     yield* Stream.runForEach(
       runEvents(run.id),
       (event) => event.event === "end" ? say(endWords(event.data)) : Effect.void
@@ -92,9 +120,13 @@ export const followed = <A>(call: Call<A>): Effect.Effect<Answer<A>, BerthError,
     const { start } = yield* Berth
     const view = yield* makeRunView
     const { events, result, run } = yield* Effect.uninterruptible(start(call))
+    // Nothing happens in a run that waits behind another one.
+    yield* Effect.fork(
+      Effect.delay(Effect.unlessEffect(view.heard({ id: "", event: "run", data: run }), view.hasBegun), patience)
+    )
     const following = Effect.zipRight(Stream.runForEach(events, view.heard), result)
     return yield* following.pipe(
       Effect.ensuring(view.end),
-      Effect.onInterrupt(() => sayUnfinished(run))
+      Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => sayUnfinished(latest ?? run)))
     )
   })

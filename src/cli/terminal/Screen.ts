@@ -19,7 +19,7 @@ export class Screen extends Context.Tag("berth/cli/Screen")<Screen, {
   readonly canRedraw: boolean
   /** Writes lines to stdout. */
   readonly print: (text: string) => Effect.Effect<void>
-  /** Writes lines to stderr. */
+  /** Writes lines to stderr; on a terminal, those that are too long are broken between their words. */
   readonly say: (text: string) => Effect.Effect<void>
   /** Shows these lines below all others on stderr, in place of those that it showed before; none takes them away. */
   readonly show: (lines: ReadonlyArray<string>) => Effect.Effect<void>

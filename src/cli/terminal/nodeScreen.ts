@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { createInterface } from "node:readline"
 import { Screen, type Surface } from "./Screen.ts"
+import { prose } from "./wrapped.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -50,9 +51,9 @@ const make = (environment: Environment) => {
     out,
     err,
     canAsk: stdin.isTTY && err.isTerminal,
-    canRedraw: err.isTerminal && environment["TERM"] !== "dumb" && !isSet(environment["CI"]),
+    canRedraw: err.hasColor && !isSet(environment["CI"]),
     print: (text) => above(stdout, text),
-    say: (text) => above(stderr, text),
+    say: (text) => above(stderr, prose(text, err)),
     show: (lines) =>
       Effect.suspend(() => {
         const before = cleared()
@@ -61,13 +62,16 @@ const make = (environment: Environment) => {
       }),
     ask: (question) =>
       Effect.async<boolean>((resume) => {
-        const lines = createInterface({ input: stdin, output: stderr })
-        // The terminal hands Ctrl-C to whoever reads from it.
-        lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"))
-        lines.once("close", () => resume(Effect.succeed(false)))
+        // The terminal itself edits the line, and makes a signal of Ctrl-C.
+        const lines = createInterface({ input: stdin, output: stderr, terminal: false })
+        lines.once("close", () => {
+          stderr.write("\n")
+          resume(Effect.succeed(false))
+        })
         lines.question(`${question} [y/N] `, (answer) => {
-          resume(Effect.succeed(/^y(es)?$/i.test(answer.trim())))
+          lines.removeAllListeners("close")
           lines.close()
+          resume(Effect.succeed(/^y(es)?$/i.test(answer.trim())))
         })
         return Effect.sync(() => {
           lines.removeAllListeners("close")

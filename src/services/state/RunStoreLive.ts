@@ -45,7 +45,7 @@ export const runStoreIn = (
           Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
         )
         if ((yield* Ref.getAndSet(hindrance, words)) === words) return
-        if (Option.isSome(holder)) yield* Effect.logInfo(`Waiting for another berth: ${holder.value}`)
+        if (Option.isSome(holder)) yield* Effect.logWarning(`Waiting for another berth: ${holder.value}`)
       })
       // What it takes is loaded with the first use: it has parts in machine code.
       const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
