@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { upsertHello } from "./hello.ts"
-import { missing, type OpenPage, openStage, type Stage } from "./stage.ts"
+import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 
 describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${missing ?? ""}`, () => {
   let stage: Stage
@@ -32,6 +32,10 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
     await dialog.getByRole("button", { name: /^Apply/ }).click()
     await page.getByRole("region", { name: "Last upsert" }).getByText("succeeded").waitFor()
     await page.getByRole("region", { name: "Drift" }).getByText("0 differences").waitFor()
+    const changelog = page.getByRole("region", { name: "Changelog" })
+    await changelog.getByText("autopack").waitFor()
+    const entries = await changelog.getByRole("listitem").allInnerTexts()
+    expect(entries.map((text) => /^(created|updated)/.exec(text)?.[1])).toEqual(["updated", "created"])
   })
 
   it("are followed hop by hop, and show their variables one at a time", async () => {
@@ -78,15 +82,31 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
     await dialog.getByLabel("Name").fill("extra")
     await dialog.getByLabel("Domain").fill("extra.sandbox.test")
     await dialog.getByLabel("Port").fill("2100")
-    await dialog.getByText("Host(`extra.sandbox.test`)").waitFor()
+    expect(await dialog.getByRole("button", { name: "Add it to the proxy file" }).count()).toBe(0)
+    await dialog.getByRole("button", { name: "Show what would change" }).click()
+    const plan = dialog.getByRole("region", { name: "What would become of the proxy file" })
+    await plan.getByText(stage.world.proxyFile.split("/").at(-1) ?? "", { exact: false }).first().waitFor()
+    await plan.getByText("extra.sandbox.test", { exact: false }).first().waitFor()
+    await picture(page, "route-plan")
+    // A plan of other words than stand there now is none.
+    await dialog.getByLabel("Port").fill("2101")
+    await plan.waitFor({ state: "detached" })
+    await dialog.getByLabel("Port").fill("2100")
+    await dialog.getByRole("button", { name: "Show what would change" }).click()
     await dialog.getByRole("button", { name: "Add it to the proxy file" }).click()
     await dialog.getByText("leads", { exact: false }).first().waitFor()
     await dialog.getByRole("button", { name: "Close" }).click()
-    await page.getByText("http://192.168.77.10:2100").waitFor()
-    await page.getByRole("button", { name: "Remove a route" }).click()
-    await page.getByRole("dialog").getByLabel("Name").fill("extra")
-    await page.getByRole("dialog").getByRole("button", { name: "Remove it from the proxy file" }).click()
+    const routes = page.getByRole("region", { name: "Routes", exact: true })
+    const extra = routes.getByRole("listitem").filter({ hasText: "extra.sandbox.test" })
+    await extra.getByText("192.168.77.10:2100").waitFor()
+    await extra.getByText("as Berth writes it", { exact: false }).waitFor()
+    await extra.getByRole("button", { name: "Remove" }).click()
+    const question = page.getByRole("dialog", { name: "Remove the route extra" })
+    await question.getByText("extra.sandbox.test leads nowhere", { exact: false }).waitFor()
+    await question.getByRole("button", { name: "Remove it from the proxy file" }).click()
     await page.getByText("no longer has the route extra").waitFor()
+    await question.getByRole("button", { name: "Close" }).click()
+    await extra.waitFor({ state: "detached" })
     expect(open.faults).toEqual([])
   })
 })

@@ -14,6 +14,7 @@ import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { counted } from "../ui/words.ts"
+import { Changelog } from "./Changelog.tsx"
 import { DriftBadge } from "./DriftBadge.tsx"
 import { DriftPanel } from "./DriftPanel.tsx"
 import { statusTone } from "./statusTone.ts"
@@ -136,6 +137,7 @@ export const DeclaredApplication = ({ appName, projectName }: {
         <WebhookPanel appName={appName} />
       </div>
       {uuid === undefined ? null : <Variables uuid={uuid} />}
+      <Changelog projectPath={projectPath} appName={appName} />
       {asking && plan.data !== undefined
         ? (
           <Confirm

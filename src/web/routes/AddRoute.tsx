@@ -6,47 +6,70 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Failure, Warnings } from "../ui/Notes.tsx"
+import { FilePlan } from "./FilePlan.tsx"
 
-const add = async (routeName: string, domain: string, port: number) => {
-  const answer = await call((berth) => berth.addRoute({ payload: { routeName, domain, port } }))
+interface Wanted {
+  readonly routeName: string
+  readonly domain: string
+  readonly port: number
+}
+
+const planned = (wanted: Wanted) => call((berth) => berth.planRoute({ payload: { action: "add", ...wanted } }))
+const add = async (wanted: Wanted) => {
+  const answer = await call((berth) => berth.addRoute({ payload: wanted }))
   if ("error" in answer) throw new ServiceFailure(200, answer.error)
   return answer
 }
 
-/** Adds a route to the proxy file: what it will say is shown before. */
+/** Adds a route to the proxy file; what would become of the file is shown before. */
 export const AddRoute = (
   { nextPort, onClose }: { readonly nextPort: number | undefined; readonly onClose: () => void }
 ) => {
   const [name, setName] = useState("")
   const [domain, setDomain] = useState("")
   const [port, setPort] = useState(nextPort === undefined ? "" : String(nextPort))
+  const wanted = { routeName: name, domain, port: Number(port) }
   const queries = useQueryClient()
-  const { data, error, isPending, mutate } = useMutation({
-    mutationFn: () => add(name, domain, Number(port)),
-    onSuccess: () => queries.invalidateQueries()
-  })
+  const plan = useMutation({ mutationFn: planned })
+  const addition = useMutation({ mutationFn: add, onSuccess: () => queries.invalidateQueries() })
+  const { data, error } = addition
+  const isPlanned = plan.data?.changes === true && data === undefined
+  const isFilled = name !== "" && domain !== "" && port !== ""
+  // A plan of other words than stand there now is none.
+  const changed = (set: (text: string) => void) => ({ target }: { readonly target: { readonly value: string } }) => {
+    set(target.value)
+    plan.reset()
+    addition.reset()
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    mutate()
+    if (isPlanned) addition.mutate(wanted)
+    else plan.mutate(wanted)
   }
-  const isFilled = name !== "" && domain !== "" && port !== ""
   return (
-    <Dialog label="Add a route" onClose={onClose}>
+    <Dialog label="Add a route" className="wide" onClose={onClose}>
       <form onSubmit={submit}>
         <div className="dialog-body">
           <h2>Add a route</h2>
           <div className="fields">
-            <Field label="Name">
-              <input required value={name} placeholder="hello" onChange={({ target }) => setName(target.value)} />
+            <Field label="Name" help="The key of its routers and its service in the file">
+              <input
+                required
+                value={name}
+                placeholder="hello"
+                disabled={data !== undefined}
+                onChange={changed(setName)}
+              />
             </Field>
-            <Field label="Port">
+            <Field label="Port" help="Of the address in proxy.targetIp">
               <input
                 required
                 type="number"
                 min={1}
                 max={65535}
                 value={port}
-                onChange={({ target }) => setPort(target.value)}
+                disabled={data !== undefined}
+                onChange={changed(setPort)}
               />
             </Field>
             <Field label="Domain" wide>
@@ -54,28 +77,13 @@ export const AddRoute = (
                 required
                 value={domain}
                 placeholder="hello.example.com"
-                onChange={({ target }) => setDomain(target.value)}
+                disabled={data !== undefined}
+                onChange={changed(setDomain)}
               />
             </Field>
           </div>
-          {isFilled && data === undefined
-            ? (
-              <ul className="what" aria-label="What will be added to the proxy file">
-                <li>
-                  <span className="sign good">+</span>
-                  <span>
-                    router <code>{name}</code>: Host(`{domain}`)
-                  </span>
-                </li>
-                <li>
-                  <span className="sign good">+</span>
-                  <span>
-                    service <code>{name}</code>: port <code>{port}</code> of the target address
-                  </span>
-                </li>
-              </ul>
-            )
-            : null}
+          {plan.error === null ? null : <Failure error={plan.error} />}
+          {plan.data === undefined || data !== undefined ? null : <FilePlan plan={plan.data} />}
           {error === null ? null : <Failure error={error} />}
           {data === undefined ? null : data.added
             ? (
@@ -90,13 +98,17 @@ export const AddRoute = (
         </div>
         <div className="dialog-foot">
           <Button onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
-          {data === undefined
+          {data !== undefined ? null : isPlanned
             ? (
-              <Button type="submit" look="main-action" disabled={isPending || !isFilled}>
-                Add it to the proxy file
+              <Button type="submit" look="main-action" disabled={addition.isPending}>
+                {addition.isPending ? "Adding …" : "Add it to the proxy file"}
               </Button>
             )
-            : null}
+            : (
+              <Button type="submit" look="main-action" disabled={plan.isPending || !isFilled}>
+                {plan.isPending ? "Reading the file …" : "Show what would change"}
+              </Button>
+            )}
         </div>
       </form>
     </Dialog>

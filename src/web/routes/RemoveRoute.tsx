@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { type FormEvent, useState } from "react"
 import { call } from "../service/berth.ts"
+import { useCall } from "../service/queries.ts"
 import { ServiceFailure } from "../service/ServiceFailure.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Field } from "../ui/Field.tsx"
-import { Failure, Warnings } from "../ui/Notes.tsx"
+import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { FilePlan } from "./FilePlan.tsx"
 
 const remove = async (routeName: string) => {
   const answer = await call((berth) => berth.removeRoute({ payload: { routeName } }))
@@ -13,38 +13,43 @@ const remove = async (routeName: string) => {
   return answer
 }
 
-/** Removes a route from the proxy file. */
-export const RemoveRoute = ({ onClose }: { readonly onClose: () => void }) => {
-  const [name, setName] = useState("")
+/** Removes a route from the proxy file; what would become of the file is shown before. */
+export const RemoveRoute = ({ domains, onClose, routeName }: {
+  readonly routeName: string
+  readonly domains: ReadonlyArray<string>
+  readonly onClose: () => void
+}) => {
   const queries = useQueryClient()
   const { data, error, isPending, mutate } = useMutation({
-    mutationFn: () => remove(name),
-    onSuccess: () => queries.invalidateQueries()
+    mutationFn: () => remove(routeName),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["routes"] })
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    mutate()
-  }
+  const plan = useCall(
+    ["route plan", "remove", routeName],
+    (berth) => berth.planRoute({ payload: { action: "remove", routeName } }),
+    { enabled: data === undefined, staleTime: 0 }
+  )
   return (
-    <Dialog label="Remove a route" onClose={onClose}>
-      <form onSubmit={submit}>
+    <Dialog label={`Remove the route ${routeName}`} className="wide" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          mutate()
+        }}
+      >
         <div className="dialog-body">
-          <h2>Remove a route</h2>
-          <Field label="Name" help="As it stands in the proxy file">
-            <input required value={name} placeholder="hello" onChange={({ target }) => setName(target.value)} />
-          </Field>
-          {name === "" || data !== undefined ?
-            null :
-            (
-              <ul className="what" aria-label="What will be removed from the proxy file">
-                <li>
-                  <span className="sign bad">−</span>
-                  <span>
-                    the routers and the service <code>{name}</code>: its domain leads nowhere then
-                  </span>
-                </li>
-              </ul>
-            )}
+          <h2>Remove the route {routeName}?</h2>
+          {data === undefined
+            ? (
+              <p className="quiet">
+                {domains.length === 0 ? "What it asks for" : domains.join(", ")} leads nowhere through this file then.
+              </p>
+            )
+            : null}
+          {plan.error === null ? null : <Failure error={plan.error} again={plan.refetch} />}
+          {data !== undefined ? null : plan.data === undefined
+            ? (plan.error === null ? <Waiting what="the plan" /> : null)
+            : <FilePlan plan={plan.data} />}
           {error === null ? null : <Failure error={error} />}
           {data === undefined ? null : data.removed
             ? (
@@ -59,8 +64,8 @@ export const RemoveRoute = ({ onClose }: { readonly onClose: () => void }) => {
           <Button onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
           {data === undefined
             ? (
-              <Button type="submit" look="danger" disabled={isPending || name === ""}>
-                Remove it from the proxy file
+              <Button type="submit" look="danger" disabled={isPending || plan.data?.changes !== true}>
+                {isPending ? "Removing …" : "Remove it from the proxy file"}
               </Button>
             )
             : null}

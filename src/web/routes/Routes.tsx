@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
@@ -7,8 +8,8 @@ import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { counted } from "../ui/words.ts"
 import { AddRoute } from "./AddRoute.tsx"
-import { Proofs } from "./Proofs.tsx"
-import { RemoveRoute } from "./RemoveRoute.tsx"
+import { AllRoutes } from "./AllRoutes.tsx"
+import { Unrouted } from "./Unrouted.tsx"
 
 const kinds = {
   variable: "HOST_PORT of an application",
@@ -25,22 +26,23 @@ export const Routes = () => {
     (berth) => berth.nextPort({ urlParams: { evidence: "true" } }),
     { staleTime: 60_000 }
   )
-  const [asked, setAsked] = useState<"add" | "remove">()
+  const [adding, setAdding] = useState(false)
+  const queries = useQueryClient()
   return (
     <div className="page">
       <Head
         title="Routes"
         actions={
           <>
-            <Button icon="again" disabled={isFetching} onClick={refetch}>Look again</Button>
-            <Button icon="bin" onClick={() => setAsked("remove")}>Remove a route</Button>
-            <Button icon="plus" look="main-action" onClick={() => setAsked("add")}>Add a route</Button>
+            <Button icon="again" disabled={isFetching} onClick={() => queries.invalidateQueries()}>Look again</Button>
+            <Button icon="plus" look="main-action" onClick={() => setAdding(true)}>Add a route</Button>
           </>
         }
       >
         <p className="quiet">The domains that the reverse proxy serves, and the ports that they lead to.</p>
       </Head>
-      <Proofs />
+      <AllRoutes />
+      <Unrouted />
       <Panel
         title="Ports in use"
         note={data === undefined
@@ -68,8 +70,7 @@ export const Routes = () => {
           ))}
         </ul>
       </Panel>
-      {asked === "add" ? <AddRoute nextPort={data?.nextPort} onClose={() => setAsked(undefined)} /> : null}
-      {asked === "remove" ? <RemoveRoute onClose={() => setAsked(undefined)} /> : null}
+      {adding ? <AddRoute nextPort={data?.nextPort} onClose={() => setAdding(false)} /> : null}
     </div>
   )
 }

@@ -1,67 +1,55 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { Redacted } from "effect"
-import { type FormEvent, useState } from "react"
+import { type FormEvent, useRef, useState } from "react"
 import { useLocation } from "wouter"
+import type { ServerInput } from "../../schema/Server.ts"
 import { call } from "../service/berth.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Failure } from "../ui/Notes.tsx"
+import { ConnectionTest } from "./ConnectionTest.tsx"
+import { serverIn, type Way } from "./serverForm.ts"
 
-type Way = "agent" | "key" | "password"
+const save = (server: ServerInput) => call((berth) => berth.saveServer({ payload: server }))
+const tested = ({ hostKey, server }: { readonly server: ServerInput; readonly hostKey: string | undefined }) =>
+  call((berth) => berth.testServer({ payload: { ...server, ...hostKey === undefined ? {} : { hostKey } } }))
 
-const textIn = (form: FormData, name: string): string => {
-  const value = form.get(name)
-  return typeof value === "string" ? value.trim() : ""
-}
-
-const credentials = (form: FormData, way: Way) => {
-  const secret = (name: string) => Redacted.make(textIn(form, name))
-  const passphrase = textIn(form, "passphrase") === "" ? {} : { passphrase: secret("passphrase") }
-  switch (way) {
-    case "agent":
-      return { agent: true }
-    case "key":
-      return { privateKey: textIn(form, "privateKey"), ...passphrase }
-    case "password":
-      return { password: secret("password") }
-  }
-}
-
-const save = (form: FormData, way: Way) =>
-  call((berth) =>
-    berth.saveServer({
-      payload: {
-        name: textIn(form, "name"),
-        host: textIn(form, "host"),
-        port: Number(textIn(form, "port")),
-        username: textIn(form, "username"),
-        useSudo: form.get("useSudo") !== null,
-        ...credentials(form, way)
-      }
-    })
-  )
-
-/** Stores a server, and then connects to it. One that does not answer stays stored, and its screen says what is wrong. */
+/**
+ * Stores a server, and tests the connection before where that is wanted. One that does not answer can be stored all the
+ * same, and its screen says what is wrong.
+ */
 export const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
   const [way, setWay] = useState<Way>("agent")
   const [, go] = useLocation()
   const queries = useQueryClient()
   const { error, isPending, mutate } = useMutation({
-    mutationFn: (form: FormData) => save(form, way),
+    mutationFn: save,
     onSuccess: async ({ server }) => {
       onClose()
       go(`/servers/${encodeURIComponent(server.id)}`)
       await queries.invalidateQueries()
     }
   })
+  const [confirmed, setConfirmed] = useState<string>()
+  const trial = useMutation({ mutationFn: tested })
+  const form = useRef<HTMLFormElement>(null)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    mutate(new FormData(event.currentTarget))
+    mutate(serverIn(new FormData(event.currentTarget), way))
+  }
+  const test = (hostKey: string | undefined) => {
+    const filled = form.current
+    if (filled === null || !filled.reportValidity()) return
+    setConfirmed(hostKey)
+    trial.mutate({ server: serverIn(new FormData(filled), way), hostKey })
+  }
+  // What was found of another server, or with another credential, says nothing about this one.
+  const changed = () => {
+    if (trial.data !== undefined || trial.error !== null) trial.reset()
   }
   return (
     <Dialog label="Add a server" onClose={onClose}>
-      <form onSubmit={submit}>
+      <form ref={form} onSubmit={submit} onChange={changed}>
         <div className="dialog-body">
           <h2>Add a server</h2>
           <div className="fields">
@@ -110,14 +98,29 @@ export const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
               <input type="checkbox" name="useSudo" /> Docker and files need sudo there
             </label>
           </div>
-          <p className="quiet">
-            Berth connects once it is stored, and remembers its host key: should the server ever show another one,
-            nothing is sent to it.
-          </p>
+          {trial.data === undefined
+            ? (
+              <p className="quiet">
+                A test shows the fingerprint of its host key before anything is sent. Once it is stored, Berth connects
+                and remembers the key: should the server ever show another one, nothing is sent to it.
+              </p>
+            )
+            : (
+              <ConnectionTest
+                test={trial.data}
+                confirmed={confirmed}
+                isTesting={trial.isPending}
+                onConfirm={test}
+              />
+            )}
+          {trial.error === null ? null : <Failure error={trial.error} />}
           {error === null ? null : <Failure error={error} />}
         </div>
         <div className="dialog-foot">
           <Button onClick={onClose}>Leave it</Button>
+          <Button icon="again" disabled={trial.isPending || isPending} onClick={() => test(confirmed)}>
+            {trial.isPending ? "Testing …" : "Test the connection"}
+          </Button>
           <Button type="submit" look="main-action" disabled={isPending}>
             {isPending ? "Connecting …" : "Store it and connect"}
           </Button>

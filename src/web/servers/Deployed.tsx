@@ -14,10 +14,17 @@ export const Deployed = ({ serverId }: { readonly serverId: string }) => {
     { staleTime: 60_000 }
   )
   const projects = useProjects().data ?? []
+  const ownerOf = (path: string) => projects.find((each) => each.serverId === serverId && each.remotePath === path)
+  const strangers = data?.deployed.filter(({ remotePath }) => ownerOf(remotePath) === undefined).length ?? 0
   return (
     <Panel
       title="Deployed"
-      note={data === undefined ? undefined : `${counted(data.deployed.length, "stack")} under ~/containers`}
+      note={data === undefined ? undefined : (
+        <>
+          {counted(data.deployed.length, "stack")} under <code>~/containers</code>
+          {strangers === 0 ? null : `, ${strangers} without a project`}
+        </>
+      )}
       aside={<Age at={dataUpdatedAt} before="scanned " />}
     >
       {error === null ? null : <Failure error={error} again={refetch} />}
@@ -25,7 +32,7 @@ export const Deployed = ({ serverId }: { readonly serverId: string }) => {
       {data?.deployed.length === 0 ? <Empty title="Nothing is deployed here yet" /> : null}
       <ul className="rows">
         {data?.deployed.map(({ composeFileContent, hasData, hasEnv, name, remotePath, tarFile }) => {
-          const project = projects.find((each) => each.serverId === serverId && each.remotePath === remotePath)
+          const project = ownerOf(remotePath)
           return (
             <li key={remotePath}>
               <span className="strong">{name}</span>

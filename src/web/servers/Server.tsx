@@ -12,8 +12,10 @@ import { Confirm } from "../ui/Confirm.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { counted } from "../ui/words.ts"
 import { Containers } from "./Containers.tsx"
 import { Deployed } from "./Deployed.tsx"
+import { Disks } from "./Disks.tsx"
 
 /** A server: whether it answers, what runs on it with what it uses, and what is deployed there. */
 export const Server = ({ id }: { readonly id: string }) => {
@@ -48,6 +50,8 @@ export const Server = ({ id }: { readonly id: string }) => {
     )
   }
   const answers = containers.error === null
+  // Whether the server itself is there, where its Docker is not.
+  const dockerIsDown = !answers && health?.answers === true
   return (
     <div className="page">
       <Head
@@ -57,7 +61,9 @@ export const Server = ({ id }: { readonly id: string }) => {
           ? <Badge>connecting …</Badge>
           : (
             <>
-              <Badge tone={answers ? "good" : "bad"}>{answers ? "answers" : "cannot be used"}</Badge>
+              <Badge tone={answers ? "good" : "bad"}>
+                {answers ? "answers" : dockerIsDown ? "Docker cannot be used" : "cannot be used"}
+              </Badge>
               <Age at={answers ? containers.dataUpdatedAt : containers.errorUpdatedAt} before="seen " />
             </>
           )}
@@ -67,7 +73,12 @@ export const Server = ({ id }: { readonly id: string }) => {
           ...health?.latencyMs === null || health === undefined
             ? []
             : [["Answers in", `${Math.round(health.latencyMs)} ms`] as const],
-          ...containers.data === undefined ? [] : [["Runs", `${containers.data.containers.length} containers`] as const]
+          ...health === undefined || health.disks.length === 0
+            ? []
+            : [["Disk", <Disks disks={health.disks} server={server.name} />] as const],
+          ...containers.data === undefined
+            ? []
+            : [["Runs", counted(containers.data.containers.length, "container")] as const]
         ]}
         actions={
           <>
@@ -81,8 +92,21 @@ export const Server = ({ id }: { readonly id: string }) => {
       {containers.error === null
         ? null
         : (
-          <Panel title="It cannot be used now">
+          <Panel title={dockerIsDown ? "Docker cannot be used" : "It cannot be used now"}>
             <Failure error={containers.error} again={containers.refetch} />
+            {dockerIsDown
+              ? (
+                <p className="body">
+                  {server.name} itself answers, so the log-in is right. On the server, look at{" "}
+                  <code>systemctl status docker</code>. Stacks cannot be deployed, stopped or started until Docker
+                  answers again, and what is below is what lies on its disk.
+                </p>
+              )
+              : (
+                <p className="body quiet">
+                  Nothing is known of what runs there until it answers. Releases and files stay as they are.
+                </p>
+              )}
           </Panel>
         )}
       {removal.error === null ? null : (

@@ -10,6 +10,7 @@ import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { counted } from "../ui/words.ts"
 import { AddServer } from "./AddServer.tsx"
+import { Disks } from "./Disks.tsx"
 
 /** The stored servers: which answer, and what stands on each. */
 export const Servers = () => {
@@ -53,6 +54,7 @@ export const Servers = () => {
                   {useSudo ? " with sudo" : ""} · {counted(stacks, "project")}
                   {seen?.error === undefined ? null : <span className="bad">{seen.error}</span>}
                 </span>
+                {seen === undefined ? null : <Disks disks={seen.disks} server={name} />}
                 {seen === undefined ? null : <Age at={seen.observedAt} before="seen " />}
               </li>
             )

@@ -1,11 +1,11 @@
 import { FetchHttpClient } from "@effect/platform"
-import { Cause, Effect, Exit, Stream } from "effect"
+import { Cause, Effect, Exit, Layer, ManagedRuntime, Stream } from "effect"
 import { Berth, BerthError, type Call, layer } from "../../client/index.ts"
 import type { Run } from "../../schema/Run.ts"
 import { ServiceFailure, sessionEnded } from "./ServiceFailure.ts"
 
-/** The client of the service that handed out this page; the cookie of its session goes along by itself. */
-const client = Effect.provide(Berth, layer({ url: "", door: "web" })).pipe(Effect.provide(FetchHttpClient.layer))
+/** The client of the service that handed out this page, made once; the cookie of its session goes along by itself. */
+const runtime = ManagedRuntime.make(Layer.provide(layer({ url: "", door: "web" }), FetchHttpClient.layer))
 
 const asFailure = (cause: Cause.Cause<unknown>): ServiceFailure => {
   const failure = Cause.squash(cause)
@@ -18,19 +18,19 @@ const asFailure = (cause: Cause.Cause<unknown>): ServiceFailure => {
     : new ServiceFailure(failure.status ?? 500, failure.message)
 }
 
-const outcome = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
-  const exit = await Effect.runPromiseExit(effect, signal === undefined ? {} : { signal })
+const outcome = async <A, E>(effect: Effect.Effect<A, E, Berth>, signal?: AbortSignal): Promise<A> => {
+  const exit = await runtime.runPromiseExit(effect, signal === undefined ? {} : { signal })
   if (Exit.isSuccess(exit)) return exit.value
   throw asFailure(exit.cause)
 }
 
 /** Calls an endpoint; rejects with a `ServiceFailure`. */
 export const call = <A>(ask: Call<A>, signal?: AbortSignal): Promise<A> =>
-  outcome(Effect.flatMap(client, ({ use }) => use(ask)), signal)
+  outcome(Effect.flatMap(Berth, ({ use }) => use(ask)), signal)
 
 /** Starts a run and does not wait for its end. */
 export const startRun = <A>(ask: Call<A>): Promise<Run> =>
-  outcome(Effect.flatMap(client, ({ start }) => Effect.map(start(ask), ({ run }) => run)))
+  outcome(Effect.flatMap(Berth, ({ start }) => Effect.map(start(ask), ({ run }) => run)))
 
 /** What a reader of a stream is told. */
 export interface Reader<A> {
@@ -45,7 +45,7 @@ export const follow = <A>(
   { onEvents, onFailure }: Reader<A>
 ): () => void => {
   const leaving = new AbortController()
-  const reading = Effect.flatMap(client, (berth) =>
+  const reading = Effect.flatMap(Berth, (berth) =>
     stream(berth).pipe(
       Stream.groupedWithin(20_000, "60 millis"),
       Stream.runForEach((events) => Effect.sync(() => onEvents([...events])))
