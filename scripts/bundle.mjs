@@ -19,8 +19,8 @@ await build({
   plugins: [referenceApart],
   // Its form for Node asks for its own files in a way that cannot be packed.
   alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
-  // It has parts in machine code, which stay where they were installed.
-  external: ["ssh2", "libsql"],
+  // What has parts in machine code, or can have, stays where it was installed.
+  external: ["ssh2", "libsql", "pg"],
   // Some packages still ask for others by `require`.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module';const require=requireFrom(import.meta.url);"

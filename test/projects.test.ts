@@ -10,7 +10,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
 
 // What a file uses, and by that the ending that its name has to have.
 const needsBrowser = /from "(playwright-core|\.\/stage\.ts)"/
-const needsReal = /from ".*\/fixtures\/(openssh|docker|faultStage|servers)\.ts"/
+const needsReal = /from ".*\/fixtures\/(openssh|docker|postgres|faultStage|servers)\.ts"/
 const needsSandbox = [
   /from "node:(child_process|net|http)"/,
   /^import (?!type).* from ".*\/layers\/(RemoteHere|wireWorld|vendorWorld)\.ts"/m,

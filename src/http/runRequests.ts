@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber, Option, Ref, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type Run, RunInterrupted } from "../schema/Run.ts"
 import { Locks } from "../services/locks/Locks.ts"
-import { type Idempotency, RunRequest } from "../services/runs/RunRequest.ts"
+import { type Idempotency, type KeyedRun, RunRequest } from "../services/runs/RunRequest.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { ApiError, orApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
@@ -80,30 +80,9 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         )
         const isThis = (run: Run) => Ref.set(answered, Option.some(run.id))
 
-        /** Starts what was asked for; what is left is to wait for the answer. */
-        const begin = Effect.gen(function*() {
-          const started = yield* Deferred.make<Run>()
-          const handler = yield* Effect.fork(Effect.provideService(app, RunRequest, {
-            requestedBy: {
-              door: Option.getOrElse(doorOf(request.headers["berth-door"]), () => "http" as const),
-              name
-            },
-            idempotency,
-            started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run)))
-          }))
-          // A request that is refused never starts a run.
-          yield* Effect.raceFirst(Deferred.await(started), Fiber.await(handler))
-          const run = yield* Deferred.poll(started)
-          return Option.isSome(run) && isAsync
-            ? Effect.zipRight(Fiber.interrupt(handler), Effect.map(run.value, accepted))
-            : Fiber.join(handler)
-        })
-
-        const again = ({ digest, key }: Idempotency) =>
+        /** Answers with the run that the same request has started before; what is left is to wait for it. */
+        const again = ({ digest: first, run }: KeyedRun, { digest }: Idempotency) =>
           Effect.gen(function*() {
-            const known = yield* orApiError(runs.findByKey(key))
-            if (Option.isNone(known)) return yield* begin
-            const { digest: first, run } = known.value
             if (first !== digest) {
               return yield* new ApiError({
                 status: 422,
@@ -117,11 +96,43 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
               : Effect.flatMap(orApiError(runs.await(run.id)), answerOf)
           })
 
+        /** Starts what was asked for; what is left is to wait for the answer. */
+        const begin = Effect.gen(function*() {
+          const started = yield* Deferred.make<Run>()
+          const used = yield* Deferred.make<KeyedRun>()
+          const handler = yield* Effect.fork(Effect.provideService(app, RunRequest, {
+            requestedBy: {
+              door: Option.getOrElse(doorOf(request.headers["berth-door"]), () => "http" as const),
+              name
+            },
+            idempotency,
+            started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run))),
+            isUsed: (by) => Effect.asVoid(Deferred.succeed(used, by))
+          }))
+          // A request that is refused never starts a run.
+          const first = Effect.raceFirst(Deferred.await(started), Deferred.await(used))
+          yield* Effect.raceFirst(first, Fiber.await(handler))
+          if (Option.isSome(idempotency) && (yield* Deferred.isDone(used))) {
+            yield* Fiber.interrupt(handler)
+            return yield* again(yield* Deferred.await(used), idempotency.value)
+          }
+          const run = yield* Deferred.poll(started)
+          return Option.isSome(run) && isAsync
+            ? Effect.zipRight(Fiber.interrupt(handler), Effect.map(run.value, accepted))
+            : Fiber.join(handler)
+        })
+
+        const once = (idempotency: Idempotency) =>
+          Effect.flatMap(
+            orApiError(runs.findByKey(idempotency.key)),
+            Option.match({ onNone: () => begin, onSome: (known) => again(known, idempotency) })
+          )
+
         // What comes before the routes cannot be interrupted by itself, and this waits like the routes do.
         return yield* Effect.interruptible(Effect.flatten(Option.match(idempotency, {
           onNone: () => begin,
           onSome: (idempotency) =>
-            orApiError(locks.withLock({ rank: 0, name: `idempotency ${idempotency.key}` })(again(idempotency)))
+            orApiError(locks.withLock({ rank: 0, name: `idempotency ${idempotency.key}` })(once(idempotency)))
         })))
       })
   })

@@ -1,6 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { takeUpRuns } from "../pipelines/runs/takeUpRuns.ts"
+import { keepTakingUpRuns } from "../pipelines/runs/takeUpRuns.ts"
 import { AllowedLive } from "./allowed.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
@@ -40,7 +40,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
 )
 
 // What is asked for first is answered first: going on with what an earlier process left can wait a moment.
-const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(takeUpRuns, "300 millis")))
+const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(keepTakingUpRuns, "300 millis")))
 
 /** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
 export const EndpointsLive = ErrorsLive.pipe(

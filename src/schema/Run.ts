@@ -217,6 +217,15 @@ export class RunStoreUnavailable extends Schema.TaggedError<RunStoreUnavailable>
   }
 }
 
+/** The service may not go on with a run: it has lost the store that it shares with others, or one of them has the run. */
+export class RunLeft extends Schema.TaggedError<RunLeft>()("RunLeft", { id: Schema.String, kind: RunKind }) {
+  readonly status = 503
+  override get message() {
+    return `The ${this.kind} is not carried out here any more, since this service lost its database. A service that ` +
+      `has it goes on with it: ask for run ${this.id} to see what becomes of it`
+  }
+}
+
 /** The service takes no new runs because it is ending. */
 export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("ServiceStopping", {}) {
   readonly status = 503
@@ -226,4 +235,4 @@ export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("Serv
 }
 
 /** Why a run did not come to its own end, or could not be started. */
-export type RunFailure = RunCancelled | RunInterrupted | RunStoreUnavailable | ServiceStopping
+export type RunFailure = RunCancelled | RunInterrupted | RunLeft | RunStoreUnavailable | ServiceStopping

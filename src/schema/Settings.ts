@@ -11,6 +11,12 @@ const HttpUrl = Schema.String.pipe(
   })
 )
 const Secret = Schema.Redacted(Schema.String)
+const StateUrl = Schema.Redacted(Schema.String.pipe(
+  // An empty host is the one of a socket, which is named in the query.
+  Schema.pattern(/^postgres(?:ql)?:\/\/[^\s/?#]*\/[^\s/?#]+(?:\?\S*)?$/, {
+    message: () => "must be an address like postgres://user:password@db.example.com:5432/berth"
+  })
+))
 const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/))
 const AbsolutePath = Schema.String.pipe(
   Schema.pattern(/^\/[^\0\r\n]*$/, { message: () => "must be an absolute path on the target host" })
@@ -27,6 +33,10 @@ const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
 )
 const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
   Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))
+
+// A process has to say several times in it that it is there, and may be busy for a moment.
+const shortestTakeOver = Duration.seconds(3)
+const longestTakeOver = Duration.hours(1)
 
 const YesOrNo = Schema.Boolean.annotations(saying("must be true or false"))
 
@@ -84,6 +94,16 @@ export const settingDefinitions = {
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),
   "runs.keep": defaulted(DurationText, Duration.days(90)),
+  "state.url": optional(StateUrl),
+  "state.takeOver": defaulted(
+    DurationText.pipe(
+      Schema.filter((takeOver) =>
+        Duration.between(takeOver, { minimum: shortestTakeOver, maximum: longestTakeOver }) ||
+        "must be 3 seconds at least, and an hour at most"
+      )
+    ),
+    Duration.seconds(10)
+  ),
   "mcp.enabled": defaulted(YesOrNo, true),
   "mcp.readOnly": defaulted(YesOrNo, false),
   "http.token": optional(Secret),
@@ -98,7 +118,8 @@ export type SettingName = keyof Definitions
 export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definitions[Name]["schema"]>
 
 type SecretName = { [Name in SettingName]: SettingValue<Name> extends Redacted.Redacted ? Name : never }[SettingName]
-const isSecret = (name: SettingName): name is SecretName => settingDefinitions[name].schema === Secret
+const isSecret = (name: SettingName): name is SecretName =>
+  settingDefinitions[name].schema === Secret || settingDefinitions[name].schema === StateUrl
 /** The settings that hold a secret. */
 export const secretSettings = Record.keys(settingDefinitions).filter(isSecret)
 

@@ -17,7 +17,7 @@ import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
 import { PrivateTokenLive } from "./state/PrivateToken.ts"
-import { runStoreIn } from "./state/RunStoreLive.ts"
+import { runStoreLive } from "./state/RunStoreLive.ts"
 import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
 import { UpstreamLive } from "./upstream/Upstream.ts"
@@ -29,11 +29,11 @@ const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
   return HostKeysLive(path.join(path.dirname(file), "berth.known_hosts"))
 }))
 
-/** Runs are remembered beside the settings file too. */
+/** Runs are remembered beside the settings file too, unless these name a database. */
 const StateLive = Layer.unwrapEffect(Effect.gen(function*() {
   const path = yield* Path.Path
   const { file } = yield* Settings
-  return runStoreIn(path.join(path.dirname(file), "berth.db"), "15 seconds")
+  return runStoreLive(path.join(path.dirname(file), "berth.db"))
 }))
 
 const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(

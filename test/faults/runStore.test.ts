@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { RunStore } from "../../src/services/runs/RunStore.ts"
-import { runStoreIn } from "../../src/services/state/RunStoreLive.ts"
+import { runStoreIn } from "../../src/services/state/embeddedRunStore.ts"
 import { run as execute } from "../fixtures/openssh.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
 import { settingsTest } from "../layers/SettingsTest.ts"
@@ -113,6 +113,7 @@ describe("a history of a thousand runs", () => {
               },
               request: {},
               workflow: "upsert/v1",
+              queue: "",
               idempotency: Option.none(),
               attempt: 1
             }))).pipe(

@@ -1,4 +1,4 @@
-import { Effect, Option, Schema } from "effect"
+import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import { DeployRequest, RollbackRequest } from "../../schema/Deploy.ts"
 import { UpsertRequest } from "../../schema/Upsert.ts"
 import { Runs } from "../../services/runs/Runs.ts"
@@ -64,3 +64,14 @@ export const takeUpRuns = Effect.flatMap(
       })
     )
 ).pipe(Effect.withSpan("takeUpRuns"))
+
+const lookPause = Duration.seconds(1)
+const settingsPause = Duration.seconds(2)
+
+/** The same, and again and again where several processes share their runs: any of them may end. */
+export const keepTakingUpRuns = Effect.gen(function*() {
+  const { isShared } = yield* Runs
+  yield* takeUpRuns
+  const shared = yield* Effect.orDie(Effect.retry(isShared, Schedule.spaced(settingsPause)))
+  if (shared) yield* Effect.repeat(takeUpRuns, Schedule.spaced(lookPause))
+})

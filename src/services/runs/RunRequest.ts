@@ -8,6 +8,12 @@ export interface Idempotency {
   readonly digest: string
 }
 
+/** A run that the request of an idempotency key started, with the digest of that request. */
+export interface KeyedRun {
+  readonly run: Run
+  readonly digest: string
+}
+
 /** The person and machine that this process works for: `alice@laptop`. */
 export const userAtMachine = (): string => `${userInfo().username}@${hostname()}`.replace(/[\0\r\n]+/g, " ")
 
@@ -18,9 +24,12 @@ export class RunRequest extends Context.Reference<RunRequest>()("berth/RunReques
     readonly idempotency: Option.Option<Idempotency>
     /** Hears of the run as soon as it is recorded. */
     readonly started: (run: Run) => Effect.Effect<void>
+    /** Hears that another process has started a run for the same key just now; this one starts none then, and waits. */
+    readonly isUsed: (by: KeyedRun) => Effect.Effect<void>
   } => ({
     requestedBy: { door: "script", name: userAtMachine() },
     idempotency: Option.none(),
-    started: () => Effect.void
+    started: () => Effect.void,
+    isUsed: () => Effect.void
   })
 }) {}

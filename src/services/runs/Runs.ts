@@ -14,7 +14,8 @@ import type {
 } from "../../schema/Run.ts"
 import type { LockKey } from "../locks/LockKey.ts"
 import type { FileLocked } from "../locks/Locks.ts"
-import type { KeyedRun, StoredRun } from "./RunStore.ts"
+import type { KeyedRun } from "./RunRequest.ts"
+import type { StoredRun, StoreSize } from "./RunStore.ts"
 import type { Steps } from "./Steps.ts"
 
 /** What a run is, beside the program that it executes. */
@@ -41,11 +42,14 @@ export interface StartedRun<A, E> {
   readonly result: Effect.Effect<A, E | RunFailure | FileLocked>
 }
 
-/** Goes on with a run that an earlier process left unfinished; answers true. */
+/** Goes on with a run that another process left unfinished; answers true. */
 export type GoOn = <A, I, E extends { readonly message: string }, R>(
   spec: RunSpec<A, I>,
   program: Effect.Effect<A, E, R>
 ) => Effect.Effect<true, RunStoreUnavailable, Exclude<R, Steps>>
+
+/** Finds out how to go on with a run, and does so; answers false when that is not possible. */
+export type TakeUp<R> = (left: StoredRun, goOn: GoOn) => Effect.Effect<boolean, RunStoreUnavailable, R>
 
 /**
  * The long programs of the service. They belong to the service and not to whoever asked for them: a caller that goes
@@ -75,15 +79,15 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   readonly cancel: (id: string) => Effect.Effect<Run, RunNotFound | RunEnded | RunStoreUnavailable>
   /** The run that a request with this idempotency key started within the last day. */
   readonly findByKey: (key: string) => Effect.Effect<Option.Option<KeyedRun>, RunStoreUnavailable>
+  /** Whether other processes carry runs out in the same store. */
+  readonly isShared: Effect.Effect<boolean, RunStoreUnavailable>
   /**
-   * Asks for each run that an earlier process left unfinished how to go on with it. One for which `how` answers false
+   * Asks for each run that another process, or an earlier one, left unfinished how to go on with it. One for which `how` answers false
    * is recorded as interrupted.
    */
-  readonly takeUp: <R>(
-    how: (left: StoredRun, goOn: GoOn) => Effect.Effect<boolean, RunStoreUnavailable, R>
-  ) => Effect.Effect<void, never, R>
+  readonly takeUp: <R>(how: TakeUp<R>) => Effect.Effect<void, never, R>
   /** Why runs cannot be recorded now; nothing when they can. */
   readonly trouble: Effect.Effect<Option.Option<RunStoreUnavailable>>
   /** What runs are recorded in and how many bytes it takes; fails when they cannot be recorded now. */
-  readonly checkStore: Effect.Effect<{ readonly store: string; readonly bytes: number }, RunStoreUnavailable>
+  readonly checkStore: Effect.Effect<StoreSize, RunStoreUnavailable>
 }>() {}

@@ -7,75 +7,72 @@ import {
   RunEnded,
   type RunFailure,
   RunInterrupted,
+  RunLeft,
   RunNotFound,
   ServiceStopping
 } from "../../schema/Run.ts"
 import { type FileLocked, Locks } from "../locks/Locks.ts"
-import { sameJson, scrubbedJson } from "../secrets/scrubbedJson.ts"
-import { secretsInUse } from "../secrets/secretsInUse.ts"
 import { Settings } from "../settings/Settings.ts"
+import { makeAttendance } from "./attend.ts"
 import { carryOut } from "./carryOut.ts"
+import { closeRun } from "./closeRun.ts"
 import { stepUnderWay } from "./describeEnd.ts"
+import { drainRuns } from "./drainRuns.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
+import { newRun } from "./newRun.ts"
 import { makeRunIds } from "./runId.ts"
 import { RunRequest } from "./RunRequest.ts"
-import { type GoOn, Runs, type RunSpec, type StartedRun } from "./Runs.ts"
-import { RunStore } from "./RunStore.ts"
+import { type GoOn, Runs, type RunSpec, type StartedRun, type TakeUp } from "./Runs.ts"
+import { keyTime, RunStore, type StoredRun } from "./RunStore.ts"
 import { runWorkflow } from "./runWorkflow.ts"
 import { makeRunWriter } from "./runWriter.ts"
 import { Steps } from "./Steps.ts"
+import { watchElsewhere } from "./watchElsewhere.ts"
 
-const keyMillis = Duration.toMillis("24 hours")
+const keyMillis = Duration.toMillis(keyTime)
 const cancelTimeout = Duration.seconds(2)
-// What a step may take that cannot be cut off any more when the drain time is over.
-const shutdownTimeout = Duration.seconds(3)
 
 const make = (drain: Duration.DurationInput) =>
   Effect.gen(function*() {
     const locks = yield* Locks
     const store = yield* RunStore
     const settings = yield* Settings
-    const secrets = Effect.provideService(secretsInUse, Settings, settings)
     const nextId = yield* makeRunIds
     const isStopping = yield* Ref.make(false)
     const live = new Map<string, LiveRun>()
     const liveNow = (id: string): Effect.Effect<Option.Option<Run>> =>
       Effect.suspend(() => Effect.transposeOption(Option.map(Option.fromNullable(live.get(id)), ({ now }) => now)))
-    const writer = yield* makeRunWriter(store, liveNow)
+    const heldNow = (id: string) =>
+      Effect.suspend(() =>
+        Effect.transposeOption(Option.map(Option.fromNullable(live.get(id)), ({ attempt, now }) =>
+          Effect.map(now, (run) => ({ run, attempt }))))
+      )
+    const takenFromHere = (id: string) =>
+      Effect.flatMap(heldNow(id), (held) => {
+        const run = live.get(id)
+        return run === undefined || Option.isNone(held)
+          ? Effect.void
+          : run.leave(new RunLeft({ id, kind: held.value.run.kind }))
+      })
+    const writer = yield* makeRunWriter(store, heldNow, takenFromHere)
+    const cancelHere = (run: LiveRun) =>
+      Effect.flatMap(run.now, (now) =>
+        Deferred.fail(run.stop, new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })))
+    const others = yield* makeAttendance(store, live, cancelHere)
+    // Runs that are being recorded, and those whose recording failed: whoever asked was told that none was started.
+    const said = yield* Ref.make("")
+    const starting = new Set<string>()
+    const refused = new Set<string>()
     const fibers = yield* FiberSet.make<unknown, unknown>()
     const resuming = new Set<string>()
     const goingOn = new Set<string>()
 
-    const interrupt = (run: LiveRun) =>
-      Effect.flatMap(run.now, (now) =>
-        Deferred.fail(
-          run.stop,
-          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: goingOn.has(run.id) })
-        ))
-    const sayAwaited = (run: LiveRun) =>
-      Effect.flatMap(run.now, ({ kind, subject }) => {
-        const what = subject.appName ?? subject.projectPath ?? run.id
-        return Effect.logInfo(`Waiting for the ${kind} of ${what} to finish. Ctrl-C once more stops at once`)
-      })
     // Registered after the set, so it runs before the set interrupts what is left.
     yield* Effect.addFinalizer(() =>
-      Effect.gen(function*() {
-        yield* Ref.set(isStopping, true)
-        const awaited = [...live.values()].filter(({ id }) => !resuming.has(id))
-        yield* Effect.forEach(awaited, sayAwaited, { discard: true })
-        yield* Effect.forEach([...live.values()].filter(({ id }) => resuming.has(id)), interrupt, { discard: true })
-        const drained = yield* FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(drain))
-        if (Option.isNone(drained)) {
-          yield* Effect.forEach([...live.values()], interrupt, { discard: true })
-          yield* FiberSet.awaitEmpty(fibers).pipe(
-            Effect.interruptible,
-            Effect.disconnect,
-            Effect.timeoutOption(shutdownTimeout)
-          )
-        }
-        yield* Effect.forEach([...live.values()], ({ log }) => log.close, { discard: true })
-        yield* writer.flush
-      })
+      Ref.set(isStopping, true).pipe(
+        Effect.zipRight(drainRuns({ live, fibers, resuming, goingOn, flush: writer.flush }, drain)),
+        Effect.zipRight(others.end)
+      )
     )
 
     const launch = <A, I, E extends { readonly message: string }, R>(
@@ -88,18 +85,25 @@ const make = (drain: Duration.DurationInput) =>
         const context = yield* Effect.context<Exclude<R, Steps>>()
         const result = yield* Deferred.make<A, E | RunFailure | FileLocked>()
         live.set(run.id, run)
-        if (spec.afterRestart === "resume") resuming.add(run.id)
-        if (spec.afterRestart !== "give up") goingOn.add(run.id)
+        if (spec.afterRestart === "resume") {
+          resuming.add(run.id)
+        }
+        if (spec.afterRestart !== "give up") {
+          goingOn.add(run.id)
+        }
         const own = Effect.mapInputContext(
           Effect.provideServiceEffect(program, Steps, run.steps),
-          (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) => Context.merge(context, workflow)
+          (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
+            Context.merge(context, workflow)
         )
         const ended = Effect.sync(() => {
           live.delete(run.id)
           resuming.delete(run.id)
           goingOn.delete(run.id)
         })
-        const carriedOut = carryOut(spec, own, { run, result, ended })
+        // One that ran when it was taken over has had its turn.
+        const turn = start.run.state === "running" ? Effect.void : others.turn(run.id)
+        const carriedOut = carryOut(spec, own, { run, result, turn, ended })
         yield* FiberSet.run(fibers, Effect.provideService(carriedOut, Locks, locks))
         return { run: start.run, result: Deferred.await(result) }
       })
@@ -111,34 +115,29 @@ const make = (drain: Duration.DurationInput) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function*() {
           yield* restore(store.ready)
-          if (yield* Ref.get(isStopping)) return yield* new ServiceStopping()
-          const asked = yield* RunRequest
-          const requestedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-          const run: Run = {
-            id: yield* nextId,
-            kind: spec.kind,
-            subject: spec.subject,
-            state: "queued",
-            requestedBy: asked.requestedBy,
-            requestedAt,
-            startedAt: null,
-            endedAt: null,
-            steps: [],
-            result: null,
-            error: null
+          yield* others.begin
+          if (yield* Ref.get(isStopping)) {
+            return yield* new ServiceStopping()
           }
-          // What holds a secret is not kept: another process cannot go on with such a run.
-          const request = sameJson(spec.request, scrubbedJson(spec.request, yield* secrets)) ? spec.request : null
-          yield* store.insert({
-            run,
-            request,
-            workflow: runWorkflow(spec.kind).name,
-            idempotency: asked.idempotency,
-            attempt: 1
-          })
-          const started = yield* launch(spec, program, { run, attempt: 1, kept: [] })
-          yield* asked.started(run)
-          return started satisfies StartedRun<A, unknown>
+          const asked = yield* RunRequest
+          const stored = yield* Effect.provideService(newRun(spec, yield* nextId), Settings, settings)
+          const { id } = stored.run
+          return yield* Effect.gen(function*() {
+            starting.add(id)
+            const used = yield* Effect.tapError(store.insert(stored), () =>
+              Effect.sync(() =>
+                refused.add(id)
+              ))
+            if (Option.isSome(used)) {
+              yield* asked.isUsed(used.value)
+              return yield* restore(Effect.never)
+            }
+            const started = yield* launch(spec, program, { run: stored.run, attempt: 1, kept: [] })
+            yield* asked.started(stored.run)
+            return started satisfies StartedRun<A, unknown>
+          }).pipe(Effect.ensuring(Effect.sync(() =>
+            starting.delete(id)
+          )))
         })
       )
 
@@ -147,6 +146,35 @@ const make = (drain: Duration.DurationInput) =>
         Option.isSome(run)
           ? Effect.succeed(run.value)
           : Effect.flatMap(store.find(id), Effect.mapError(() => new RunNotFound({ id }))))
+
+    const watch = (id: string, after: Option.Option<number>) =>
+      Effect.as(others.begin, watchElsewhere(store, id, after, others.changesOf(id)))
+
+    const takeUpOne = <R>(stored: StoredRun, how: TakeUp<R>) =>
+      Effect.gen(function*() {
+        const { run } = stored
+        // One whose end waits to be saved has ended, and one that is being recorded is on its way.
+        if (live.has(run.id) || starting.has(run.id) || writer.isWaiting(run.id)) return
+        const taken = yield* store.take({ id: run.id, attempt: stored.attempt })
+        if (Option.isNone(taken)) return
+        const attempt = taken.value
+        const goOn: GoOn = (spec, program) =>
+          Effect.gen(function*() {
+            yield* launch(spec, program, { run, attempt, kept: yield* store.steps(run.id) })
+            return true as const
+          })
+        // The steps of another version may not mean the same.
+        const isKnown = stored.workflow === runWorkflow(run.kind).name && !refused.has(run.id)
+        if (isKnown && (yield* how(stored, goOn))) return
+        const step = run.startedAt === null ? null : stepUnderWay(run)
+        yield* closeRun(
+          store,
+          run,
+          attempt,
+          "interrupted",
+          new RunInterrupted({ kind: run.kind, step, resumes: false })
+        )
+      }).pipe(Effect.uninterruptible)
 
     return Runs.of({
       start,
@@ -159,15 +187,20 @@ const make = (drain: Duration.DurationInput) =>
             (runs) => ({ runs, next })
           )),
       await: (id) =>
-        Effect.suspend(() => {
+        Effect.gen(function*() {
           const run = live.get(id)
-          return Effect.zipRight(run === undefined ? Effect.void : Deferred.await(run.ended), get(id))
+          if (run !== undefined) yield* Deferred.await(run.ended)
+          const now = yield* get(id)
+          if (isEnded(now.state) || !(yield* store.isShared)) return now
+          yield* Stream.runDrain(yield* watch(id, Option.none()))
+          return yield* get(id)
         }),
       events: (id, after) =>
         Effect.gen(function*() {
           const run = live.get(id)
           if (run !== undefined) return run.log.watch(after, run.now)
           const ended = yield* get(id)
+          if (!isEnded(ended.state) && (yield* store.isShared)) return yield* watch(id, after)
           const missed = Option.isSome(after) ? yield* store.events(id, after.value) : []
           const last = Math.max(Option.getOrElse(after, () => 0), missed.at(-1)?.id ?? 0)
           const data = JSON.stringify(ended)
@@ -183,49 +216,47 @@ const make = (drain: Duration.DurationInput) =>
           const now = yield* get(id)
           if (isEnded(now.state)) return yield* new RunEnded({ id, kind: now.kind, state: now.state })
           const run = live.get(id)
-          const cancelled = new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })
           if (run !== undefined) {
-            yield* Deferred.fail(run.stop, cancelled)
+            yield* cancelHere(run)
             yield* Effect.timeoutOption(Deferred.await(run.ended), cancelTimeout)
           } else {
-            const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-            const { message: error, status } = cancelled
-            yield* store.save({ ...now, state: "cancelled", endedAt, error: { status, error } })
+            const left = (yield* store.left).find((each) => each.run.id === id)
+            const taken = left === undefined ? Option.none() : yield* store.take({ id, attempt: left.attempt })
+            if (Option.isSome(taken)) {
+              yield* closeRun(
+                store,
+                now,
+                taken.value,
+                "cancelled",
+                new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })
+              )
+            } else {
+              yield* store.askToCancel(id)
+              yield* Effect.timeoutOption(Stream.runDrain(yield* watch(id, Option.none())), cancelTimeout)
+            }
           }
           return yield* get(id).pipe(Effect.catchTag("RunNotFound", () => Effect.succeed(now)))
         }),
       findByKey: (key) => Effect.flatMap(Clock.currentTimeMillis, (now) => store.findByKey(key, now - keyMillis)),
+      isShared: store.isShared,
       takeUp: (how) =>
         Effect.gen(function*() {
-          const left = yield* store.unfinished
-          yield* Effect.forEach(left.filter(({ run }) => !live.has(run.id)), (stored) =>
-            Effect.gen(function*() {
-              const { run } = stored
-              const goOn: GoOn = (spec, program) =>
-                Effect.gen(function*() {
-                  const attempt = yield* store.beginAttempt(run.id)
-                  yield* launch(spec, program, { run, attempt, kept: yield* store.steps(run.id) })
-                  return true as const
-                })
-              // The steps of another version may not mean the same.
-              const isKnown = stored.workflow === runWorkflow(run.kind).name
-              if (isKnown && (yield* how(stored, goOn))) return
-              const endedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-              const { message: error, status } = new RunInterrupted({
-                kind: run.kind,
-                step: run.startedAt === null ? null : stepUnderWay(run),
-                resumes: false
-              })
-              yield* store.save({ ...run, state: "interrupted", endedAt, error: { status, error } })
-            }).pipe(Effect.uninterruptible), { discard: true })
+          yield* others.begin
+          yield* writer.flush
+          yield* Effect.forEach(yield* store.left, (stored) => takeUpOne(stored, how), { discard: true })
         }).pipe(
-          Effect.catchTag("RunStoreUnavailable", ({ message }) => Effect.logWarning(message))
+          Effect.tap(() => Ref.set(said, "")),
+          Effect.catchTag("RunStoreUnavailable", ({ message }) =>
+            Effect.unlessEffect(
+              Effect.logWarning(message),
+              Effect.map(Ref.getAndSet(said, message), (before) => before === message)
+            ))
         ),
       trouble: writer.trouble,
       checkStore: Effect.gen(function*() {
-        const bytes = yield* store.check
+        const size = yield* store.check
         const trouble = yield* writer.trouble
-        return Option.isSome(trouble) ? yield* trouble.value : { store: store.name, bytes }
+        return Option.isSome(trouble) ? yield* trouble.value : size
       })
     })
   })

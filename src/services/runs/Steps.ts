@@ -1,4 +1,17 @@
-import { Clock, Context, Effect, Fiber, Layer, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
+import {
+  Clock,
+  Context,
+  Deferred,
+  Effect,
+  Fiber,
+  FiberRef,
+  Layer,
+  Option,
+  Ref,
+  type Schema,
+  type Stream,
+  SubscriptionRef
+} from "effect"
 import type { OutputStream, RunStep, StepProgress } from "../../schema/Run.ts"
 import type { Step, StepStatus } from "../../schema/Step.ts"
 import { withoutSecrets } from "../secrets/secretsInUse.ts"
@@ -41,9 +54,23 @@ export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isCancelled" |
   readonly progressed: (step: string, progress: StepProgress) => Effect.Effect<void>
 }
 
+/** What ends everything in the run that a fiber belongs to. */
+const leaving = FiberRef.unsafeMake(Option.none<Deferred.Deferred<never>>())
+
+/** Ends what is uncancellable in an effect too, once this fails: another process may be doing the same by then. */
+export const unlessLeft =
+  (isLeft: Deferred.Deferred<never>) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.locally(effect, leaving, Option.some(isLeft))
+
 /** Lets an effect come to its end whatever happens to the fiber that waits for it; its own time-outs still hold. */
 export const uncancellable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(effect)), Fiber.join))
+  Effect.flatMap(FiberRef.get(leaving), (left) => {
+    const whole = Option.match(left, {
+      onNone: () => effect,
+      onSome: (isLeft) => Effect.raceFirst(effect, Deferred.await(isLeft))
+    })
+    return Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(whole)), Fiber.join))
+  })
 
 const forgetful: StepsKeeper = {
   run: "-",

@@ -1,18 +1,21 @@
 import * as Workflow from "@effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
 import { Context, Deferred, Effect, Layer, Schema } from "effect"
-import { type RunFailure, RunInterrupted } from "../../schema/Run.ts"
+import { type RunFailure, RunInterrupted, RunLeft } from "../../schema/Run.ts"
 import { type FileLocked, Locks } from "../locks/Locks.ts"
 import { activityEngine } from "./activityEngine.ts"
 import { describeEnd } from "./describeEnd.ts"
 import type { LiveRun } from "./liveRun.ts"
 import type { RunSpec } from "./Runs.ts"
 import { RunFailed, runWorkflow } from "./runWorkflow.ts"
+import { unlessLeft } from "./Steps.ts"
 
 /** A run that is to be carried out, and who hears of its end. */
 interface Outcome<A, E> {
   readonly run: LiveRun
   readonly result: Deferred.Deferred<A, E | RunFailure | FileLocked>
+  /** Waits until no earlier run of its queue is left, in whichever process. */
+  readonly turn: Effect.Effect<void>
   /** Executed when its end is recorded, before anybody hears of it. */
   readonly ended: Effect.Effect<void>
 }
@@ -22,10 +25,10 @@ const execute = <A, I, E extends { readonly message: string }>(
   spec: RunSpec<A, I>,
   program: Effect.Effect<A, E, WorkflowEngine | WorkflowInstance>,
   locks: Locks["Type"],
-  { ended, result, run }: Outcome<A, E>
+  { ended, result, run, turn }: Outcome<A, E>
 ) =>
-  Effect.zipRight(run.begin, program).pipe(
-    locks.withLock(spec.key),
+  Effect.zipRight(turn, locks.withLock(spec.key)(Effect.zipRight(run.begin, program))).pipe(
+    unlessLeft(run.isLeft),
     Effect.raceFirst(Deferred.await(run.stop)),
     Effect.interruptible,
     Effect.onExit((exit) =>
@@ -38,7 +41,7 @@ const execute = <A, I, E extends { readonly message: string }>(
       })
     ),
     Effect.catchAll((error) =>
-      error instanceof RunInterrupted && error.resumes
+      error instanceof RunLeft || (error instanceof RunInterrupted && error.resumes)
         ? Effect.flatMap(WorkflowInstance, Workflow.suspend)
         : new RunFailed({ run: run.id })
     ),

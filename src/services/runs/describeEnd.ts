@@ -1,5 +1,5 @@
 import { Cause, Exit, Option, Predicate } from "effect"
-import { type Run, RunCancelled, RunInterrupted, type RunState } from "../../schema/Run.ts"
+import { type Run, RunCancelled, RunInterrupted, RunLeft, type RunState } from "../../schema/Run.ts"
 import type { RunOutcome } from "./liveRun.ts"
 
 /** The state that a run ends in, and its result or its error. `running` means that the next start goes on with it. */
@@ -58,6 +58,7 @@ export const describeEnd = <A, E extends { readonly message: string }>(
           if (error instanceof RunCancelled) {
             return failed("cancelled", new RunCancelled({ kind: run.kind, step: stepUnderWay(run), ...undoneBy(run) }))
           }
+          if (error instanceof RunLeft) return { state: run.state, outcome: {} }
           if (!(error instanceof RunInterrupted)) return failed("failed", error)
           return error.resumes ? { state: run.state, outcome: {} } : failed("interrupted", error)
         }

@@ -6,6 +6,7 @@ import {
   RunCancelled,
   type RunError,
   type RunInterrupted,
+  type RunLeft,
   type RunState,
   type RunStep,
   type RunStoreUnavailable
@@ -34,8 +35,15 @@ export interface LiveRun {
   /** The recorder of its steps, for the workflow that carries it out. */
   readonly steps: Effect.Effect<Steps["Type"], never, WorkflowEngine | WorkflowInstance>
   readonly log: EventLog
+  /** Keeps what it has printed and is not kept yet, for who watches from elsewhere. */
+  readonly keepOutput: Effect.Effect<void>
+  readonly attempt: number
   /** Fails the program at its next safe point. */
-  readonly stop: Deferred.Deferred<never, RunCancelled | RunInterrupted>
+  readonly stop: Deferred.Deferred<never, RunCancelled | RunInterrupted | RunLeft>
+  /** Ends it at once, also in the middle of a step: another process may go on with it. */
+  readonly leave: (why: RunLeft) => Effect.Effect<void>
+  /** Fails when it has been left. */
+  readonly isLeft: Deferred.Deferred<never>
   /** Completes when the program has ended. */
   readonly ended: Deferred.Deferred<void>
   readonly begin: Effect.Effect<void>
@@ -66,11 +74,13 @@ export const makeLiveRun = (
     const settings = yield* Settings
     const secrets = Effect.provideService(secretsInUse, Settings, settings)
     const { id } = start
+    const hold = { id, attempt }
     const current = yield* Ref.make(start)
     const log = yield* makeEventLog(attempt > 1 ? (attempt - 1) * idsOfAttempt : 0)
-    const output = yield* makeOutputLog(log, (events) => writer.events(id, events))
+    const output = yield* makeOutputLog(log, (events) => writer.events(hold, events))
     const now = Ref.get(current)
-    const stop = yield* Deferred.make<never, RunCancelled | RunInterrupted>()
+    const stop = yield* Deferred.make<never, RunCancelled | RunInterrupted | RunLeft>()
+    const isLeft = yield* Deferred.make<never>()
     const results = new Map(kept.map(({ result, step }) => [step, result]))
 
     const change = (how: (run: Run) => Run) =>
@@ -92,7 +102,7 @@ export const makeLiveRun = (
             ...run,
             steps: run.steps.map((each) => each.step === step ? { ...each, progress } : each)
           })),
-          log.add("progress", { step, ...progress })
+          Effect.zipRight(log.add("progress", { step, ...progress }), writer.later(id))
         ),
       output: output.add,
       isCancelled: Effect.flatMap(
@@ -112,16 +122,17 @@ export const makeLiveRun = (
     })
     const activities: ActivityStore = {
       recall: (step) => Effect.sync(() => resultOf(step)),
-      begin: (step) => writer.beginStep(id, step, stalled(step)),
+      begin: (step) => writer.beginStep(hold, step, stalled(step)),
       keep: (step, json) =>
         Effect.gen(function*() {
           // What holds a secret is not kept, so that step is performed again where it has to be.
           if (!sameJson(json, scrubbedJson(json, yield* secrets))) return
-          yield* writer.keepStep(id, step, json, stalled(step))
+          yield* writer.keepStep(hold, step, json, stalled(step))
         })
     }
     return {
       id,
+      attempt,
       now,
       activities,
       steps: Effect.contextWithEffect((workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
@@ -131,7 +142,10 @@ export const makeLiveRun = (
           }))
       ),
       log,
+      keepOutput: output.flush,
       stop,
+      leave: (why) => Effect.zipRight(Deferred.fail(stop, why), Effect.asVoid(Deferred.interrupt(isLeft))),
+      isLeft,
       ended: yield* Deferred.make<void>(),
       begin: Effect.gen(function*() {
         const startedAt = yield* timeNow

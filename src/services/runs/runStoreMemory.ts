@@ -1,6 +1,6 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
 import { isEnded, type Run, type RunEvent, type RunsQuery } from "../../schema/Run.ts"
-import { type KeptStep, RunStore, type StoredRun } from "./RunStore.ts"
+import { type Hold, type KeptStep, RunStore, RunTaken, type StoredRun } from "./RunStore.ts"
 
 const fits = ({ appName, before, kind, projectPath, serverId, state }: RunsQuery) => ({ id, subject, ...run }: Run) =>
   (kind === undefined || run.kind === kind) &&
@@ -22,16 +22,24 @@ const make = Effect.sync(() => {
     const others = (kept.get(id) ?? []).filter(({ step }) => step !== next.step)
     kept.set(id, [...others, next])
   }
+  /** What a process writes of a run that it still holds. */
+  const held = ({ attempt, id }: Hold, write: () => void) =>
+    Effect.suspend(() => runs.get(id)?.attempt === attempt ? Effect.sync(write) : new RunTaken({ id }))
   const newestFirst = () => [...runs.values()].sort((a, b) => (a.run.id < b.run.id ? 1 : -1))
   const forget = (id: string) => {
     for (const map of [runs, kept, events]) map.delete(id)
   }
   return RunStore.of({
-    name: "memory",
-    check: Effect.succeed(0),
+    check: Effect.succeed({ store: "memory", bytes: 0 }),
     ready: Effect.void,
-    insert: (stored) => Effect.sync(() => void runs.set(stored.run.id, stored)),
-    save: (run) => Effect.sync(() => change(run.id, (stored) => ({ ...stored, run }))),
+    isShared: Effect.succeed(false),
+    release: Effect.void,
+    changes: Stream.empty,
+    claim: Effect.succeed,
+    askToCancel: () => Effect.void,
+    cancelled: () => Effect.succeed([]),
+    insert: (stored) => Effect.as(Effect.sync(() => runs.set(stored.run.id, stored)), Option.none()),
+    save: (run, attempt) => held({ id: run.id, attempt }, () => change(run.id, (stored) => ({ ...stored, run }))),
     find: (id) => Effect.sync(() => Option.map(Option.fromNullable(runs.get(id)), ({ run }) => run)),
     list: (query) =>
       Effect.sync(() => {
@@ -51,16 +59,17 @@ const make = Effect.sync(() => {
           )[0]
         )
       ),
-    unfinished: Effect.sync(() => newestFirst().filter(({ run }) => !isEnded(run.state)).toReversed()),
-    beginAttempt: (id) =>
+    left: Effect.sync(() => newestFirst().filter(({ run }) => !isEnded(run.state)).toReversed()),
+    take: ({ attempt, id }) =>
       Effect.sync(() => {
-        change(id, (stored) => ({ ...stored, attempt: stored.attempt + 1 }))
-        return runs.get(id)?.attempt ?? 1
+        if (runs.get(id)?.attempt !== attempt) return Option.none()
+        change(id, (stored) => ({ ...stored, attempt: attempt + 1 }))
+        return Option.some(attempt + 1)
       }),
     steps: (id) => Effect.sync(() => kept.get(id) ?? []),
-    beginStep: (id, step) => Effect.sync(() => keep(id, { step, result: Option.none() })),
-    keepStep: (id, step, result) => Effect.sync(() => keep(id, { step, result: Option.some(result) })),
-    appendEvents: (id, more) => Effect.sync(() => void events.set(id, [...events.get(id) ?? [], ...more])),
+    beginStep: (hold, step) => held(hold, () => keep(hold.id, { step, result: Option.none() })),
+    keepStep: (hold, step, result) => held(hold, () => keep(hold.id, { step, result: Option.some(result) })),
+    appendEvents: (hold, more) => held(hold, () => void events.set(hold.id, [...events.get(hold.id) ?? [], ...more])),
     events: (id, after) => Effect.sync(() => (events.get(id) ?? []).filter((event) => event.id > after)),
     purge: (before, most) =>
       Effect.sync(() => {

@@ -1,7 +1,7 @@
 import { Duration, Effect, Option, Ref, Schedule } from "effect"
 import type { Scope } from "effect"
 import type { Run, RunEvent, RunStoreUnavailable } from "../../schema/Run.ts"
-import type { RunStore } from "./RunStore.ts"
+import type { Hold, RunStore, RunTaken } from "./RunStore.ts"
 
 const pause = Duration.millis(500)
 const retryTime = Duration.seconds(2)
@@ -9,53 +9,78 @@ const retryTime = Duration.seconds(2)
 /** Hears why a write has to wait. */
 type Stalled = (error: RunStoreUnavailable) => Effect.Effect<void>
 
+/** A run as it is now, and which attempt of it that is. */
+export interface HeldRun {
+  readonly run: Run
+  readonly attempt: number
+}
+
 /** Writes what becomes of runs. What cannot be written now is written as soon as it can be. */
 export interface RunWriter {
   /** Saves a run as it is now; waits for that, but not for long. */
   readonly now: (id: string) => Effect.Effect<void>
   /** Saves it before long. */
   readonly later: (id: string) => Effect.Effect<void>
-  readonly events: (id: string, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
-  /** A step begins, or has come to a result. Waits until that is written: nothing may be done that would be forgotten. */
-  readonly beginStep: (id: string, step: string, stalled: Stalled) => Effect.Effect<void>
-  readonly keepStep: (id: string, step: string, result: unknown, stalled: Stalled) => Effect.Effect<void>
+  readonly events: (hold: Hold, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
+  /**
+   * A step begins, or has come to a result. Waits until that is written: nothing may be done that would be forgotten.
+   * Is interrupted when another process has taken the run over.
+   */
+  readonly beginStep: (hold: Hold, step: string, stalled: Stalled) => Effect.Effect<void>
+  readonly keepStep: (hold: Hold, step: string, result: unknown, stalled: Stalled) => Effect.Effect<void>
   /** Why the last write failed; nothing while writes succeed. */
   readonly trouble: Effect.Effect<Option.Option<RunStoreUnavailable>>
+  /** Whether a run waits to be saved: the store does not know yet what has become of it. */
+  readonly isWaiting: (id: string) => boolean
   /** Saves all that waits to be saved, once. */
   readonly flush: Effect.Effect<void>
 }
 
-/** @param current the run of an id as it is now */
+/**
+ * @param current the run of an id as it is now
+ * @param taken hears of a run that another process has taken over
+ */
 export const makeRunWriter = (
   store: RunStore["Type"],
-  current: (id: string) => Effect.Effect<Option.Option<Run>>
+  current: (id: string) => Effect.Effect<Option.Option<HeldRun>>,
+  taken: (id: string) => Effect.Effect<void>
 ): Effect.Effect<RunWriter, never, Scope.Scope> =>
   Effect.gen(function*() {
     // By their ids; with a run that has ended, which nobody else has any more, as it was to be saved.
-    const waiting = new Map<string, Option.Option<Run>>()
+    const waiting = new Map<string, Option.Option<HeldRun>>()
     const trouble = yield* Ref.make(Option.none<RunStoreUnavailable>())
 
-    const watched = <A>(write: Effect.Effect<A, RunStoreUnavailable>) =>
+    const watched = <A>(write: Effect.Effect<A, RunStoreUnavailable | RunTaken>) =>
       write.pipe(
-        Effect.tapBoth({
-          onSuccess: () => Ref.set(trouble, Option.none()),
-          onFailure: (error) =>
-            Effect.flatMap(Ref.getAndSet(trouble, Option.some(error)), (before) =>
-              Option.isSome(before)
-                ? Effect.void
-                : Effect.logWarning(`${error.message}. It is tried again until it works`))
-        })
+        Effect.tap(() => Ref.set(trouble, Option.none())),
+        Effect.tapErrorTag("RunStoreUnavailable", (error) =>
+          Effect.flatMap(Ref.getAndSet(trouble, Option.some(error)), (before) =>
+            Option.isSome(before)
+              ? Effect.void
+              : Effect.logWarning(`${error.message}. It is tried again until it works`))),
+        Effect.tapErrorTag("RunTaken", ({ id }) => taken(id))
       )
-    const untilWritten = (write: Effect.Effect<void, RunStoreUnavailable>, stalled: Stalled): Effect.Effect<void> =>
-      Effect.orDie(Effect.retry(Effect.tapError(watched(write), stalled), Schedule.spaced(pause)))
+    const untilWritten = (
+      write: Effect.Effect<void, RunStoreUnavailable | RunTaken>,
+      stalled: Stalled
+    ): Effect.Effect<void> =>
+      watched(write).pipe(
+        Effect.tapErrorTag("RunStoreUnavailable", stalled),
+        Effect.catchTag("RunTaken", () => Effect.interrupt),
+        Effect.retry(Schedule.spaced(pause)),
+        Effect.orDie
+      )
 
     const save = (id: string) =>
       Effect.gen(function*() {
         const unsaved = Option.flatten(Option.fromNullable(waiting.get(id)))
         waiting.delete(id)
-        const run = Option.orElse(yield* current(id), () => unsaved)
-        if (Option.isNone(run)) return
-        yield* Effect.tapError(watched(store.save(run.value)), () => Effect.sync(() => waiting.set(id, run)))
+        const now = Option.orElse(yield* current(id), () => unsaved)
+        if (Option.isNone(now)) return
+        yield* watched(store.save(now.value.run, now.value.attempt)).pipe(
+          Effect.tapErrorTag("RunStoreUnavailable", () => Effect.sync(() => waiting.set(id, now))),
+          Effect.catchTag("RunTaken", () => Effect.void)
+        )
       })
 
     const flush = Effect.suspend(() =>
@@ -67,10 +92,11 @@ export const makeRunWriter = (
       now: (id) =>
         Effect.retry(save(id), Schedule.spaced("100 millis").pipe(Schedule.upTo(retryTime))).pipe(Effect.ignore),
       later: (id) => Effect.sync(() => void waiting.set(id, waiting.get(id) ?? Option.none())),
-      events: (id, events) => Effect.ignore(watched(store.appendEvents(id, events))),
-      beginStep: (id, step, stalled) => untilWritten(store.beginStep(id, step), stalled),
-      keepStep: (id, step, result, stalled) => untilWritten(store.keepStep(id, step, result), stalled),
+      events: (hold, events) => Effect.ignore(watched(store.appendEvents(hold, events))),
+      beginStep: (hold, step, stalled) => untilWritten(store.beginStep(hold, step), stalled),
+      keepStep: (hold, step, result, stalled) => untilWritten(store.keepStep(hold, step, result), stalled),
       trouble: Ref.get(trouble),
+      isWaiting: (id) => waiting.has(id),
       flush
     }
   })

@@ -6,6 +6,15 @@ import { holdsReferences, type SettingsDocument } from "./settingsDocument.ts"
 import type { Snapshot } from "./SettingsStore.ts"
 import type { tokenReader } from "./storedTokens.ts"
 
+/** The password of a database's address, as it stands there and as it is meant: what refuses it may repeat either. */
+const passwordsIn = (address: Redacted.Redacted): Secrets => {
+  const written = /^[^:]+:\/\/[^:@/]*:([^@/]+)@|[?&]password=([^&]+)/.exec(Redacted.value(address))
+  const password = written?.[1] ?? written?.[2]
+  if (password === undefined) return []
+  const meant = new URLSearchParams(`p=${password.replaceAll("+", "%2B")}`).get("p")
+  return [password, meant ?? password].map((text) => Redacted.make(text))
+}
+
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
 interface Read {
@@ -40,7 +49,16 @@ export const makeSecrets = (
           (name) => Effect.map(Effect.option(find(document, name)), Option.flatten)
         )
         const ofServers = yield* Effect.forEach(document.servers, (stored, index) => servers.secrets({ stored, index }))
-        return [...named.flatMap(Option.toArray), ...ofServers.flat(), ...yield* tokens.secrets(document.tokens)]
+        const passwords = yield* Effect.map(
+          Effect.option(find(document, "state.url")),
+          (url) => Option.match(Option.flatten(url), { onNone: () => [], onSome: passwordsIn })
+        )
+        return [
+          ...named.flatMap(Option.toArray),
+          ...passwords,
+          ...ofServers.flat(),
+          ...yield* tokens.secrets(document.tokens)
+        ]
       })
 
     return Effect.gen(function*() {

@@ -1,94 +1,61 @@
-import { Clock, Deferred, Duration, Effect, Layer, Option, Ref, Schedule, Scope } from "effect"
-import { type Run, RunStoreUnavailable } from "../../schema/Run.ts"
+import { Duration, Effect, Layer, Option, Ref, Scope } from "effect"
+import { RunStoreUnavailable } from "../../schema/Run.ts"
+import { Instance } from "../runs/Instance.ts"
+import { lazyRunStore } from "../runs/lazyRunStore.ts"
 import { RunStore } from "../runs/RunStore.ts"
 import { Settings } from "../settings/Settings.ts"
-import { type HolderNote, holderOf, noteHolder } from "./storeHolder.ts"
+import { makeRunStoreIn } from "./embeddedRunStore.ts"
+import { purging } from "./purging.ts"
 
-const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
+const openTimeout = Duration.seconds(15)
 
-type Opened = Omit<RunStore["Type"], "ready">
-
-/** The most runs that have ended and are kept, whatever their age. */
-const mostKept = 10_000
-const purgePause = Duration.hours(6)
-const reopenPause = Duration.seconds(2)
+const misled = (reason: string) =>
+  new RunStoreUnavailable({
+    store: "what state.url of the settings names",
+    reason: `${reason}. Correct it, and ask again`
+  })
 
 /**
- * Runs in an embedded database beside the settings file. It is opened when it is first asked for, beside everything else:
- * the service answers meanwhile.
- * @param openTimeout how long a call waits for the file to be opened, which another process may still have
+ * Runs in the database of `state.url`, and without that in one beside the settings file. Which it is is looked up with the
+ * first use, and stays for as long as the process. Settings that cannot be read never mean the file: others may go on
+ * with the same runs.
  */
-export const runStoreIn = (
-  file: string,
-  openTimeout: Duration.DurationInput
-): Layer.Layer<RunStore, never, Settings> =>
+export const runStoreLive = (file: string): Layer.Layer<RunStore, never, Settings | Instance> =>
   Layer.scoped(
     RunStore,
     Effect.gen(function*() {
       const settings = yield* Settings
+      const instance = yield* Instance
       const scope = yield* Effect.scope
-      const opened = yield* Deferred.make<Opened>()
-      const isWanted = yield* Ref.make(false)
-      const hindrance = yield* Ref.make(usedBy("another Berth"))
-      const note = yield* Deferred.make<HolderNote>()
-      const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
+      const chosen = yield* Ref.make(Option.none<RunStore["Type"]>())
+      const choice = yield* Effect.makeSemaphore(1)
 
-      const purge = Effect.gen(function*() {
-        const store = yield* Deferred.await(opened)
-        const keep = yield* Effect.orElseSucceed(settings.get("runs.keep"), () => Duration.days(90))
-        const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(keep)
-        yield* Effect.ignore(store.purge(before, mostKept))
-      })
-      const waiting = Effect.gen(function*() {
-        const holder = yield* holderOf(file)
-        const words = usedBy(
-          Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
+      const shared = Effect.gen(function*() {
+        const url = yield* settings.find("state.url")
+        if (Option.isNone(url)) return Option.none()
+        const takeOver = yield* settings.get("state.takeOver")
+        // Who has no such database does not load what it takes.
+        const { makePgRunStore } = yield* Effect.promise(() => import("./postgres/pgRunStore.ts"))
+        const { description, id } = instance
+        const store = yield* makePgRunStore(url.value, { id, description, takeOver })
+        yield* Effect.forkScoped(purging(store, settings))
+        return Option.some(store)
+      }).pipe(Effect.mapError(({ message }) => misled(message)))
+      const choose = Effect.gen(function*() {
+        const before = yield* Ref.get(chosen)
+        if (Option.isSome(before)) return before.value
+        const store = yield* Effect.flatMap(
+          shared,
+          Option.match({ onNone: () => makeRunStoreIn(file, openTimeout), onSome: Effect.succeed })
         )
-        if ((yield* Ref.getAndSet(hindrance, words)) === words) return
-        if (Option.isSome(holder)) yield* Effect.logWarning(`Waiting for another berth: ${holder.value}`)
-      })
-      // What it takes is loaded with the first use: it has parts in machine code.
-      const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
-      const open = Effect.gen(function*() {
-        const [{ openState }, { reasonOf }] = yield* load
-        const store = yield* openState(file, waiting).pipe(
-          Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
-          Effect.retry(Schedule.spaced(reopenPause)),
-          Effect.orDie
-        )
-        yield* Deferred.succeed(note, yield* noteHolder(file))
-        yield* Deferred.succeed(opened, store)
-        yield* Effect.repeat(purge, Schedule.spaced(purgePause))
-      })
-      const wanted = Effect.whenEffect(
-        Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
-        Ref.modify(isWanted, (before) => [!before, true])
+        yield* Ref.set(chosen, Option.some(store))
+        return store
+      }).pipe(
+        Effect.provideService(Settings, settings),
+        Effect.provideService(Scope.Scope, scope),
+        Effect.uninterruptible,
+        choice.withPermits(1)
       )
-      const opening = Effect.gen(function*() {
-        yield* Effect.uninterruptible(wanted)
-        const store = yield* Effect.timeoutOption(Deferred.await(opened), openTimeout)
-        if (Option.isSome(store)) return store.value
-        return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
-      })
-      const using = <A>(use: (store: Opened) => Effect.Effect<A, RunStoreUnavailable>) => Effect.flatMap(opening, use)
-
-      return RunStore.of({
-        name: file,
-        ready: Effect.asVoid(opening),
-        insert: (stored) => using((store) => Effect.zipLeft(store.insert(stored), changed(stored.run))),
-        save: (run) => using((store) => Effect.zipLeft(store.save(run), changed(run))),
-        find: (id) => using((store) => store.find(id)),
-        list: (query) => using((store) => store.list(query)),
-        findByKey: (key, since) => using((store) => store.findByKey(key, since)),
-        unfinished: using((store) => store.unfinished),
-        beginAttempt: (id) => using((store) => store.beginAttempt(id)),
-        steps: (id) => using((store) => store.steps(id)),
-        beginStep: (id, step) => using((store) => store.beginStep(id, step)),
-        keepStep: (id, step, result) => using((store) => store.keepStep(id, step, result)),
-        appendEvents: (id, events) => using((store) => store.appendEvents(id, events)),
-        events: (id, after) => using((store) => store.events(id, after)),
-        check: using((store) => store.check),
-        purge: (before, most) => using((store) => store.purge(before, most))
-      })
+      return lazyRunStore(choose)
     })
   )

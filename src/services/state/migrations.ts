@@ -42,8 +42,14 @@ const workflows = Effect.gen(function*() {
   yield* sql`UPDATE runs SET workflow = kind || '/v1'`
 })
 
+// Runs of before were in no queue but the locks of their process.
+const queues = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE runs ADD COLUMN queue TEXT NOT NULL DEFAULT ''`
+})
+
 /** Brings the tables of a database to what this version needs: forward only, each step once. */
 export const migrate = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_runs": runs, "0002_workflows": workflows }),
+  loader: Migrator.fromRecord({ "0001_runs": runs, "0002_workflows": workflows, "0003_queues": queues }),
   table: "migrations"
 })

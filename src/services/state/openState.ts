@@ -3,11 +3,11 @@ import { SqlError } from "@effect/sql/SqlError"
 import { Clock, Effect, Exit, Schedule, Scope } from "effect"
 import { mkdir, open, rename } from "node:fs/promises"
 import { dirname } from "node:path"
-import { RunStoreUnavailable } from "../../schema/Run.ts"
 import type { RunStore } from "../runs/RunStore.ts"
 import { makeLibsqlClient } from "./libsqlClient.ts"
+import { libsqlDialect } from "./libsqlDialect.ts"
 import { migrate } from "./migrations.ts"
-import { isBusy, isDamage, reasonOf } from "./sqlReason.ts"
+import { isBusy, isDamage } from "./sqlReason.ts"
 import { makeSqlRunStore } from "./sqlRunStore.ts"
 
 const call = <A>(run: () => Promise<A>) =>
@@ -57,15 +57,6 @@ const setAside = (file: string) =>
     yield* Effect.logWarning(`${file} was damaged. It is kept as ${aside}, and the history of runs begins anew`)
   })
 
-/** Writes a number that nothing reads into the head of the file, and answers how many bytes there are. */
-const checkFile = (file: string, client: SqlClient.SqlClient) =>
-  Effect.gen(function*() {
-    yield* client`PRAGMA user_version = 0`
-    const [size] = yield* client<{ readonly bytes: number }>`
-      SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()`
-    return size?.bytes ?? 0
-  }).pipe(Effect.mapError((error) => new RunStoreUnavailable({ store: file, reason: reasonOf(error) })))
-
 /**
  * Opens the store of runs in a file, which is this process's until the scope closes. A file that is damaged is set aside
  * and a new one begun; one that another process has is waited for.
@@ -83,6 +74,5 @@ export const openState = (
       Effect.tapError((error) => isBusy(error) ? waiting : Effect.void),
       Effect.retry({ while: isBusy, schedule: Schedule.spaced("200 millis") })
     )
-    const store = yield* Effect.provideService(makeSqlRunStore(file), SqlClient.SqlClient, client)
-    return { ...store, check: checkFile(file, client) }
+    return yield* Effect.provideService(makeSqlRunStore(libsqlDialect(file, client)), SqlClient.SqlClient, client)
   })

@@ -71,8 +71,8 @@ describe("the store of runs", () => {
       const unavailable = new RunStoreUnavailable({ store: "memory", reason: "the disk is full" })
       const flaky = RunStore.of({
         ...store,
-        check: Effect.succeed(8_192),
-        save: (run) => Effect.if(full, { onTrue: () => unavailable, onFalse: () => store.save(run) })
+        check: Effect.succeed({ store: "memory", bytes: 8_192 }),
+        save: (run, attempt) => Effect.if(full, { onTrue: () => unavailable, onFalse: () => store.save(run, attempt) })
       })
       const { runs } = yield* processOver(Layer.succeed(RunStore, flaky))
       expect(yield* runs.checkStore).toEqual({ store: "memory", bytes: 8_192 })
@@ -109,7 +109,8 @@ describe("Runs", () => {
           Effect.provideService(runs.run(spec("deploy"), slow), RunRequest, {
             requestedBy: { door: "http", name: "ann" },
             idempotency: Option.none(),
-            started: (run) => Effect.asVoid(Deferred.succeed(told, run))
+            started: (run) => Effect.asVoid(Deferred.succeed(told, run)),
+            isUsed: () => Effect.void
           })
         )
         yield* settle
@@ -368,6 +369,7 @@ describe("Runs", () => {
             },
             request: {},
             workflow: "upsert/v0",
+            queue: "",
             idempotency: Option.none(),
             attempt: 1
           })),

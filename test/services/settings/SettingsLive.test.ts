@@ -67,6 +67,20 @@ describe("SettingsLive", () => {
         expect(yield* settings.get("projects.root")).toBe((yield* Path.Path).join(homedir(), "p"))
       }))
 
+    it.scoped("takes the address of a database for a secret, and its password, however it is written", () =>
+      Effect.gen(function*() {
+        const { settings, write } = yield* settingsWorkshop()
+        const secrets = Effect.map(settings.secrets, (all) => all.map(Redacted.value))
+        const address = "postgres://ann:pass%2Bword@db/berth"
+        yield* write(`state: { url: "${address}" }\n`)
+        expect(yield* secrets).toEqual([address, "pass%2Bword", "pass+word"])
+        const other = "postgres://ann@/berth?host=/run&password=pass-word"
+        yield* write(`state: { url: "${other}" }\n`)
+        expect(yield* secrets).toEqual([other, "pass-word", "pass-word"])
+        yield* write("state: { url: \"postgres://ann@db/berth\" }\n")
+        expect(yield* secrets).toEqual(["postgres://ann@db/berth"])
+      }))
+
     it.scoped("sees every change, however quick and alike", () =>
       Effect.gen(function*() {
         const { file, fs, settings, write } = yield* settingsWorkshop()

@@ -26,6 +26,11 @@ describe("settingsDocument", () => {
       "http: { hosts: ['${env:H}'] }\nplatform: { url: 'http://${env:H}/api' }\n"
     ],
     ["numbers where texts belong", "token: 12345\ngitHost:\n  owner: 42\n  sshPort: \"2222\"\n"],
+    [
+      "addresses of databases",
+      "state: { url: 'postgres://u:p%40w@db.example.com:5432/berth?sslmode=require', takeOver: 3 seconds }\n"
+    ],
+    ["an address of a socket", "state: { url: 'postgresql://u:p@/berth?host=/run/postgresql' }\n"],
     ["durations", "platform:\n  timeout: 20 seconds\nbuild:\n  timeout: 5 minutes\n"],
     ["a server with a number for an id", server.replace("id: a", "id: 1700000000000")],
     [
@@ -41,7 +46,7 @@ describe("settingsDocument", () => {
   const refusals: ReadonlyArray<readonly [text: string, message: string]> = [
     [
       "a: 1",
-      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, mcp, http, servers"
+      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, state, mcp, http, servers"
     ],
     [
       "\nplatform:\n  urll: x\n",
@@ -60,10 +65,18 @@ describe("settingsDocument", () => {
     ["platform:\n  timeout: \"30\"", ":2: platform.timeout must have a unit: write \"30 seconds\""],
     [
       "plattform:\n  url: x\n",
-      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, mcp, http, servers"
+      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, state, mcp, http, servers"
     ],
     ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
     ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
+    ...["mysql://u:secret@h/d", "postgres://u:secret@h", "postgres://u:secret@h:5432/", "secret"].map((url) =>
+      [
+        `state: { url: '${url}' }`,
+        ":1: state.url must be an address like postgres://user:password@db.example.com:5432/berth"
+      ] as const
+    ),
+    ["state: { takeOver: 2 seconds }", ":1: state.takeOver must be 3 seconds at least, and an hour at most"],
+    ["state: { takeOver: 2 hours }", ":1: state.takeOver must be 3 seconds at least, and an hour at most"],
     ["http:\n  hosts: a", ":2: http.hosts must be a list of strings"],
     ["http:\n  hosts: [a, {b: c}]", ":2: http.hosts contains an item that is not a string"],
     ["http:\n  hosts:\n    - a\n    -\n", ":4: http.hosts contains an item that is not a string"],

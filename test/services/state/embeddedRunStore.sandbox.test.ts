@@ -3,36 +3,13 @@ import { Context, type Duration, Effect, Exit, Layer, Option, Scope } from "effe
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Run } from "../../../src/schema/Run.ts"
 import { RunStore } from "../../../src/services/runs/RunStore.ts"
 import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
-import { runStoreIn } from "../../../src/services/state/RunStoreLive.ts"
+import { runStoreIn } from "../../../src/services/state/embeddedRunStore.ts"
 import { holderOf } from "../../../src/services/state/storeHolder.ts"
+import { behaves, stored, storedRun as run } from "../../fixtures/storedRuns.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
-
-const since = Date.now()
-const run = (number: number, given: Partial<Run> = {}): Run => ({
-  id: `run${String(number).padStart(6, "0")}`,
-  kind: "deploy",
-  subject: { serverId: "1", projectPath: "/srv/shop" },
-  state: "succeeded",
-  requestedBy: { door: "http", name: "ann" },
-  requestedAt: new Date(since + number * 1_000).toISOString(),
-  startedAt: null,
-  endedAt: null,
-  steps: [],
-  result: null,
-  error: null,
-  ...given
-})
-const stored = (run: Run, key?: string) => ({
-  run,
-  request: { projectPath: "/srv/shop" },
-  workflow: "deploy/v1",
-  idempotency: Option.map(Option.fromNullable(key), (key) => ({ key, digest: "d" })),
-  attempt: 1
-})
 
 /** Uses the store of a file for a while; afterwards the file is free again. */
 const using = <A, E>(
@@ -49,52 +26,6 @@ const using = <A, E>(
       ),
     (scope) => Scope.close(scope, Exit.void)
   )
-
-const behaves = (store: RunStore["Type"]) =>
-  Effect.gen(function*() {
-    for (const number of [1, 2, 3, 4, 5]) {
-      yield* store.insert(
-        stored(run(number, number === 3 ? { kind: "upsert", state: "running", subject: { appName: "a" } } : {}))
-      )
-    }
-    const ids = (runs: ReadonlyArray<Run>) => runs.map(({ id }) => Number(id.slice(3)))
-    const page = yield* store.list({ limit: 2 })
-    expect([ids(page.runs), page.next]).toEqual([[5, 4], run(4).id])
-    expect(ids((yield* store.list({ before: run(4).id })).runs)).toEqual([3, 2, 1])
-    expect(ids((yield* store.list({ kind: "upsert", appName: "a", state: "running" })).runs)).toEqual([3])
-    expect(ids((yield* store.list({ serverId: "1", projectPath: "/srv/shop" })).runs)).toEqual([5, 4, 2, 1])
-    expect((yield* store.list({ serverId: "' OR 1 = 1 --" })).runs).toEqual([])
-
-    yield* store.beginStep(run(3).id, "sync")
-    yield* store.keepStep(run(3).id, "sync", { uuid: "u" })
-    yield* store.beginStep(run(3).id, "env")
-    expect(yield* store.steps(run(3).id)).toEqual([
-      { step: "sync", result: Option.some({ uuid: "u" }) },
-      { step: "env", result: Option.none() }
-    ])
-    expect(yield* store.unfinished).toMatchObject([{
-      run: { id: run(3).id },
-      workflow: "deploy/v1",
-      request: { projectPath: "/srv/shop" }
-    }])
-    expect(yield* store.beginAttempt(run(3).id)).toBe(2)
-    yield* store.save(run(3, { state: "failed", error: { status: 500, error: "no" } }))
-    expect(yield* store.unfinished).toEqual([])
-    expect(yield* store.find(run(3).id)).toMatchObject(Option.some({ state: "failed", error: { error: "no" } }))
-
-    yield* store.insert(stored(run(7), "key"))
-    expect(yield* store.findByKey("key", since + 7_000)).toMatchObject(
-      Option.some({ digest: "d", run: { id: run(7).id } })
-    )
-    expect(yield* store.findByKey("key", since + 7_001)).toEqual(Option.none())
-    const event = (id: number) => ({ id, event: "output", data: `{"text":"${id}"}` }) as const
-    yield* store.appendEvents(run(7).id, [event(1), event(2)])
-    expect(yield* store.events(run(7).id, 1)).toEqual([event(2)])
-
-    yield* store.purge(since + 2_000, 3)
-    expect(ids((yield* store.list({})).runs)).toEqual([7, 5, 4])
-    expect(yield* store.steps(run(3).id)).toEqual([])
-  })
 
 describe("runs in memory", () => {
   it.effect("are kept, found and purged", () => Effect.flatMap(RunStore, behaves).pipe(Effect.provide(RunStoreMemory)))
@@ -148,7 +79,7 @@ describe("runs in a file", () => {
           expect(yield* holderOf(file)).toEqual(
             Option.some(`deploy of a1, deploy of a2, deploy of a3, 2 more, process ${process.pid}`)
           )
-          yield* Effect.forEach(many.slice(1), (run) => store.save({ ...run, state: "failed" }))
+          yield* Effect.forEach(many.slice(1), (run) => store.save({ ...run, state: "failed" }, 1))
           expect(yield* holderOf(file)).toEqual(Option.some(`deploy of a1, process ${process.pid}`))
         }))
       const { pid } = spawnSync(process.execPath, ["--version"])
@@ -190,7 +121,7 @@ describe("runs in a file", () => {
           yield* store.insert(stored(run(1)))
           const contents = () => readdirSync(directory).map((name) => readFileSync(join(directory, name), "base64"))
           const before = contents()
-          const bytes = yield* store.check
+          const { bytes } = yield* store.check
           expect(bytes).toBeGreaterThan(4_096)
           expect(contents()).not.toEqual(before)
           expect((yield* store.list({})).runs).toHaveLength(1)

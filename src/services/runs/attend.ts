@@ -1,0 +1,92 @@
+import { Chunk, Deferred, Effect, PubSub, Queue, Ref, Stream } from "effect"
+import type { Scope } from "effect"
+import { RunLeft } from "../../schema/Run.ts"
+import type { LiveRun } from "./liveRun.ts"
+import type { RunStore } from "./RunStore.ts"
+
+/** What the processes that share a store of runs have to do with each other, as one of them sees it. */
+export interface Attendance {
+  /** Begins to heed what the others do, unless that was begun before. */
+  readonly begin: Effect.Effect<void>
+  /** Tells the others, if there may be any, that nothing of this process is under way any more. */
+  readonly end: Effect.Effect<void>
+  /** Waits until a run that is queued may begin. */
+  readonly turn: (id: string) => Effect.Effect<void>
+  /** Tells at once, and whenever something of a run may have changed in the store. */
+  readonly changesOf: (id: string) => Stream.Stream<void>
+}
+
+const told = (id: string) => (changes: Queue.Dequeue<string>) =>
+  Stream.fromQueue(changes).pipe(
+    Stream.filter((changed) => changed === id || changed === ""),
+    Stream.as(undefined),
+    Stream.prepend(Chunk.of(undefined))
+  )
+
+/**
+ * @param live the runs that this process carries out
+ * @param cancel cancels one of them
+ */
+export const makeAttendance = (
+  store: RunStore["Type"],
+  live: ReadonlyMap<string, LiveRun>,
+  cancel: (run: LiveRun) => Effect.Effect<void>
+): Effect.Effect<Attendance, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const isBegun = yield* Ref.make(false)
+    const waiting = new Map<string, Deferred.Deferred<void>>()
+    const wakes = yield* Queue.sliding<void>(1)
+    const changes = yield* PubSub.sliding<string>(256)
+
+    const leave = (run: LiveRun) => Effect.flatMap(run.now, ({ id, kind }) => run.leave(new RunLeft({ id, kind })))
+    const leaveAll = Effect.suspend(() => Effect.forEach([...live.values()], leave, { discard: true }))
+    const grant = Effect.gen(function*() {
+      if (waiting.size === 0) return
+      for (const id of yield* store.claim([...waiting.keys()])) {
+        const turn = waiting.get(id)
+        if (turn !== undefined) yield* Deferred.succeed(turn, undefined)
+      }
+    })
+    const heedCancels = Effect.gen(function*() {
+      if (live.size === 0) return
+      for (const id of yield* store.cancelled([...live.keys()])) {
+        const run = live.get(id)
+        if (run !== undefined) yield* cancel(run)
+      }
+    })
+    const look = Effect.zipRight(Effect.ignore(grant), Effect.ignore(heedCancels))
+    const keepOutput = Effect.suspend(() =>
+      Effect.forEach([...live.values()], (run) => run.keepOutput, { discard: true })
+    )
+
+    const hear = Stream.runForEach(store.changes, (change) => {
+      if (change.what === "lost") return leaveAll
+      const tell = PubSub.publish(changes, "id" in change ? change.id : "")
+      if (change.what === "data") return tell
+      return Effect.zipRight(tell, Queue.offer(wakes, undefined))
+    })
+    const begin = Effect.all([
+      Effect.forkIn(hear, scope),
+      Effect.forkIn(Effect.forever(Effect.zipRight(Queue.take(wakes), look)), scope),
+      Effect.forkIn(Effect.forever(Effect.zipRight(Effect.sleep("1 second"), keepOutput)), scope)
+    ], { discard: true })
+
+    return {
+      begin: yield* Effect.once(Effect.interruptible(Effect.zipRight(Ref.set(isBegun, true), begin))),
+      // A store that was never used is not opened for this.
+      end: Effect.ignore(
+        Effect.whenEffect(store.release, Effect.map(Ref.get(isBegun), (begun) => begun && live.size === 0))
+      ),
+      turn: (id) =>
+        Effect.gen(function*() {
+          const mine = yield* Deferred.make<void>()
+          yield* Effect.acquireUseRelease(
+            Effect.sync(() => waiting.set(id, mine)),
+            () => Effect.zipRight(Effect.ignore(grant), Deferred.await(mine)),
+            () => Effect.sync(() => waiting.delete(id))
+          )
+        }),
+      changesOf: (id) => Stream.unwrapScoped(Effect.map(PubSub.subscribe(changes), told(id)))
+    }
+  })

@@ -1,0 +1,76 @@
+import { Deferred, Duration, Effect, Layer, Option, Ref, Schedule, Scope } from "effect"
+import { type Run, RunStoreUnavailable } from "../../schema/Run.ts"
+import { lazyRunStore } from "../runs/lazyRunStore.ts"
+import { RunStore } from "../runs/RunStore.ts"
+import { Settings } from "../settings/Settings.ts"
+import { purging } from "./purging.ts"
+import { type HolderNote, holderOf, noteHolder } from "./storeHolder.ts"
+
+const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
+
+type Opened = Omit<RunStore["Type"], "ready">
+
+const reopenPause = Duration.seconds(2)
+
+/**
+ * Runs in an embedded database beside the settings file. It is opened when it is first asked for, beside everything else:
+ * the service answers meanwhile.
+ * @param openTimeout how long a call waits for the file to be opened, which another process may still have
+ */
+export const makeRunStoreIn = (
+  file: string,
+  openTimeout: Duration.DurationInput
+): Effect.Effect<RunStore["Type"], never, Settings | Scope.Scope> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const scope = yield* Effect.scope
+    const opened = yield* Deferred.make<Opened>()
+    const isWanted = yield* Ref.make(false)
+    const hindrance = yield* Ref.make(usedBy("another Berth"))
+    const note = yield* Deferred.make<HolderNote>()
+    const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
+
+    const waiting = Effect.gen(function*() {
+      const holder = yield* holderOf(file)
+      const words = usedBy(
+        Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
+      )
+      if ((yield* Ref.getAndSet(hindrance, words)) === words) return
+      if (Option.isSome(holder)) yield* Effect.logWarning(`Waiting for another berth: ${holder.value}`)
+    })
+    // What it takes is loaded with the first use: it has parts in machine code.
+    const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
+    const open = Effect.gen(function*() {
+      const [{ openState }, { reasonOf }] = yield* load
+      const store = yield* openState(file, waiting).pipe(
+        Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
+        Effect.retry(Schedule.spaced(reopenPause)),
+        Effect.orDie
+      )
+      yield* Deferred.succeed(note, yield* noteHolder(file))
+      yield* Deferred.succeed(opened, store)
+      yield* purging(store, settings)
+    })
+    const wanted = Effect.whenEffect(
+      Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
+      Ref.modify(isWanted, (before) => [!before, true])
+    )
+    const opening = Effect.gen(function*() {
+      yield* Effect.uninterruptible(wanted)
+      const store = yield* Effect.timeoutOption(Deferred.await(opened), openTimeout)
+      if (Option.isSome(store)) return store.value
+      return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
+    })
+    const store = lazyRunStore(opening)
+    return {
+      ...store,
+      insert: (stored) => Effect.zipLeft(store.insert(stored), changed(stored.run)),
+      save: (run, attempt) => Effect.zipLeft(store.save(run, attempt), changed(run))
+    }
+  })
+
+/** The same as a layer, whatever the settings say. */
+export const runStoreIn = (
+  file: string,
+  openTimeout: Duration.DurationInput
+): Layer.Layer<RunStore, never, Settings> => Layer.scoped(RunStore, makeRunStoreIn(file, openTimeout))

@@ -1,0 +1,104 @@
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { Data, Duration, Effect } from "effect"
+import type { Stream } from "effect"
+import { RunStoreUnavailable } from "../../../schema/Run.ts"
+import { keyTime, type RunChange } from "../../runs/RunStore.ts"
+import type { Dialect } from "../sqlRunStore.ts"
+import { pgCode, pgReasonOf } from "./pgReason.ts"
+
+/** The first half of the advisory locks of processes; the number of a process is the second. */
+export const instanceLocks = 1_112_887_380
+
+class KeyUsed extends Data.TaggedError("KeyUsed")<{}> {}
+
+const uniqueViolation = "23505"
+
+/** What is special about runs that several processes share: each row has an owner, of which there may be no more. */
+export const pgDialect = (
+  name: string,
+  owner: string,
+  sql: SqlClient.SqlClient,
+  changes: Stream.Stream<RunChange>
+): Dialect => {
+  const orUnavailable = <A>(effect: Effect.Effect<A, SqlError>) =>
+    Effect.mapError(effect, (error) => new RunStoreUnavailable({ store: name, reason: pgReasonOf(error) }))
+  const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
+  // Who holds a run may be found out while somebody takes it: the row is locked until the write is done.
+  const whileHeld: Dialect["whileHeld"] = ({ attempt, id }) =>
+    sql`id = ${id} AND owner = ${owner} AND attempt = ${attempt} FOR SHARE`
+
+  return {
+    name,
+    reasonOf: pgReasonOf,
+    isShared: Effect.succeed(true),
+    changes,
+    release: orUnavailable(Effect.asVoid(sql`DELETE FROM instances WHERE id = ${owner}`)),
+    insert: (row) => {
+      const insert = sql`INSERT INTO runs ${sql.insert({ ...row, owner })}`
+      const key = row["idempotency_key"] ?? null
+      if (key === null) return Effect.as(insert, true)
+      const at = Number(row["requested_at"])
+      const since = at - Duration.toMillis(keyTime)
+      return Effect.gen(function*() {
+        const own = yield* sql`INSERT INTO run_keys ${
+          sql.insert({ key, run_id: row["id"] ?? "", requested_at: at })
+        } ON CONFLICT (key) DO UPDATE SET run_id = excluded.run_id, requested_at = excluded.requested_at
+          WHERE run_keys.requested_at < ${since} RETURNING key`
+        if (own.length === 0) return yield* new KeyUsed()
+        yield* insert
+        return true
+      }).pipe(sql.withTransaction, Effect.catchTag("KeyUsed", () => Effect.succeed(false)))
+    },
+    isHeld: ({ attempt, id }) => sql`id = ${id} AND owner = ${owner} AND attempt = ${attempt}`,
+    whileHeld,
+    isLeft: sql`(owner = ${owner} OR NOT EXISTS (
+      SELECT 1 FROM instances WHERE instances.id = runs.owner AND expires_at > clock_timestamp()
+    ))`,
+    // Of a process that is cut off or frozen, the time has run out, but only PostgreSQL knows whether it is connected.
+    take: ({ attempt, id }) =>
+      sql`UPDATE runs SET owner = ${owner}, attempt = attempt + 1
+        WHERE id = ${id} AND attempt = ${attempt} AND state IN ('queued', 'running') AND (owner = ${owner}
+          OR NOT EXISTS (
+            SELECT 1 FROM instances WHERE instances.id = runs.owner AND (
+              expires_at > clock_timestamp() OR NOT pg_try_advisory_xact_lock(${
+        sql.literal(String(instanceLocks))
+      }, number)
+            )
+          )) RETURNING id`,
+    // A run begins when none of its queue runs and none that came before it waits. Of two processes that find that at the
+    // same time, the index lets one have it.
+    claim: (waiting) =>
+      sql<{ readonly id: string }>`UPDATE runs SET state = 'running'
+        WHERE ${sql.in("id", waiting)} AND owner = ${owner} AND state = 'queued' AND NOT cancelled AND NOT EXISTS (
+          SELECT 1 FROM runs AS other WHERE other.queue = runs.queue AND other.id <> runs.id
+            AND (other.state = 'running' OR (other.state = 'queued' AND other.position < runs.position))
+        ) RETURNING id`.pipe(
+        Effect.map(ids),
+        Effect.catchIf((error) => pgCode(error) === uniqueViolation, () => Effect.succeed([])),
+        orUnavailable
+      ),
+    askToCancel: (id) =>
+      orUnavailable(Effect.asVoid(
+        sql`UPDATE runs SET cancelled = TRUE WHERE id = ${id} AND state IN ('queued', 'running')`
+      )),
+    cancelled: (mine) =>
+      orUnavailable(Effect.map(
+        sql<{ readonly id: string }>`SELECT id FROM runs WHERE ${sql.in("id", mine)} AND cancelled`,
+        ids
+      )),
+    insertEvents: (hold, events) =>
+      sql`INSERT INTO run_events (run_id, id, event, data)
+        SELECT held.id, event.id, event.event, event.data FROM (SELECT id FROM runs WHERE ${whileHeld(hold)}) AS held,
+          json_to_recordset(${JSON.stringify(events)}::json) AS event (id float8, event text, data text)
+        ON CONFLICT (run_id, id) DO UPDATE SET data = excluded.data RETURNING run_id`,
+    order: { runs: sql`position`, steps: sql`position` },
+    check: orUnavailable(Effect.gen(function*() {
+      yield* sql`UPDATE instances SET description = description WHERE id = ${owner}`
+      const [size] = yield* sql<{ readonly bytes: number }>`
+        SELECT sum(pg_total_relation_size(name::regclass))::float8 AS bytes
+        FROM unnest(ARRAY['runs', 'run_steps', 'run_events', 'run_keys', 'instances']) AS name`
+      return { store: name, bytes: size?.bytes ?? 0 }
+    }))
+  }
+}

@@ -1,0 +1,88 @@
+import * as Migrator from "@effect/sql/Migrator"
+import * as SqlClient from "@effect/sql/SqlClient"
+import { Effect } from "effect"
+
+/** The channel on which every process hears of what others do. */
+export const channel = "berth_runs"
+
+const runs = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  // Its number is the lock that a process holds for as long as it is connected.
+  yield* sql`CREATE TABLE instances (
+    id TEXT PRIMARY KEY,
+    number INTEGER NOT NULL UNIQUE,
+    description TEXT NOT NULL,
+    expires_at TIMESTAMPTZ NOT NULL
+  )`
+  yield* sql`CREATE SEQUENCE instance_numbers AS INTEGER CYCLE`
+  yield* sql`CREATE TABLE runs (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    position BIGSERIAL NOT NULL,
+    kind TEXT NOT NULL,
+    state TEXT NOT NULL,
+    server_id TEXT,
+    project_path TEXT,
+    app_name TEXT,
+    requested_at BIGINT NOT NULL,
+    idempotency_key TEXT,
+    digest TEXT,
+    workflow TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    cancelled BOOLEAN NOT NULL DEFAULT FALSE,
+    request TEXT NOT NULL,
+    data TEXT NOT NULL
+  )`
+  yield* sql`CREATE INDEX runs_state ON runs (state, id)`
+  yield* sql`CREATE INDEX runs_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL`
+  yield* sql`CREATE INDEX runs_queue ON runs (queue, position) WHERE state IN ('queued', 'running')`
+  // Whatever else may go wrong: no two runs of a queue run at once.
+  yield* sql`CREATE UNIQUE INDEX runs_turn ON runs (queue) WHERE state = 'running'`
+  yield* sql`CREATE TABLE run_keys (
+    key TEXT PRIMARY KEY,
+    run_id TEXT COLLATE "C" NOT NULL REFERENCES runs (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    requested_at BIGINT NOT NULL
+  )`
+  yield* sql`CREATE INDEX run_keys_run ON run_keys (run_id)`
+  yield* sql`CREATE TABLE run_steps (
+    run_id TEXT COLLATE "C" NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    position BIGSERIAL NOT NULL,
+    step TEXT NOT NULL,
+    result TEXT,
+    PRIMARY KEY (run_id, step)
+  )`
+  // Ids of events count beyond an integer, and stay exact in a number of JavaScript.
+  yield* sql`CREATE TABLE run_events (
+    run_id TEXT COLLATE "C" NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    id DOUBLE PRECISION NOT NULL,
+    event TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run_id, id)
+  )`
+  yield* sql`CREATE FUNCTION run_changed() RETURNS trigger LANGUAGE plpgsql AS ${
+    sql.literal(`$$
+    BEGIN
+      PERFORM pg_notify('${channel}', CASE
+        WHEN TG_OP = 'INSERT' OR NEW.state <> OLD.state THEN 'state '
+        WHEN NEW.cancelled <> OLD.cancelled THEN 'cancel '
+        ELSE 'data ' END || NEW.id);
+      RETURN NULL;
+    END $$`)
+  }`
+  yield* sql`CREATE TRIGGER run_changed AFTER INSERT OR UPDATE ON runs FOR EACH ROW EXECUTE FUNCTION run_changed()`
+  yield* sql`CREATE FUNCTION run_printed() RETURNS trigger LANGUAGE plpgsql AS ${
+    sql.literal(`$$
+    BEGIN
+      PERFORM pg_notify('${channel}', 'data ' || NEW.run_id);
+      RETURN NULL;
+    END $$`)
+  }`
+  yield* sql`CREATE TRIGGER run_printed AFTER INSERT ON run_events FOR EACH ROW EXECUTE FUNCTION run_printed()`
+})
+
+/** Brings the tables of a database to what this version needs: forward only, each step once. */
+export const migratePg = Migrator.make({})({
+  loader: Migrator.fromRecord({ "0001_runs": runs }),
+  table: "migrations"
+})

@@ -1,0 +1,26 @@
+import { Predicate } from "effect"
+
+/** The code that PostgreSQL, or the system on the way there, gave to a failure; empty when there is none. */
+export const pgCode = (error: unknown): string => {
+  const cause = Predicate.hasProperty(error, "cause") ? error.cause : error
+  return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
+}
+
+const later = "What needs no history of runs works meanwhile, and runs go on by themselves when it is back"
+
+const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
+  [/^(ECONNREFUSED|ENOENT|57P0[123])$/, `it does not take connections. Check that it is started. ${later}`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, `its host name is not known here. Check state.url in the settings. ${later}`],
+  [/^28/, "it refuses the user or the password. Check state.url in the settings"],
+  [/^3D000$/, "there is no database of that name. Create it, or correct state.url in the settings"],
+  [/^42501$/, "its user lacks a right. Make that user the owner of the database"],
+  [/^25006$/, "it can only be read: it is a standby. Let state.url lead to the primary"],
+  [/^53300$/, `it has too many connections already. Raise its max_connections. ${later}`],
+  [/^53100$/, `its disk is full. Free some space there. ${later}`],
+  [/^42P01$/, "its tables are missing. Restart this service, which makes them"],
+  [/^(E[A-Z]+|08.*|)$/, `it cannot be reached. Check that it is up, and the network to it. ${later}`]
+]
+
+/** Why a PostgreSQL could not be used, in words that help and tell no password. */
+export const pgReasonOf = (error: unknown): string =>
+  reasons.find(([code]) => code.test(pgCode(error)))?.[1] ?? `it answered with the error ${pgCode(error)}. ${later}`
