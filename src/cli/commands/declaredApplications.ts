@@ -1,14 +1,14 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { common, connected, yes } from "../common.ts"
+import { answered, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
-import { flag, optionalArgument, text } from "../parse/described.ts"
+import { flag, integer, optionalArgument, text } from "../parse/described.ts"
 import { platformPlanLines, shownValue } from "../plans/platformPlan.ts"
 import { projectNamed } from "../projects.ts"
 import { followed } from "../runs/followRun.ts"
-import { duration } from "../terminal/quantities.ts"
+import { counted, duration } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
@@ -156,5 +156,54 @@ const verifyCommand = command(
     )
 )
 
+const changelogCommand = command(
+  {
+    name: "changelog",
+    summary: "List what upserts did to the applications of a project, newest first.",
+    examples: ["berth app changelog", "berth app changelog hello --app hello --limit 50"]
+  },
+  {
+    ...declared,
+    limit: integer("limit", "How many entries to list; 20 unless given.", { value: "number" }),
+    before: integer("before", "Only entries before the one of this number.", { value: "number" }),
+    ...common
+  },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { out, print, say } = yield* Screen
+        const query = {
+          ...(yield* requestOf(input)),
+          ...(Option.isSome(input.limit) ? { limit: input.limit.value } : {}),
+          ...(Option.isSome(input.before) ? { before: input.before.value } : {})
+        }
+        return yield* answered(input, (api) =>
+          api.changelog({ urlParams: query }), ({ entries, next, unreadable }) =>
+          Effect.gen(function*() {
+            if (entries.length === 0) {
+              yield* say("No upsert yet: berth app up does one.")
+            } else {
+              const style = styled(out)
+              const lines = entries.flatMap(({ action, appName, changes, number, timestamp }) => [
+                `${number}  ${style("bold", safeText(appName))} ${action === "create" ? "created" : "updated"} ` +
+                `at ${timestamp}`,
+                ...changes.map(({ label, new: after, old: before }) =>
+                  `  ~ ${safeText(label)}: ${shownValue(before)} → ${shownValue(after)}`
+                )
+              ])
+              yield* print(prose(lines.join("\n"), out))
+            }
+            if (unreadable > 0) {
+              yield* say(`! ${counted(unreadable, "entry", "entries")} left out: not to be read`)
+            }
+            if (next !== null) {
+              yield* say(`There are more: --before ${next}`)
+            }
+          }))
+      })
+    )
+)
+
 /** An application as its project declares it: what differs from it, and how to get there. */
-export const declaredApplicationCommands = [planCommand, upCommand, driftCommand, verifyCommand]
+export const declaredApplicationCommands = [planCommand, upCommand, driftCommand, verifyCommand, changelogCommand]

@@ -149,6 +149,26 @@ const adoptCommand = command(
     )
 )
 
+const serversCommand = command(
+  { name: "servers", summary: "List the servers that the platform deploys to.", examples: ["berth app servers"] },
+  common,
+  (input) =>
+    connected(
+      input,
+      Effect.flatMap(Screen, ({ out, print, say }) =>
+        answered(input, (api) => api.listPlatformServers({}), (answer) => {
+          const servers = Array.isArray(answer) ? answer.filter(Predicate.isRecord) : []
+          return servers.length === 0
+            ? say("The platform has no server.")
+            : print(table(
+              ["NAME", "ADDRESS", "UUID"],
+              servers.map((server) => [cell(server["name"]), cell(server["ip"]), cell(server["uuid"])]),
+              out
+            ))
+        }))
+    )
+)
+
 const deployCommand = applicationCall(
   { name: "deploy", summary: "Ask the platform to build and start an application." },
   (name) => `Deploy ${name} on the platform?`,
@@ -167,6 +187,7 @@ export const platformApplicationCommands = [
   showCommand,
   envsCommand,
   adoptCommand,
+  serversCommand,
   deployCommand,
   deleteCommand
 ]

@@ -8,8 +8,9 @@ import { command } from "../parse/command.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
 import { placeOf, placeOptions, projectNamed } from "../projects.ts"
 import { followed } from "../runs/followRun.ts"
+import { diffLines } from "../terminal/diffLines.ts"
 import { bytes, counted } from "../terminal/quantities.ts"
-import { safeLine, safeText } from "../terminal/safeText.ts"
+import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { type Style, styled } from "../terminal/style.ts"
 
@@ -21,9 +22,6 @@ const signs: Readonly<Record<ComparedFile["status"], readonly [string, Style]>> 
   "local-only": ["+", "green"],
   "remote-only": ["-", "red"]
 }
-
-const diffStyle = (line: string): Style | undefined =>
-  line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("@@") ? "cyan" : undefined
 
 const fileLines = ({ diff, keys, name, status }: ComparedFile, surface: Surface): ReadonlyArray<string> => {
   const style = styled(surface)
@@ -37,11 +35,7 @@ const fileLines = ({ diff, keys, name, status }: ComparedFile, surface: Surface)
       ...names("only here", keys.localOnly),
       ...names("only on the server", keys.remoteOnly)
     ]),
-    ...(diff ?? "").split("\n").filter((line) => line !== "" && !/^(---|\+\+\+|Index:|===)/.test(line)).map((line) => {
-      const text = safeLine(line, false)
-      const lineStyle = diffStyle(line)
-      return `    ${lineStyle === undefined ? text : style(lineStyle, text)}`
-    })
+    ...diffLines(diff ?? "", surface).map((line) => `    ${line}`)
   ]
 }
 

@@ -1,26 +1,103 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { common, connected, yes } from "../common.ts"
+import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
+import type { RoutePlanRequest } from "../../schema/RoutePlan.ts"
+import { answered, type Common, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
 import { exitCodes, Failed, Usage } from "../Failure.ts"
 import { command, group } from "../parse/command.ts"
 import { argument, flag } from "../parse/described.ts"
+import { diffLines } from "../terminal/diffLines.ts"
 import { safeText } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
+import { Screen, type Surface } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
 
-const routeName = argument("name", "The name of the route in the proxy file.")
+const routeName = argument("name", "The name of the route in the proxy file.", "route")
+const dryRun = flag("dry-run", "Show what would become of the proxy file, and change nothing.")
+
+const listCommand = command(
+  {
+    name: "list",
+    summary: "List the routes of the proxy file: where they lead, and which applications declare them.",
+    examples: ["berth route list"]
+  },
+  common,
+  (input) =>
+    connected(
+      input,
+      Effect.flatMap(Screen, ({ out, print, say }) =>
+        answered(input, (api) =>
+          api.listRoutes({}), ({ file, routes, serverName, warnings }) =>
+          Effect.gen(function*() {
+            if (routes.length === 0) {
+              yield* say(`${safeText(`${file} on ${serverName}`)} has no route.`)
+            } else {
+              yield* print(table(
+                ["ROUTE", "DOMAINS", "TARGETS", "APPLICATION", "MADE BY"],
+                routes.map(({ applications, domains, madeBy, routeName, rule, targets }) => [
+                  routeName,
+                  domains.length === 0 ? rule : domains.join(", "),
+                  targets.join(", "),
+                  applications.map(({ appName }) =>
+                    appName
+                  ).join(", "),
+                  madeBy === "berth" ? "berth" : "others"
+                ]),
+                out
+              ))
+            }
+            const broken = routes.flatMap(({ missingMiddlewares, routeName }) =>
+              missingMiddlewares.map((middleware) =>
+                `${routeName} uses the middleware ${middleware}, which is not there`
+              )
+            )
+            yield* Effect.forEach([...broken, ...warnings], (warning) =>
+              say(`! ${safeText(warning)}`))
+          })))
+    )
+)
+
+/** What would become of the proxy file. */
+const planOf = (payload: RoutePlanRequest) =>
+  Effect.gen(function*() {
+    const { answer } = yield* Berth
+    const { body, value } = yield* answer((api) => api.planRoute({ payload }))
+    const lines = (surface: Surface) => [
+      `${safeText(`${value.file} on ${value.serverName}`)}:`,
+      ...(value.changes ? diffLines(value.diff, surface).map((line) => `  ${line}`) : ["  Nothing would change."]),
+      ...(value.warning === undefined ? [] : [`! ${safeText(value.warning)}`])
+    ]
+    return { body, changes: value.changes, lines }
+  })
+
+const showPlan = (payload: RoutePlanRequest, { json }: Pick<Common, "json">) =>
+  Effect.gen(function*() {
+    const { out, print } = yield* Screen
+    const { body, lines } = yield* planOf(payload)
+    return yield* print(json ? body : lines(out).join("\n"))
+  })
+
+type Outcome = typeof RouteAdded.Type | typeof RouteKept.Type | typeof RouteAbsent.Type | typeof RouteRemoved.Type
+
+/** Says what became of a route, and what is to be known of it. */
+const sayOutcome = (words: string, outcome: Outcome) =>
+  Effect.gen(function*() {
+    const { say } = yield* Screen
+    yield* say(words)
+    if ("warning" in outcome && outcome.warning !== undefined) yield* say(`! ${safeText(outcome.warning)}`)
+  })
 
 const addCommand = command(
   {
     name: "add",
     summary: "Send requests for a domain to a port of the target address.",
-    examples: ["berth route add hello hello.example.com 2004"]
+    examples: ["berth route add hello hello.example.com 2004", "berth route add hello hello.example.com 2004 --dry-run"]
   },
   {
     name: routeName,
     domain: argument("domain", "A host name like app.example.com."),
     port: argument("port", "The port of the target address; berth port names a free one."),
+    dryRun,
     ...common
   },
   (input) =>
@@ -28,39 +105,47 @@ const addCommand = command(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
-        const { print, say } = yield* Screen
+        const { print } = yield* Screen
         if (!/^\d{1,5}$/.test(input.port)) return yield* new Usage({ message: "The port must be a whole number" })
-        const payload = { routeName: input.name, domain: input.domain, port: Number(input.port) }
-        const { body, value } = yield* answer((api) => api.addRoute({ payload }))
+        const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
+        if (input.dryRun) return yield* showPlan({ action: "add", ...route }, input)
+        const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))
         if ("error" in value) return yield* new Failed({ message: value.error })
         if (input.json) return yield* print(body)
-        yield* say(value.added ? `Added the route ${safeText(input.name)}.` : "The same route is there already.")
-        if (value.added && value.warning !== undefined) yield* say(`! ${safeText(value.warning)}`)
-        return exitCodes.done
+        const name = safeText(input.name)
+        return yield* sayOutcome(value.added ? `Added the route ${name}.` : "The same route is there already.", value)
       })
     )
 )
 
 const removeCommand = command(
-  { name: "remove", summary: "Remove a route from the proxy file.", examples: ["berth route remove hello"] },
-  { name: routeName, yes, ...common },
+  {
+    name: "remove",
+    summary: "Remove a route from the proxy file: what becomes of the file, question, removal.",
+    examples: ["berth route remove hello"]
+  },
+  { name: routeName, dryRun, yes, ...common },
   (input) =>
     connected(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
-        const { print, say } = yield* Screen
-        if (!(yield* confirmed(`Remove the route ${safeText(input.name)}?`, input.yes))) return exitCodes.failed
+        const { err, print, say } = yield* Screen
+        const change = { action: "remove", routeName: input.name } as const
+        if (input.dryRun) return yield* showPlan(change, input)
+        const { changes, lines } = yield* planOf(change)
+        if (changes) {
+          yield* say(lines(err).join("\n"))
+          if (!(yield* confirmed(`Remove the route ${safeText(input.name)}?`, input.yes))) return exitCodes.failed
+        }
         const { body, value } = yield* answer((api) => api.removeRoute({ payload: { routeName: input.name } }))
         if ("error" in value) return yield* new Failed({ message: value.error })
         if (input.json) return yield* print(body)
-        yield* say(
-          value.removed
-            ? `Removed the route ${safeText(input.name)}.`
-            : `There is no route ${safeText(input.name)}: nothing was changed.`
+        const name = safeText(input.name)
+        return yield* sayOutcome(
+          value.removed ? `Removed the route ${name}.` : `There is no route ${name}: nothing was changed.`,
+          value
         )
-        if (value.removed && value.warning !== undefined) yield* say(`! ${safeText(value.warning)}`)
-        return exitCodes.done
       })
     )
 )
@@ -97,6 +182,10 @@ const portCommand = command(
 )
 
 export const routesCommands = [
-  group({ name: "route", summary: "The routes of the reverse proxy: add, remove." }, [addCommand, removeCommand]),
+  group({ name: "route", summary: "The routes of the reverse proxy: list, add, remove." }, [
+    listCommand,
+    addCommand,
+    removeCommand
+  ]),
   portCommand
 ]

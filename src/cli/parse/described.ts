@@ -1,7 +1,7 @@
 import { Args, Options } from "@effect/cli"
 
 /** What the names of a thing are completed from. */
-export type Names = "project" | "server" | "application" | "run" | "release" | "directory"
+export type Names = "project" | "server" | "application" | "run" | "release" | "route" | "file"
 
 /** How an option reads in help, and how it is completed. */
 export interface OptionWords {

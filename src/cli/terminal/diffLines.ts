@@ -1,0 +1,14 @@
+import { safeLine } from "./safeText.ts"
+import type { Surface } from "./Screen.ts"
+import { type Style, styled } from "./style.ts"
+
+const styleOf = (line: string): Style | undefined =>
+  line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("@@") ? "cyan" : undefined
+
+/** The lines of a unified diff, without those that name the files. */
+export const diffLines = (diff: string, surface: Surface): ReadonlyArray<string> =>
+  diff.split("\n").filter((line) => line !== "" && !/^(---|\+\+\+|Index:|===)/.test(line)).map((line) => {
+    const text = safeLine(line, false)
+    const style = styleOf(line)
+    return style === undefined ? text : styled(surface)(style, text)
+  })
