@@ -18,7 +18,7 @@ describe.skipIf(process.platform === "win32")("requests made of the contract", (
     (context) =>
       Effect.gen(function*() {
         const seed = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SEED"), Date.now() % 2 ** 31)
-        const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 300)
+        const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 80)
         yield* Console.log(`fuzz: ${count} requests, BERTH_FUZZ_SEED=${seed}`)
         const { forgetServer, request, secretsAt, sound, strayCalls } = yield* confinedService
         const requests = fuzzRequests(sound, seed, count)

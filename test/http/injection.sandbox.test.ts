@@ -13,7 +13,7 @@ import {
   withValue
 } from "../fixtures/operations.ts"
 import { tellRan } from "../fixtures/ran.ts"
-import { inPart } from "../fixtures/thorough.ts"
+import { inPart, inTurn } from "../fixtures/thorough.ts"
 
 // Whatever runs one of these leaves a file of this name.
 const canary = "owned"
@@ -59,14 +59,20 @@ const isSlow = ({ name }: Operation) =>
 const some = (texts: ReadonlyArray<string>) => texts.filter((_, index) => index % 4 === 0)
 
 // In a part of the run every text is still tried in some fields, and every field with some texts.
-const everyNth = inPart(1, 5)
-const tried = (operation: Operation, at: number) =>
-  (isSlow(operation) ? some(hostile) : hostile).filter((_, index) => (index + at) % everyNth === 0)
+const everyNth = inPart(1, 15)
+const tried = (operation: Operation, at: number) => {
+  const texts = isSlow(operation) ? some(hostile) : hostile
+  const nth = Math.min(everyNth, texts.length)
+  return texts.filter((_, index) => (index + at) % nth === 0)
+}
 
-const casesOf = (sound: Parts, operation: Operation): ReadonlyArray<Case> =>
+const casesOf = (sound: Parts, operation: Operation, from: number): ReadonlyArray<Case> =>
   operation.fields.flatMap((field, at) =>
-    tried(operation, at).flatMap((text) =>
-      variants(valueAt(sound, field), text).map((value) => ({ field, parts: withValue(sound, field, value) }))
+    tried(operation, from + at).flatMap((text) =>
+      inTurn(variants(valueAt(sound, field), text), from + at).map((value) => ({
+        field,
+        parts: withValue(sound, field, value)
+      }))
     )
   )
 
@@ -86,8 +92,8 @@ describe.skipIf(process.platform === "win32")("hostile text", () => {
           (name) => Effect.promise(() => cp(hello, join(world.projects, name), { recursive: true }))
         )
 
-        const cases = operations.flatMap((operation) =>
-          casesOf(sound[operation.name] ?? {}, operation).map((each) => ({ operation, ...each }))
+        const cases = operations.flatMap((operation, at) =>
+          casesOf(sound[operation.name] ?? {}, operation, at).map((each) => ({ operation, ...each }))
         )
         const complaints = yield* Effect.forEach(cases, ({ field, operation, parts }) =>
           request(operation.method, addressOf(operation, parts), parts.body).pipe(

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { type Agent, agents } from "../fixtures/agents.ts"
 import { startService } from "../fixtures/service.ts"
+import { inPart, inTurn } from "../fixtures/thorough.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
 const remotePath = "~/containers/hello"
@@ -24,7 +25,7 @@ const field = (data: unknown, name: string): unknown => Predicate.isRecord(data)
 const planned = (agent: Agent, tool: string, given: Record<string, unknown>) =>
   Effect.map(agent.call(tool, given), ({ data }) => ({ ...given, planHash: field(data, "planHash") }))
 
-describe.each(agents)("tools for agents, with $name,", ({ connect }) => {
+describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) => {
   it.scopedLive("deploy as planned, and tell of it what an agent needs", () =>
     Effect.gen(function*() {
       const { projectPath, url, wanted, world } = yield* started
@@ -123,7 +124,7 @@ describe("tools for agents", () => {
         `http:\n  tokens:\n    - { name: eve, token: ${viewer}, role: viewer }\n` +
           `    - { name: ann, token: ${operator}, role: operator }\n`
       )
-      for (const { connect } of agents) {
+      for (const { connect } of inTurn(agents, 1)) {
         const looking = yield* connect(url, viewer)
         expect((yield* looking.tools).map(({ name }) => name)).not.toContain("apply_deploy")
         expect(yield* looking.call("list_projects")).toMatchObject({ failed: false })
@@ -144,7 +145,7 @@ describe("tools for agents", () => {
   it.scopedLive("let a run go on when the agent who started it leaves", () =>
     Effect.gen(function*() {
       const { request, url, wanted } = yield* started
-      for (const { connect } of agents) {
+      for (const { connect } of inTurn(agents, 1)) {
         const agent = yield* connect(url)
         const plan = yield* planned(agent, "plan_deploy", wanted)
         const { text: before } = yield* request("GET", "/api/runs?limit=1&state=succeeded")
@@ -158,12 +159,12 @@ describe("tools for agents", () => {
       }
     }), 60_000)
 
-  it.scopedLive("serve a hundred sessions beside each other", () =>
+  it.scopedLive("serve many sessions beside each other", () =>
     Effect.gen(function*() {
       const { url } = yield* started
       const [, older] = agents
       const answers = yield* Effect.forEach(
-        Array.from({ length: 100 }),
+        Array.from({ length: inPart(100, 12) }),
         () => Effect.flatMap(older.connect(url), (agent) => agent.call("list_projects")),
         { concurrency: 25 }
       )

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { compare } from "../../../src/pipelines/compare/compare.ts"
 import { scene } from "../../fixtures/deployScene.ts"
+import { inTurn } from "../../fixtures/thorough.ts"
 
 const staged = (options?: Parameters<typeof scene>[0]) =>
   Effect.map(scene(options), (all) => ({
@@ -15,7 +16,7 @@ const staged = (options?: Parameters<typeof scene>[0]) =>
   }))
 
 describe("the images of a comparison", () => {
-  for (const driver of ["overlay2", "overlayfs"]) {
+  for (const driver of inTurn(["overlay2", "overlayfs"], 1)) {
     it.scopedLive(`are the same, different, or only here, on ${driver}`, () =>
       Effect.gen(function*() {
         const { archive, bring, compared, deployed, standIns } = yield* staged()

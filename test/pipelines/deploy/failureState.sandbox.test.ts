@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DeployFailed } from "../../../src/schema/Deploy.ts"
 import { killScript, scene } from "../../fixtures/deployScene.ts"
+import { inTurn } from "../../fixtures/thorough.ts"
 
 /** A Docker that does as it should, but for what `when` says: that fails, with these words. */
 const failing = (when: string, words: string) =>
@@ -25,7 +26,7 @@ describe("a deploy that fails says what runs now:", () => {
       )
     }))
 
-  it.scopedLive.each([["load*", "load", "still running"], [up, "start", "running again"]] as const)(
+  it.scopedLive.each(inTurn([["load*", "load", "still running"], [up, "start", "running again"]] as const, 1))(
     "the previous version, when %s fails",
     ([when, step, state]) =>
       Effect.gen(function*() {
@@ -44,7 +45,7 @@ describe("a deploy that fails says what runs now:", () => {
       })
   )
 
-  it.scopedLive.each([["load*", "load"], [up, "start"]] as const)(
+  it.scopedLive.each(inTurn([["load*", "load"], [up, "start"]] as const, 0))(
     "nothing, as before, when %s of a first deploy fails",
     ([when, step]) =>
       Effect.gen(function*() {

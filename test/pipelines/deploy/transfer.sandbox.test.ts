@@ -5,7 +5,7 @@ import { cp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { base, scene } from "../../fixtures/deployScene.ts"
-import { inPart } from "../../fixtures/thorough.ts"
+import { inTurn } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -16,7 +16,7 @@ type Form = readonly [layout: "classic" | "oci", pack?: typeof gzipSync]
 const forms: ReadonlyArray<Form> = [["oci", gzipSync], ["classic"], ["oci"]]
 
 describe.each(shells)("a deploy in $name", (shell) => {
-  for (const [form, pack] of inPart(forms, forms.slice(0, 2))) {
+  for (const [form, pack] of inTurn(forms, 1)) {
     it.scopedLive(
       `sends a ${pack === undefined ? "plain" : "compressed"} ${form} archive whole, then what changed, then nothing`,
       () =>
@@ -147,7 +147,7 @@ exec "$STAND_INS/docker" "$@"`
       expect((yield* deployed).uploadedFiles).toEqual(["shop.tar"])
     }))
 
-  it.scopedLive.each(["auto", "full"] as const)(
+  it.scopedLive.each(inTurn(["auto", "full"] as const, 0))(
     "does not go live when it is another image than the archive's (%s)",
     (mode) =>
       Effect.gen(function*() {
@@ -172,7 +172,7 @@ exec "$STAND_INS/docker" "$@"`
       })
   )
 
-  it.scopedLive.each(["load", "start"] as const)(
+  it.scopedLive.each(inTurn(["load", "start"] as const, 1))(
     "brings back on containerd's store what it would forget with its name, when the %s fails",
     (step) =>
       Effect.gen(function*() {

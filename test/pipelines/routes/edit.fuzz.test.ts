@@ -68,7 +68,7 @@ const held = (text: string) => {
 const squeezed = (text: string) =>
   text.split(/\r?\n/).filter((line) => !/^[ \t]*$/.test(line)).map((line) => line.replace(/^( {2}[a-z]+:) \{\}/, "$1"))
 
-const runs = { numRuns: inPart(150, 40) }
+const runs = { numRuns: inPart(150, 20) }
 
 describe("random files", () => {
   it("hold one route more after an addition, and nothing else changed", () => {
@@ -141,7 +141,7 @@ describe("random files", () => {
           expect(held(empty)).toEqual(held(text))
         }
       ),
-      { numRuns: inPart(60, 20) }
+      { numRuns: inPart(60, 10) }
     )
   })
 })

@@ -14,6 +14,7 @@ import { HttpFault } from "../../../src/sandbox/doubles/httpFault.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { contracts } from "../../fixtures/contracts.ts"
+import { inTurn } from "../../fixtures/thorough.ts"
 import { declaring } from "../../layers/memoryWorld.ts"
 import type { ProxyFileText } from "../../layers/ProxyFileTest.ts"
 import { Vendors, vendors, type VendorWorld, vendorWorld } from "../../layers/vendorWorld.ts"
@@ -275,10 +276,14 @@ describe.skipIf(Option.isNone(held))("the vendors' own descriptions (BERTH_CONTR
 })
 
 describe.each(vendors)("with %s", (vendor) => {
-  it.live.each(cases)("$says", ({ program, world }) => Effect.provide(program, vendorWorld(vendor, world)))
+  it.live.each(cases.filter((_, at) => inTurn(vendors, at).includes(vendor)))(
+    "$says",
+    ({ program, world }) => Effect.provide(program, vendorWorld(vendor, world))
+  )
 })
 
-describe.each(vendors.filter((vendor) => vendor !== "neutral"))("with %s alone", (vendor) => {
+const named = vendors.filter((vendor) => vendor !== "neutral")
+describe.each(inTurn(named, 0))("with %s alone", (vendor) => {
   const live = (says: string, world: VendorWorld, program: Effect.Effect<void, unknown, Everything>) =>
     it.live(says, () => Effect.provide(program, vendorWorld(vendor, world)))
   const hookUrl = "https://platform.test/webhooks/source/gitea/events/manual"

@@ -8,7 +8,9 @@ import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
 import { compiled } from "../../fixtures/compiled.ts"
 import { localSettings, settingsIn, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 
+const many = inPart(50, 16)
 const windows = process.platform === "win32"
 
 const input = (values: Partial<ServerInput> = {}): ServerInput => ({
@@ -275,16 +277,16 @@ describe("saving servers", () => {
   })
 
   layer(localSettings, { excludeTestServices: true })("at the same time", (it) => {
-    it.scoped("fifty of them all land, each under its own id", () =>
+    it.scoped("many of them all land, each under its own id", () =>
       Effect.gen(function*() {
         const { read, settings } = yield* settingsWorkshop("# top\nservers: []  # none\n# end")
         const saved = yield* Effect.forEach(
-          Array.from({ length: 50 }, (_, index) => `server ${index}`),
+          Array.from({ length: many }, (_, index) => `server ${index}`),
           (name) => settings.saveServer(input({ name })),
           { concurrency: "unbounded" }
         )
         const listed = yield* settings.servers
-        expect(new Set(listed.map(({ id }) => id)).size).toBe(50)
+        expect(new Set(listed.map(({ id }) => id)).size).toBe(many)
         expect(listed.map(({ name }) => name).sort()).toEqual(saved.map(({ name }) => name).sort())
         expect(yield* read).toMatch(/^# top\nservers: {2}# none\n[^]*# end$/)
       }))
@@ -295,10 +297,10 @@ describe("saving servers", () => {
         const script = compiled(fileURLToPath(new URL("../../fixtures/saveServers.ts", import.meta.url)))
         const child = (name: string) =>
           Effect.async<number | null>((resume) => {
-            const started = spawn(process.execPath, [script, file, name, "25"], { stdio: "inherit" })
+            const started = spawn(process.execPath, [script, file, name, String(many / 2)], { stdio: "inherit" })
             started.once("exit", (code) => resume(Effect.succeed(code)))
           })
-        const own = Effect.forEach(Array.from({ length: 25 }, (_, index) => `own ${index}`), (name) =>
+        const own = Effect.forEach(Array.from({ length: many / 2 }, (_, index) => `own ${index}`), (name) =>
           settings.saveServer(input({ name })), { concurrency: "unbounded" })
         const [codes] = yield* Effect.all([
           Effect.all([child("one"), child("two")], { concurrency: "unbounded" }),
@@ -306,13 +308,13 @@ describe("saving servers", () => {
         ], { concurrency: "unbounded" })
         expect(codes).toEqual([0, 0])
         const listed = yield* settings.servers
-        expect(listed).toHaveLength(75)
+        expect(listed).toHaveLength(many * 1.5)
         expect(
           new Set(listed.map(({ id }) =>
             id
           )).size
-        ).toBe(75)
-        expect(new Set(listed.map(({ name }) => name)).size).toBe(75)
+        ).toBe(many * 1.5)
+        expect(new Set(listed.map(({ name }) => name)).size).toBe(many * 1.5)
         expect(yield* fs.readDirectory(directory)).toEqual(["berth.yaml"])
       }), 60_000)
   })

@@ -133,7 +133,7 @@ describe("a plan of any application", () => {
           fc.boolean(),
           (given, isHeld) => Effect.runPromise(Effect.provide(holds(isHeld), memoryWorld(given)))
         ),
-        { numRuns: inPart(40, 15) }
+        { numRuns: inPart(40, 8) }
       )
   )
 })

@@ -4,6 +4,7 @@ import { expect } from "vitest"
 import { drift } from "../../../../src/pipelines/drift/drift.ts"
 import { plan } from "../../../../src/pipelines/upsert/plan/plan.ts"
 import { upsertApp } from "../../../../src/pipelines/upsert/upsertApp.ts"
+import { inTurn } from "../../../fixtures/thorough.ts"
 import { declaring } from "../../../layers/memoryWorld.ts"
 import { Vendors, vendors, vendorWorld } from "../../../layers/vendorWorld.ts"
 
@@ -34,16 +35,21 @@ const nothingWritten = Effect.gen(function*() {
 })
 
 describe.each([...vendors])("a plan with %s", (vendor) => {
-  it.live.each(entries)("only reads, and is empty once applied: %s", ([, entry]) =>
-    Effect.gen(function*() {
-      const first = yield* plan(request)
-      expect([first.action, first.uuid]).toEqual(["create", null])
-      yield* nothingWritten
-      yield* upsertApp(request)
-      const second = yield* plan(request)
-      expect([second.action, second.changes]).toEqual(["none", []])
-      expect(second.unknown).toEqual([expect.stringMatching(/^the secret of webhook \d+: the git host never shows it/)])
-    }).pipe(Effect.provide(vendorWorld(vendor, { files: declaring({ name: "shop", ...entry }) }))))
+  it.live.each(entries.filter((_, at) => inTurn(vendors, at).includes(vendor)))(
+    "only reads, and is empty once applied: %s",
+    ([, entry]) =>
+      Effect.gen(function*() {
+        const first = yield* plan(request)
+        expect([first.action, first.uuid]).toEqual(["create", null])
+        yield* nothingWritten
+        yield* upsertApp(request)
+        const second = yield* plan(request)
+        expect([second.action, second.changes]).toEqual(["none", []])
+        expect(second.unknown).toEqual([
+          expect.stringMatching(/^the secret of webhook \d+: the git host never shows it/)
+        ])
+      }).pipe(Effect.provide(vendorWorld(vendor, { files: declaring({ name: "shop", ...entry }) })))
+  )
 
   it.live("does not call changed what the token may not read", () =>
     Effect.gen(function*() {
