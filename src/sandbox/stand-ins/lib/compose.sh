@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2016,SC2086 # Programs for awk, and lists of services.
 # The "compose" part of the docker stand-in; it is read by bin/docker and uses its functions.
 
-separator=$(printf '\037')
 # next_service: the next line of services.awk, in variables.
 next_service() { IFS=$separator read -r service asked name restart verdict ends words shown taken env_files signature; }
 
@@ -9,7 +8,7 @@ compose() {
   file=
   project=
   dotenv=
-  directory=$(pwd)
+  directory=$PWD
   while [ "$#" -gt 0 ]; do
     case $1 in
       -f | --file) [ -z "$file" ] || unclear compose "$@"; file=$2; shift ;;
@@ -55,7 +54,10 @@ read_project() {
     [ -n "$file" ] || refuse "no configuration file provided: not found" 14
   fi
   [ -f "$file" ] || refuse "open $file: no such file or directory" 14
-  directory=$(cd "$(dirname "$file")" && pwd)
+  case $file in
+    */*) directory=$(cd "${file%/*}/" && pwd) ;;
+    *) directory=$(pwd) ;;
+  esac
   [ -n "$dotenv" ] || { [ ! -f "$directory/.env" ] || dotenv=$directory/.env; }
   new_work
   DOTENV=$dotenv awk -f "$lib/compose.awk" "$file" >"$work/compose"
@@ -63,7 +65,10 @@ read_project() {
   case $code in 0) ;; 4) exit 125 ;; *) exit 15 ;; esac
   [ -n "$project" ] || project=${COMPOSE_PROJECT_NAME:-}
   [ -n "$project" ] || project=$(value "$work/compose" name) || project=$(basename "$directory")
-  project=$(printf '%s' "$project" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9_-' | sed 's/^[_-]*//')
+  case $project in
+    [!a-z0-9]* | *[!a-z0-9_-]*)
+      project=$(printf '%s' "$project" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9_-' | sed 's/^[_-]*//') ;;
+  esac
   [ -n "$project" ] || refuse "project name must not be empty"
   awk -f "$lib/services.awk" "$work/compose" >"$work/services"
   [ -s "$work/services" ] || refuse "no service selected"
@@ -100,8 +105,9 @@ create() {
     verdict=
     [ ! -e "$state/images/$image/healthcheck" ] || verdict=healthy
   fi
+  clock
   change "$id" id "$id" name "$name" image "sha256:$image" asked "$asked" project "$project" service "$service" \
-    directory "$directory" signature "$signature$image" created "$(now)" createdAt "$(timestamp)" status created code 0 \
+    directory "$directory" signature "$signature$image" created "$now" createdAt "$timestamp" status created code 0 \
     health "$verdict" restart "$restart" ports "$shown" hostports "$taken" command "$words" ends "$ends"
 }
 
