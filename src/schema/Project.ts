@@ -38,6 +38,14 @@ export const composeFileNames = ["compose.yml", "compose.yaml", "docker-compose.
 export const platformFileName = "platform.json"
 export const containerConfigName = "container.json"
 
+/** The names of the files by which a project is known, beside its image archives. */
+export const lookedForNames: ReadonlyArray<string> = [
+  ...imageFileNames,
+  ...composeFileNames,
+  platformFileName,
+  containerConfigName
+]
+
 /** The path is relative, missing, or no directory. */
 export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()("ProjectPathInvalid", {
   path: Schema.String,

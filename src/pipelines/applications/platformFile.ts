@@ -6,7 +6,7 @@ import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } f
 import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
 import { parseJson } from "../../services/foreign/json.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { projectText } from "../projects/projectText.ts"
 
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
@@ -55,7 +55,8 @@ export const declaredIn =
  * named with file, entry and field.
  */
 export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
-  projectPath: string
+  projectPath: string,
+  seen?: LocalEntry
 ): Effect.fn.Return<
   Option.Option<ReadonlyArray<DeclaredApp>>,
   ProjectFileInvalid | LocalFileFailed,
@@ -65,7 +66,7 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   // A relative path would be taken from wherever the service was started.
   if (!path.isAbsolute(projectPath) || projectPath.includes("\0")) return Option.none()
   const file = path.join(projectPath, platformFileName)
-  const text = yield* projectText(path.resolve(projectPath), platformFileName)
+  const text = yield* projectText(path.resolve(projectPath), platformFileName, { seen })
   if (Option.isNone(text)) return Option.none()
   if (text.value.trim() === "") return Option.some([])
   const json = yield* Either.mapLeft(

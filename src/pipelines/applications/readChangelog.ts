@@ -28,7 +28,7 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
   LocalFiles | Path.Path | Settings
 > {
   const directory = yield* projectDirectory(projectPath)
-  const text = Option.getOrElse(yield* projectText(directory, changelogFileName, mostMiB), () => "")
+  const text = Option.getOrElse(yield* projectText(directory, changelogFileName, { mostMiB }), () => "")
   const list = text.trim() === "" ? Option.some([]) : listIn(text)
   if (Option.isNone(list)) {
     const file = (yield* Path.Path).join(directory, changelogFileName)

@@ -6,9 +6,8 @@ import { maxRuns, type Run } from "../../schema/Run.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { readPlatformFile } from "../applications/platformFile.ts"
-import { listProjects } from "../projects/listProjects.ts"
-import { type Compared, type DeclaredHere, observeApplications } from "./observeApplications.ts"
+import { type Known, knownProjects, makeKnown } from "./knownProjects.ts"
+import { type Compared, observeApplications } from "./observeApplications.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
 import { stackState } from "./stackState.ts"
 import { within } from "./within.ts"
@@ -16,7 +15,6 @@ import { within } from "./within.ts"
 /** How long the observations may take together, and what is read of this machine first, in milliseconds. */
 const longest = 4_400
 const longestHere = 1_500
-const filesAtOnce = 16
 
 /** What failed, in words without secrets. */
 const orReason = <A, E extends { readonly message: string }, R>(observed: Effect.Effect<A, E, R>) =>
@@ -25,23 +23,6 @@ const orReason = <A, E extends { readonly message: string }, R>(observed: Effect
 const rightOr = <A>(either: Either.Either<A, string>, fallback: A): A => Either.getOrElse(either, () => fallback)
 const errorsOf = (...all: ReadonlyArray<Either.Either<unknown, string>>) =>
   all.flatMap((either) => Option.toArray(Either.getLeft(either)))
-
-/** A project with the names of the applications that it declares, or why those cannot be read. */
-interface KnownProject extends LocalProject {
-  readonly declared: Either.Either<ReadonlyArray<DeclaredHere>, string>
-}
-
-const knownProjects = Effect.gen(function*() {
-  const known = (project: LocalProject) =>
-    Effect.map(orReason(readPlatformFile(project.path)), (file): KnownProject => ({
-      ...project,
-      declared: Either.map(
-        file,
-        (apps) => Option.getOrElse(apps, () => []).map((declared) => ({ declared, projectPath: project.path }))
-      )
-    }))
-  return yield* Effect.forEach(yield* listProjects(), known, { concurrency: filesAtOnce })
-})
 
 /** Runs that have not ended; those under way come first. */
 const activeRuns = Effect.gen(function*() {
@@ -100,18 +81,20 @@ const isOf = ({ path, remotePath, serverId }: LocalProject) => ({ subject }: Run
 export interface Memory {
   readonly silent: Silent
   readonly compared: Compared
+  readonly known: Known
 }
 
 export const makeMemory: Effect.Effect<Memory> = Effect.all({
   silent: Ref.make<ReadonlySet<string>>(new Set()),
-  compared: Ref.make<ReadonlyMap<string, ObservedApplication>>(new Map())
+  compared: Ref.make<ReadonlyMap<string, ObservedApplication>>(new Map()),
+  known: makeKnown
 })
 
 /**
  * Everything at one look: the projects with their stacks, the applications and the servers. It takes less than five
  * seconds, whatever hangs; what was not observed in time says so. Changes nothing.
  */
-export const observe = Effect.fn("overview.observe")(function*({ compared, silent }: Memory) {
+export const observe = Effect.fn("overview.observe")(function*({ compared, known, silent }: Memory) {
   const start = yield* Clock.currentTimeMillis
   const deadline = start + longest
   const observedAt = new Date(start).toISOString()
@@ -119,10 +102,10 @@ export const observe = Effect.fn("overview.observe")(function*({ compared, silen
   const here = { at: deadline, millis: longestHere }
   const late = (what: string) => (reason: string) => Either.left(`${what} are not known: ${reason}`)
   const [found, runs] = yield* Effect.all([
-    within(here, orReason(knownProjects), late("The projects")),
+    knownProjects(known, here),
     within(here, orReason(activeRuns), late("The runs"))
   ], { concurrency: "unbounded" })
-  const projects = rightOr(found, [])
+  const { projects } = found
   const pathsOf = (id: string) =>
     projects.filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
       Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath)))
@@ -147,11 +130,11 @@ export const observe = Effect.fn("overview.observe")(function*({ compared, silen
       path: project.path,
       servers: stacksOf(project, sights, observedAt),
       run: active.find(isOf(project)) ?? null,
-      observedAt,
+      observedAt: project.observedAt,
       ...Either.match(project.declared, { onLeft: (error) => ({ error }), onRight: () => ({}) })
     })),
     applications: platform.applications,
     servers: sights.map(({ server }) => server),
-    errors: [...errorsOf(found, runs), ...platform.errors]
+    errors: [...found.errors, ...errorsOf(runs), ...platform.errors]
   } satisfies Overview
 })

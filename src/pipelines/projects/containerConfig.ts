@@ -4,17 +4,21 @@ import { inWords } from "../../schema/inWords.ts"
 import { mistakesIn } from "../../schema/mistakes.ts"
 import { ContainerConfig, containerConfigName, ProjectFileInvalid } from "../../schema/Project.ts"
 import { jsonLine, parseJson } from "../../services/foreign/json.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { confinedText } from "./confinedText.ts"
 
 const decodeConfig = Schema.decodeUnknown(ContainerConfig, { errors: "all", onExcessProperty: "error" })
 
-/** A project's `container.json`; empty when there is none. What does not fit is named with file, line and field. */
+/**
+ * A project's `container.json`; empty when there is none. What does not fit is named with file, line and field.
+ * @param seen what a look at the directory told of it just now, where it is not a link
+ */
 export const readContainerConfig = Effect.fn("readContainerConfig")(function*(
-  directory: string
+  directory: string,
+  seen?: LocalEntry
 ): Effect.fn.Return<ContainerConfig, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
   const file = (yield* Path.Path).join(directory, containerConfigName)
-  const text = yield* confinedText(directory, containerConfigName, Effect.succeed(false))
+  const text = yield* confinedText(directory, containerConfigName, Effect.succeed(false), { seen })
   if (Option.isNone(text)) return {}
   const json = yield* Either.mapLeft(
     parseJson(text.value),

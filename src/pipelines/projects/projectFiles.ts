@@ -3,7 +3,8 @@ import { Array, Effect, Option, Order } from "effect"
 import { composeFileNames } from "../../schema/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 
-const isArchiveName = (name: string) => name.endsWith(".tar")
+/** Whether this is the name of an image archive. */
+export const isArchiveName = (name: string) => name.endsWith(".tar")
 
 /**
  * The image archives directly in a project, and its files of these names; those behind links too. Only they are looked

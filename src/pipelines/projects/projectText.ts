@@ -3,17 +3,17 @@ import { Effect } from "effect"
 import type { Option } from "effect"
 import type { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { confinedText } from "./confinedText.ts"
+import { confinedText, type ReadOptions } from "./confinedText.ts"
 import { readContainerConfig } from "./containerConfig.ts"
 
 /**
- * The text of a project's configuration file, up to so many MiB and without a byte order mark; nothing when there is no such
+ * The text of a project's configuration file, up to 1 MiB or so many, and without a byte order mark; nothing when there is no such
  * file. A link that leads out of the project is refused, unless its `container.json` allows such links.
  */
 export const projectText = (
   directory: string,
   name: string,
-  mostMiB = 1
+  options: ReadOptions = {}
 ): Effect.Effect<Option.Option<string>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> =>
   confinedText(
     directory,
@@ -22,5 +22,5 @@ export const projectText = (
       onSuccess: ({ allowLinks }) => allowLinks === true,
       onFailure: () => false
     }),
-    mostMiB
+    options
   )
