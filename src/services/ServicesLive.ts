@@ -1,6 +1,6 @@
 import type { FileSystem } from "@effect/platform"
 import { Path } from "@effect/platform"
-import { Effect, Layer } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { GitHostLive } from "./githost/GitHostLive.ts"
 import { LocalFilesLive } from "./local/LocalFilesLive.ts"
 import { LocalProcessesLive } from "./local/LocalProcessesLive.ts"
@@ -30,11 +30,12 @@ const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
 }))
 
 /** Runs are remembered beside the settings file too, unless these name a database. */
-const StateLive = Layer.unwrapEffect(Effect.gen(function*() {
-  const path = yield* Path.Path
-  const { file } = yield* Settings
-  return runStoreLive(path.join(path.dirname(file), "berth.db"))
-}))
+const stateLive = (holderTimeout: Duration.DurationInput | undefined) =>
+  Layer.unwrapEffect(Effect.gen(function*() {
+    const path = yield* Path.Path
+    const { file } = yield* Settings
+    return runStoreLive(path.join(path.dirname(file), "berth.db"), holderTimeout)
+  }))
 
 const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
   Layer.provide(ConnectionsLive),
@@ -62,10 +63,12 @@ const LocalLive = Layer.mergeAll(
  *
  * Layers end in the opposite order of their making. The runs come last, so that a shutdown lets them end before it
  * closes the connections that they work over.
+ * @param holderTimeout how long a call waits for the store of runs while another process of this machine has it; no longer
+ * than for anything else when absent
  */
-export const servicesLive = (settingsFile: string) =>
+export const servicesLive = (settingsFile: string, holderTimeout?: Duration.DurationInput) =>
   RunsLive.pipe(
-    Layer.provide(StateLive),
+    Layer.provide(stateLive(holderTimeout)),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
     Layer.provideMerge(SettingsLive(settingsFile)),
     Layer.provideMerge(LocksLive),

@@ -1,6 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Context, Effect, Exit, Fiber, Layer, Redacted, Ref, Schedule, Scope, Stream } from "effect"
+import { Chunk, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Ref, Schedule, Scope, Stream } from "effect"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Berth, BerthError, type RunEvent } from "../../src/client/index.ts"
 import { inProcess } from "../../src/client/node/inProcess.ts"
@@ -9,6 +10,7 @@ import { makeWorld } from "../../src/sandbox/world.ts"
 import { freePort } from "../fixtures/freePort.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
+import { eventually } from "../sandbox/eventually.ts"
 
 const connected = (layer: Layer.Layer<Berth>) => Effect.map(Layer.build(layer), Context.get(Berth))
 
@@ -166,4 +168,34 @@ describe("an address", () => {
       const last = Chunk.unsafeLast(yield* Fiber.join(watching))
       expect(last).toMatchObject({ event: "end", data: { id: run.id, state: "cancelled" } })
     }))
+})
+
+describe.skipIf(process.platform === "win32")("a service in this process, whose runs another process keeps", () => {
+  it.scopedLive("waits for that one, and starts nothing for who stops waiting", () =>
+    Effect.gen(function*() {
+      const { projectPath, settingsFile } = yield* buildStage(
+        "echo begun >>log; while [ ! -e go ]; do sleep 0.02; done"
+      )
+      const builds = (berth: Berth["Type"]) => berth.start((api) => api.build({ payload: { projectPath } }))
+      const log = Effect.sync(() =>
+        existsSync(join(projectPath, "log")) ? readFileSync(join(projectPath, "log"), "utf8") : ""
+      )
+      const scope = yield* Effect.scope
+      const waiting = yield* Effect.scoped(Effect.gen(function*() {
+        const first = yield* Effect.flatMap(connected(inProcess(settingsFile)), builds)
+        yield* eventually(Effect.map(log, (text) => text === "begun\n"))
+        const other = yield* connected(inProcess(settingsFile)).pipe(Scope.extend(scope))
+        // The command line lets nobody stop what has begun.
+        const stopped = yield* Effect.fork(Effect.uninterruptible(builds(other)))
+        yield* Effect.sleep("300 millis")
+        const [elapsed] = yield* Effect.timed(Fiber.interrupt(stopped))
+        expect(Duration.toSeconds(elapsed)).toBeLessThan(5)
+        const waiting = yield* Effect.fork(Effect.flatMap(builds(other), ({ result }) => result))
+        yield* plant(projectPath, { go: "" })
+        yield* first.result
+        return waiting
+      }))
+      expect((yield* Fiber.join(waiting)).value).toMatchObject({ success: true })
+      expect(yield* log).toBe("begun\nbegun\n")
+    }), 60_000)
 })

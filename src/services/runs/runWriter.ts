@@ -1,9 +1,10 @@
-import { Duration, Effect, Option, Ref, Schedule } from "effect"
+import { Duration, Effect, Option, Queue, Ref, Schedule } from "effect"
 import type { Scope } from "effect"
 import type { Run, RunEvent, RunStoreUnavailable } from "../../schema/Run.ts"
 import type { Hold, RunStore, RunTaken } from "./RunStore.ts"
 
-const pause = Duration.millis(500)
+const pause = Duration.millis(100)
+const retryPause = Duration.millis(500)
 const retryTime = Duration.seconds(2)
 
 /** Hears why a write has to wait. */
@@ -19,7 +20,7 @@ export interface HeldRun {
 export interface RunWriter {
   /** Saves a run as it is now; waits for that, but not for long. */
   readonly now: (id: string) => Effect.Effect<void>
-  /** Saves it before long. */
+  /** Saves it soon: at once, and then ten times a second at most. */
   readonly later: (id: string) => Effect.Effect<void>
   readonly events: (hold: Hold, events: ReadonlyArray<RunEvent>) => Effect.Effect<void>
   /**
@@ -49,6 +50,9 @@ export const makeRunWriter = (
     // By their ids; with a run that has ended, which nobody else has any more, as it was to be saved.
     const waiting = new Map<string, Option.Option<HeldRun>>()
     const trouble = yield* Ref.make(Option.none<RunStoreUnavailable>())
+    const wake = yield* Queue.sliding<void>(1)
+    const wait = (id: string, run: Option.Option<HeldRun>) =>
+      Effect.zipRight(Effect.sync(() => waiting.set(id, run)), Queue.offer(wake, undefined))
 
     const watched = <A>(write: Effect.Effect<A, RunStoreUnavailable | RunTaken>) =>
       write.pipe(
@@ -67,7 +71,7 @@ export const makeRunWriter = (
       watched(write).pipe(
         Effect.tapErrorTag("RunStoreUnavailable", stalled),
         Effect.catchTag("RunTaken", () => Effect.interrupt),
-        Effect.retry(Schedule.spaced(pause)),
+        Effect.retry(Schedule.spaced(retryPause)),
         Effect.orDie
       )
 
@@ -78,7 +82,7 @@ export const makeRunWriter = (
         const now = Option.orElse(yield* current(id), () => unsaved)
         if (Option.isNone(now)) return
         yield* watched(store.save(now.value.run, now.value.attempt)).pipe(
-          Effect.tapErrorTag("RunStoreUnavailable", () => Effect.sync(() => waiting.set(id, now))),
+          Effect.tapErrorTag("RunStoreUnavailable", () => wait(id, now)),
           Effect.catchTag("RunTaken", () => Effect.void)
         )
       })
@@ -86,12 +90,19 @@ export const makeRunWriter = (
     const flush = Effect.suspend(() =>
       Effect.forEach([...waiting.keys()], (id) => Effect.ignore(save(id)), { discard: true })
     )
-    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Effect.sleep(pause), flush)))
+    const pauseNow = Effect.map(Ref.get(trouble), (error) => Option.isSome(error) ? retryPause : pause)
+    yield* Effect.forkScoped(
+      Queue.take(wake).pipe(
+        Effect.zipRight(flush),
+        Effect.zipRight(Effect.flatMap(pauseNow, Effect.sleep)),
+        Effect.forever
+      )
+    )
 
     return {
       now: (id) =>
         Effect.retry(save(id), Schedule.spaced("100 millis").pipe(Schedule.upTo(retryTime))).pipe(Effect.ignore),
-      later: (id) => Effect.sync(() => void waiting.set(id, waiting.get(id) ?? Option.none())),
+      later: (id) => Effect.suspend(() => Effect.asVoid(wait(id, waiting.get(id) ?? Option.none()))),
       events: (hold, events) => Effect.ignore(watched(store.appendEvents(hold, events))),
       beginStep: (hold, step, stalled) => untilWritten(store.beginStep(hold, step), stalled),
       keepStep: (hold, step, result, stalled) => untilWritten(store.keepStep(hold, step, result), stalled),

@@ -19,8 +19,12 @@ const misled = (reason: string) =>
  * Runs in the database of `state.url`, and without that in one beside the settings file. Which it is is looked up with the
  * first use, and stays for as long as the process. Settings that cannot be read never mean the file: others may go on
  * with the same runs.
+ * @param holderTimeout how long a call waits for the file while another process has it
  */
-export const runStoreLive = (file: string): Layer.Layer<RunStore, never, Settings | Instance> =>
+export const runStoreLive = (
+  file: string,
+  holderTimeout: Duration.DurationInput = openTimeout
+): Layer.Layer<RunStore, never, Settings | Instance> =>
   Layer.scoped(
     RunStore,
     Effect.gen(function*() {
@@ -46,7 +50,7 @@ export const runStoreLive = (file: string): Layer.Layer<RunStore, never, Setting
         if (Option.isSome(before)) return before.value
         const store = yield* Effect.flatMap(
           shared,
-          Option.match({ onNone: () => makeRunStoreIn(file, openTimeout), onSome: Effect.succeed })
+          Option.match({ onNone: () => makeRunStoreIn(file, openTimeout, holderTimeout), onSome: Effect.succeed })
         )
         yield* Ref.set(chosen, Option.some(store))
         return store

@@ -15,11 +15,13 @@ const reopenPause = Duration.seconds(2)
 /**
  * Runs in an embedded database beside the settings file. It is opened when it is first asked for, beside everything else:
  * the service answers meanwhile.
- * @param openTimeout how long a call waits for the file to be opened, which another process may still have
+ * @param openTimeout how long a call waits for the file to be opened
+ * @param holderTimeout how long it waits while another process that lives has the file
  */
 export const makeRunStoreIn = (
   file: string,
-  openTimeout: Duration.DurationInput
+  openTimeout: Duration.DurationInput,
+  holderTimeout: Duration.DurationInput = openTimeout
 ): Effect.Effect<RunStore["Type"], never, Settings | Scope.Scope> =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -55,9 +57,19 @@ export const makeRunStoreIn = (
       Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
       Ref.modify(isWanted, (before) => [!before, true])
     )
+    const isHeld = Effect.map(holderOf(file), Option.isSome)
+    // Completes when whoever has the file has ended, or has had it for too long.
+    const letGo = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
+      Effect.timeoutOption(holderTimeout)
+    )
+    const inTime = Effect.timeoutOption(Deferred.await(opened), openTimeout)
     const opening = Effect.gen(function*() {
       yield* Effect.uninterruptible(wanted)
-      const store = yield* Effect.timeoutOption(Deferred.await(opened), openTimeout)
+      let store = yield* inTime
+      if (Option.isNone(store) && Duration.greaterThan(holderTimeout, openTimeout)) {
+        yield* Effect.raceFirst(letGo, Deferred.await(opened))
+        store = yield* inTime
+      }
       if (Option.isSome(store)) return store.value
       return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
     })
@@ -72,5 +84,6 @@ export const makeRunStoreIn = (
 /** The same as a layer, whatever the settings say. */
 export const runStoreIn = (
   file: string,
-  openTimeout: Duration.DurationInput
-): Layer.Layer<RunStore, never, Settings> => Layer.scoped(RunStore, makeRunStoreIn(file, openTimeout))
+  openTimeout: Duration.DurationInput,
+  holderTimeout: Duration.DurationInput = openTimeout
+): Layer.Layer<RunStore, never, Settings> => Layer.scoped(RunStore, makeRunStoreIn(file, openTimeout, holderTimeout))

@@ -22,7 +22,12 @@ describe("the remote scripts", () => {
       "find_compose",
       "inspect",
       "known_compose",
+      "leaving",
+      "list_images",
       "name_ids",
+      "numbers",
+      "prefix_here",
+      "remove_image",
       "take_lock",
       "time_of"
     ])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Context, type Duration, Effect, Exit, Layer, Option, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,13 +15,14 @@ import { temporaryDirectory } from "../../layers/temporary.ts"
 const using = <A, E>(
   file: string,
   use: (store: RunStore["Type"]) => Effect.Effect<A, E>,
-  openTimeout: Duration.DurationInput = "20 seconds"
+  openTimeout: Duration.DurationInput = "20 seconds",
+  holderTimeout = openTimeout
 ) =>
   Effect.acquireUseRelease(
     Scope.make(),
     (scope) =>
       Effect.flatMap(
-        Layer.buildWithScope(Layer.provide(runStoreIn(file, openTimeout), settingsTest()), scope),
+        Layer.buildWithScope(Layer.provide(runStoreIn(file, openTimeout, holderTimeout), settingsTest()), scope),
         (context) => use(Context.get(context, RunStore))
       ),
     (scope) => Scope.close(scope, Exit.void)
@@ -64,6 +65,29 @@ describe("runs in a file", () => {
         }))
       expect(existsSync(`${file}.holder`)).toBe(false)
       expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(2)
+    }))
+
+  it.scopedLive("are waited for while another process has them, and not for ever", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "berth.db")
+      const waited = yield* using(file, (store) =>
+        Effect.gen(function*() {
+          yield* store.insert(stored(run(1)))
+          const waits = Effect.fork(using(file, (other) => other.list({}), "100 millis", "1 minute"))
+          const fiber = yield* waits
+          const [elapsed, refused] = yield* Effect.timed(
+            Effect.flip(using(file, (other) => other.list({}), "100 millis", "500 millis"))
+          )
+          expect(refused.message).toContain("of this machine uses it")
+          expect(Duration.toMillis(elapsed)).toBeGreaterThan(500)
+          expect(fiber.unsafePoll()).toBeNull()
+          const gone = yield* waits
+          yield* Effect.sleep("300 millis")
+          const [end] = yield* Effect.timed(Fiber.interrupt(gone))
+          expect(Duration.toSeconds(end)).toBeLessThan(5)
+          return fiber
+        }))
+      expect((yield* Fiber.join(waited)).runs).toHaveLength(1)
     }))
 
   it.scopedLive("name nobody who has died, and no run that has ended, as who has them", () =>

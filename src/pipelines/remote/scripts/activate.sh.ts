@@ -418,7 +418,8 @@ if ! said=$(told loaded load "$@") || ! noted; then
   case $source in
     part | names)
       rm -rf .berth/incoming
-      mv "$staged" .berth/incoming ;;
+      mv "$staged" .berth/incoming
+      ! flock -n .berth/lock true 2>/dev/null || rm -rf .berth/incoming ;;
   esac
   failed load yes
 fi

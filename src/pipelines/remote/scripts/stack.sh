@@ -53,9 +53,11 @@ if [ -d .berth ]; then
   flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
 fi
 # With the compose file, or where there is none any more with Docker alone.
-by_compose() { compose -f "$file" "$@" </dev/null >&2; }
+# What they say is kept back until they have ended: who writes to a connection that is gone may stop halfway.
+to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\n' "$said" >&2; return 1; }; }
+by_compose() { to_its_end compose -f "$file" "$@"; }
 # shellcheck disable=SC2086 # A list of ids.
-by_docker() { [ -z "$containers" ] || as_root docker "$@" $containers </dev/null >&2; }
+by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
 case $action:$file in
   stop:?* | restart:?*) set -- by_compose "$action" ;;
   start:?*) set -- by_compose up -d --no-build --no-recreate ;;

@@ -123,8 +123,9 @@ if [ -d .berth ]; then
   exec 8>>.berth/activation || exit 1
   flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
 fi
-by_compose() { compose -f "$file" "$@" </dev/null >&2; }
-by_docker() { [ -z "$containers" ] || as_root docker "$@" $containers </dev/null >&2; }
+to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\\n' "$said" >&2; return 1; }; }
+by_compose() { to_its_end compose -f "$file" "$@"; }
+by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
 case $action:$file in
   stop:?* | restart:?*) set -- by_compose "$action" ;;
   start:?*) set -- by_compose up -d --no-build --no-recreate ;;

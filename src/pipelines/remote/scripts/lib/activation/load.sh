@@ -41,7 +41,9 @@ if ! said=$(told loaded load "$@") || ! noted; then
   case $source in
     part | names)
       rm -rf .berth/incoming
-      mv "$staged" .berth/incoming ;;
+      mv "$staged" .berth/incoming
+      # Unless whoever would send it has gone: nobody holds the lock, and nobody would clear it away.
+      ! flock -n .berth/lock true 2>/dev/null || rm -rf .berth/incoming ;;
   esac
   failed load yes
 fi
