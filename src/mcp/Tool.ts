@@ -1,4 +1,4 @@
-import { Effect, Schema, SchemaAST } from "effect"
+import { Effect, Predicate, Schema, SchemaAST } from "effect"
 import type { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
 import { errorInWords } from "../schema/inWords.ts"
@@ -57,6 +57,7 @@ export const tool = <A, I, B, J extends object>(
   outputSchema: withLeftOut(slimSchema(output, { described: false })),
   call: (given, heard) =>
     Effect.gen(function*() {
+      if (!Predicate.isRecord(given ?? {})) return yield* refused(`The input of ${name} must be an object`)
       const [unknown] = takesNothing(input) ? Object.keys(given ?? {}) : []
       if (unknown !== undefined) return yield* refused(`${name} takes no arguments, and was given ${quoted(unknown)}`)
       const request = yield* Effect.mapError(

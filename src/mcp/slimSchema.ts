@@ -27,12 +27,13 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
   if (Array.isArray(schema)) return schema.map((each) => slimmed(each, definitions, described))
   if (!Predicate.isRecord(schema)) return schema
   const slim = (part: unknown) => slimmed(part, definitions, described)
-  const { $ref, anyOf, properties, ...rest } = schema
-  if (Predicate.isString($ref)) {
-    const target = slim(definition($ref, definitions))
-    const { description } = rest
-    return Predicate.isRecord(target) && described && description !== undefined ? { ...target, description } : target
-  }
+  const { $ref, allOf, anyOf, properties, ...rest } = schema
+  // What stands beside a reference, or around one schema alone, adds to it.
+  const inner = Predicate.isString($ref)
+    ? slim(definition($ref, definitions))
+    : Array.isArray(allOf) && allOf.length === 1
+    ? slim(allOf[0])
+    : undefined
   const kept = Object.fromEntries(
     Object.entries(rest)
       .filter(([keyword]) =>
@@ -42,7 +43,9 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
   )
   const choices = Array.isArray(anyOf) ? anyOf.map(slim) : undefined
   return {
+    ...(Predicate.isRecord(inner) ? inner : {}),
     ...kept,
+    ...(Array.isArray(allOf) && inner === undefined ? { allOf: slim(allOf) } : {}),
     ...(choices === undefined ? {} : orNull(choices) ?? { anyOf: choices }),
     // The names of fields are not keywords.
     ...(Predicate.isRecord(properties)

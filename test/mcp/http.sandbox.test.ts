@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Ajv } from "ajv"
 import { Effect, Predicate } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { type Agent, agents } from "../fixtures/agents.ts"
+import { type Agent, agents, type Calling } from "../fixtures/agents.ts"
 import { startService } from "../fixtures/service.ts"
 import { inPart, inTurn } from "../fixtures/thorough.ts"
 import { eventually } from "../sandbox/eventually.ts"
@@ -32,8 +32,10 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       const agent = yield* connect(url)
       const shapes = new Map((yield* agent.tools).map(({ name, outputSchema }) => [name, outputSchema]))
       const ajv = new Ajv({ strict: false })
-      const answered = (name: string, given: Record<string, unknown> = {}) =>
-        Effect.map(agent.call(name, given), (called) => {
+      const tried = new Set<string>()
+      const answered = (name: string, given: Record<string, unknown> = {}, how: Calling = {}) =>
+        Effect.map(agent.call(name, given, how), (called) => {
+          tried.add(name)
           expect([name, called.failed, called.text]).toEqual([name, false, called.text])
           expect([name, ajv.validate(shapes.get(name) ?? false, called.data), ajv.errors]).toEqual([name, true, null])
           return called
@@ -41,7 +43,7 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
 
       const plan = yield* planned(agent, "plan_deploy", wanted)
       const said: Array<string> = []
-      const deployed = yield* agent.call("apply_deploy", plan, { heard: (message) => said.push(message) })
+      const deployed = yield* answered("apply_deploy", plan, { heard: (message) => said.push(message) })
       expect(deployed).toMatchObject({
         failed: false,
         data: { kind: "deploy", state: "succeeded", result: { healthy: true }, next: "It has ended." }
@@ -64,6 +66,22 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       yield* answered("apply_app", yield* planned(agent, "plan_app", { projectPath }))
       yield* answered("app_drift", { projectPath })
       yield* answered("verify_app", { projectPath })
+      appendFileSync(join(projectPath, ".env"), "MORE=1\n")
+      yield* answered("apply_deploy", yield* planned(agent, "plan_deploy", wanted))
+      expect(yield* answered("rollback", { serverId: world.serverId, remotePath, release: "1" })).toMatchObject({
+        data: { kind: "rollback", state: "succeeded" }
+      })
+
+      // Who stops waiting leaves a run to cancel.
+      const leaving = new AbortController()
+      yield* Effect.either(agent.call("apply_deploy", yield* planned(agent, "plan_deploy", wanted), {
+        signal: leaving.signal,
+        heard: () => leaving.abort()
+      }))
+      const { data: listed } = yield* answered("list_runs", { limit: 1, kind: "deploy" })
+      const [under] = [field(listed, "runs")].flat()
+      yield* answered("cancel_run", { id: field(under, "id") })
+      expect([...tried].sort()).toEqual([...shapes.keys()].sort())
 
       const old = yield* agent.call("apply_deploy", plan)
       expect(old).toMatchObject({ failed: true, data: undefined })
