@@ -42,7 +42,7 @@ export const runStoreLive = (
         const { makePgRunStore } = yield* Effect.promise(() => import("./postgres/pgRunStore.ts"))
         const { description, id } = instance
         const store = yield* makePgRunStore(url.value, { id, description, takeOver })
-        yield* Effect.forkScoped(purging(store, settings))
+        yield* Effect.forkScoped(Effect.interruptible(purging(store, settings)))
         return Option.some(store)
       }).pipe(Effect.mapError(({ message }) => misled(message)))
       const choose = Effect.gen(function*() {

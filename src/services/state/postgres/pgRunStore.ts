@@ -23,6 +23,9 @@ const changeOf = (payload: string): RunChange => {
   return what === "state" || what === "cancel" || what === "data" ? { what, id } : { what: "any" }
 }
 
+/** Goes on until the scope closes, also where whoever begins it cannot be interrupted. */
+const beside = <A>(effect: Effect.Effect<A>) => Effect.forkScoped(Effect.interruptible(effect))
+
 /** Counts the time of the machine, and also what it slept. */
 const stopwatch = Effect.map(Clock.currentTimeMillis, (wall) => {
   const steady = performance.now()
@@ -79,9 +82,7 @@ export const makePgRunStore = (
         if ((yield* Ref.getAndSet(reason, words)) === words) return
         yield* Effect.logWarning(`${name} is away: ${words}`)
       })
-    yield* Effect.forkScoped(Effect.interruptible(
-      Effect.forever(Effect.zipRight(Effect.catchAllCause(connected, said), Effect.sleep(reconnectPause)))
-    ))
+    yield* beside(Effect.forever(Effect.zipRight(Effect.catchAllCause(connected, said), Effect.sleep(reconnectPause))))
 
     const watchdog = Effect.gen(function*() {
       const elapsed = yield* Effect.flatten(Ref.get(sinceRenewed))
@@ -89,12 +90,12 @@ export const makePgRunStore = (
         yield* PubSub.publish(changes, { what: "lost" })
       }
     })
-    yield* Effect.forkScoped(Effect.repeat(watchdog, Schedule.spaced(Duration.millis(millis / 30))))
+    yield* beside(Effect.repeat(watchdog, Schedule.spaced(Duration.millis(millis / 30))))
     const look = Effect.whenEffect(
       PubSub.publish(changes, { what: "any" }),
       Effect.map(Ref.get(current), Option.isSome)
     )
-    yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(lookPause)))
+    yield* beside(Effect.repeat(look, Schedule.spaced(lookPause)))
 
     const opening = Effect.gen(function*() {
       yield* Effect.timeoutOption(Deferred.await(tried), firstTimeout)
