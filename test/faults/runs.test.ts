@@ -7,6 +7,7 @@ import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
 import { imageArchive } from "../../src/sandbox/imageArchive.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
+import { inPart } from "../fixtures/thorough.ts"
 import { plant } from "../layers/temporary.ts"
 import { type Json, requestTo } from "../sandbox/request.ts"
 
@@ -17,10 +18,10 @@ const stepsOf = (run: Json): ReadonlyArray<{ readonly step: string; readonly sta
   JSON.parse(JSON.stringify(run["steps"]))
 
 /** Every call takes a while, so that there is time to end the process in each step. */
-const slowly = ({ gitHost, platform }: World) =>
+const slowly = ({ gitHost, platform }: World, duration: Duration.DurationInput = "250 millis") =>
   Effect.forEach(
     [platform, gitHost],
-    (double) => double.fail({}, HttpFault.Delay({ duration: "250 millis" }), { times: 10_000 }),
+    (double) => double.fail({}, HttpFault.Delay({ duration }), { times: 10_000 }),
     { discard: true }
   )
 
@@ -116,12 +117,12 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
     () =>
       Effect.gen(function*() {
         const world = yield* makeWorld
-        yield* slowly(world)
+        yield* slowly(world, "100 millis")
         const upsert = { projectPath: join(world.projects, "hello") }
         let berth = yield* startBerth(world.settingsFile)
-        // Spread over the two or three seconds that such an upsert takes.
-        const times = yield* Config.withDefault(Config.integer("BERTH_SOAK_SIGTERMS"), 3)
-        const moments = Array.from({ length: times }, (_, index) => 100 + Math.round((index * 2_100) / times))
+        // Spread over the second that such an upsert takes.
+        const times = yield* Config.withDefault(Config.integer("BERTH_SOAK_SIGTERMS"), inPart(20, 3))
+        const moments = Array.from({ length: times }, (_, index) => 30 + Math.round((index * 900) / times))
         for (const millis of moments) {
           const { body } = yield* requestTo(berth.url, json)("POST", "/api/platform/upsert", upsert)
           yield* Effect.sleep(millis)
