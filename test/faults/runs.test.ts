@@ -121,7 +121,7 @@ describe.skipIf(process.platform === "win32")("a run whose process is killed", (
         const upsert = { projectPath: join(world.projects, "hello") }
         let berth = yield* startBerth(world.settingsFile)
         // Spread over the second that such an upsert takes.
-        const times = yield* Config.withDefault(Config.integer("BERTH_SOAK_SIGTERMS"), inPart(20, 3))
+        const times = yield* Config.withDefault(Config.integer("BERTH_SOAK_SIGTERMS"), inPart(8, 3))
         const moments = Array.from({ length: times }, (_, index) => 30 + Math.round((index * 900) / times))
         for (const millis of moments) {
           const { body } = yield* requestTo(berth.url, json)("POST", "/api/platform/upsert", upsert)
