@@ -32,6 +32,10 @@ const report = (title: string, on: string, found: ReadonlyArray<Findings>) => {
 }
 
 const print = ({ sections }: Findings) => console.log(`${sections.map(sectionText).join("\n\n")}\n`)
+const printAlone = (found: Findings) => {
+  print(found)
+  if (found.goals.length > 0) console.log(`${goalsTable(found.goals)}\n`)
+}
 
 const program = Effect.gen(function*() {
   const chosen = process.argv.slice(2)
@@ -44,7 +48,7 @@ const program = Effect.gen(function*() {
   const rounds = setting("BENCH_ROUNDS", 5)
   const alone = chosen.flatMap((name) => aloneParts[name] ?? [])
   if (chosen.length > 0 && alone.length === chosen.length) {
-    return yield* Effect.forEach(alone, (part) => Effect.map(Effect.scoped(part(directory, rounds)), print), {
+    return yield* Effect.forEach(alone, (part) => Effect.map(Effect.scoped(part(directory, rounds)), printAlone), {
       discard: true
     })
   }

@@ -1,3 +1,5 @@
+import { loadavg } from "node:os"
+
 /** The middle of some numbers. */
 export const median = (numbers: ReadonlyArray<number>): number => {
   const sorted = [...numbers].sort((a, b) => a - b)
@@ -11,6 +13,9 @@ export const millis = (value: number): string => value < 1_000 ? `${Math.round(v
 export const ratio = (value: number): string => value.toFixed(value < 0.1 ? 3 : 2)
 export const megabytes = (bytes: number): string =>
   bytes < 100_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`
+
+/** How busy the machine is while something is measured: the load of the last minute, with what measures in it. */
+export const load = (): string => `The load of the machine was ${(loadavg()[0] ?? 0).toFixed(1)}.`
 
 /** A number of the environment, such as `BENCH_ROUNDS=7`. */
 export const setting = (name: string, otherwise: number): number => {

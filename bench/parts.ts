@@ -7,6 +7,7 @@ import { memory, startUp } from "./cases/endurance.ts"
 import { profile, uploadAlone } from "./cases/profile.ts"
 import { scale } from "./cases/scale.ts"
 import { growingArchives } from "./cases/sizes.ts"
+import { durableSteps } from "./cases/steps.ts"
 import type { InProcess } from "./inProcess.ts"
 import { megabytes, millis, ratio, seconds } from "./numbers.ts"
 import type { Goal, Section } from "./report.ts"
@@ -106,12 +107,6 @@ const platform: Part = ({ rounds, stage }) =>
     goals: [atMost("300 applications behind a 20 ms platform", of300, 25 * 20, millis)]
   }))
 
-const start: Part = ({ stage }) =>
-  Effect.map(startUp(stage.directory), ({ first, section }) => ({
-    sections: [section],
-    goals: [atMost("first answer after the start", first, 1_500, millis)]
-  }))
-
 const endurance: Part = ({ deploys, stage }) =>
   Effect.map(memory(stage, deploys), ({ last, section }) => ({
     sections: [section],
@@ -133,11 +128,27 @@ const profiled: Part = ({ berth, rounds, stage }) =>
 /** A part that needs neither Docker nor sshd: only a directory, and how often to measure. */
 type AlonePart = (directory: string, rounds: number) => Effect.Effect<Findings, unknown, Scope.Scope>
 
+const start: AlonePart = (directory) =>
+  Effect.map(startUp(directory), ({ first, section, serve }) => ({
+    sections: [section],
+    goals: [
+      atMost("first answer after the start", first, 1_500, millis),
+      atMost("first answer of `berth serve`", serve.took, 600, millis),
+      atMost("idle memory of `berth serve`", serve.memory, 150_000_000, megabytes)
+    ]
+  }))
+
+const steps: AlonePart = (directory, rounds) =>
+  Effect.map(durableSteps(directory, rounds), ({ cpu, section }) => ({
+    sections: [section],
+    goals: [atMost("processor time of one step that is kept", cpu, 13, millis)]
+  }))
+
 const scaled: AlonePart = (directory, rounds) =>
   Effect.map(scale(directory, rounds), (section) => ({ sections: [section], goals: [] }))
 
 /** The parts that can be measured without a server. */
-export const aloneParts: Readonly<Record<string, AlonePart>> = { scale: scaled }
+export const aloneParts: Readonly<Record<string, AlonePart>> = { start, steps, scale: scaled }
 
 /** The parts of the benchmark, in the order of the report. */
 export const parts: Readonly<Record<string, Part>> = {
@@ -147,7 +158,8 @@ export const parts: Readonly<Record<string, Part>> = {
   upload: uploads,
   calls,
   platform,
-  start,
+  start: ({ stage }) => start(stage.directory, 1),
+  steps: ({ rounds, stage }) => steps(stage.directory, rounds),
   sizes,
   memory: endurance,
   scale: ({ rounds, stage }) => scaled(stage.directory, rounds)

@@ -13,6 +13,8 @@ export interface Service {
   readonly url: string
   /** How long it took from its start to its first answer, in milliseconds. */
   readonly startMillis: number
+  /** The processor time that this took, in milliseconds. */
+  readonly startCpuMillis: number
   /** Its resident memory now and at its highest, in bytes. */
   readonly memory: () => Promise<{ readonly now: number; readonly peak: number }>
   readonly get: (path: string) => Promise<unknown>
@@ -37,9 +39,26 @@ const reply = async (response: Response): Promise<unknown> => {
 /** How much memory `npm start` grants; `npm run bench` has the same of this process. */
 const heapFlags = process.execArgv.filter((flag) => /^--(?:max-semi-space-size|heap-growing-percent)=/.test(flag))
 const main = fileURLToPath(new URL("../dist/service/berth.js", import.meta.url))
+const cli = fileURLToPath(new URL("../dist/service/cli.js", import.meta.url))
+
+/** The ways to start the service: as `npm start` does, and with the command. */
+export const starts = { "npm start": [main], "berth serve": [cli, "serve"] } as const
+
+// What Linux counts a process's time in.
+const tickMillis = 10
+
+/** The processor time of a process and of its threads so far, in milliseconds. */
+const cpuOf = async (pid: number | undefined) => {
+  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).replace(/^.*\) /s, "").split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * tickMillis
+}
 
 /** Starts the service with these settings and waits for its first answer; it ends with the scope. */
-export const startService = (directory: string, settings: object): Effect.Effect<Service, Error, Scope.Scope> =>
+export const startService = (
+  directory: string,
+  settings: object,
+  how: keyof typeof starts = "npm start"
+): Effect.Effect<Service, Error, Scope.Scope> =>
   Effect.gen(function*() {
     const port = yield* Effect.promise(freePort)
     const file = join(directory, `berth-${port}.yaml`)
@@ -47,8 +66,9 @@ export const startService = (directory: string, settings: object): Effect.Effect
     const began = performance.now()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, [...heapFlags, main], {
-          stdio: ["ignore", "ignore", "inherit"],
+        spawn(process.execPath, [...heapFlags, ...starts[how]], {
+          // The command logs to stderr, the service to stdout.
+          stdio: ["ignore", "ignore", how === "berth serve" ? "ignore" : "inherit"],
           env: { ...process.env, BERTH_CONFIG: file, BERTH_PORT: String(port), BERTH_HOST: "127.0.0.1" }
         })
       ),
@@ -64,9 +84,12 @@ export const startService = (directory: string, settings: object): Effect.Effect
     yield* Effect.tryPromise(async () => reply(await fetch(`${url}/api/health`))).pipe(
       Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 4000 })
     )
+    const startMillis = performance.now() - began
+    const startCpuMillis = yield* Effect.promise(() => cpuOf(child.pid))
     return {
       url,
-      startMillis: performance.now() - began,
+      startMillis,
+      startCpuMillis,
       memory: async () => {
         const status = await readFile(`/proc/${child.pid}/status`, "utf8")
         const kilobytes = (name: string) =>

@@ -1,25 +1,52 @@
 import { Effect } from "effect"
-import { median, megabytes, millis } from "../numbers.ts"
+import { load, median, megabytes, millis } from "../numbers.ts"
 import type { Section } from "../report.ts"
-import { startService } from "../service.ts"
+import { type Service, type starts as ways, startService } from "../service.ts"
 import { emptied, places, settingsFor, type Stage } from "../stage.ts"
 
 const starts = 5
+/** After the store of runs is open and what an earlier process left was looked for. */
+const idleAfter = "5 seconds"
 
-/** How soon the service answers after its start. */
+const oneStart = (directory: string, how: keyof typeof ways) =>
+  Effect.gen(function*() {
+    const service: Service = yield* startService(directory, {}, how)
+    yield* Effect.sleep(idleAfter)
+    const { now } = yield* Effect.promise(() => service.memory())
+    return { took: service.startMillis, cpu: service.startCpuMillis, memory: now }
+  }).pipe(Effect.scoped)
+
+const startedBy = (directory: string, how: keyof typeof ways) =>
+  Effect.gen(function*() {
+    const all = yield* Effect.forEach(Array.from({ length: starts }), () => oneStart(directory, how))
+    const of = (key: "took" | "cpu" | "memory") => all.map((one) => one[key])
+    return {
+      how,
+      took: median(of("took")),
+      slowest: Math.max(...of("took")),
+      cpu: median(of("cpu")),
+      memory: median(of("memory"))
+    }
+  })
+
+/** How soon the service answers after its start, and how much memory it then has while nobody asks for anything. */
 export const startUp = (directory: string) =>
   Effect.gen(function*() {
-    const took: Array<number> = []
-    for (let start = 0; start < starts; start++) {
-      took.push(yield* Effect.scoped(Effect.map(startService(directory, {}), ({ startMillis }) => startMillis)))
-    }
-    const first = median(took)
+    const npm = yield* startedBy(directory, "npm start")
+    const serve = yield* startedBy(directory, "berth serve")
     const section: Section = {
       title: "From the start to the first answer",
-      columns: ["median", "slowest"],
-      rows: [[millis(first), millis(Math.max(...took))]]
+      columns: ["with", "median", "slowest", "processor time", "idle memory, 5 s later"],
+      rows: [npm, serve].map(({ cpu, how, memory, slowest, took }) => [
+        `\`${how}\``,
+        millis(took),
+        millis(slowest),
+        millis(cpu),
+        megabytes(memory)
+      ]),
+      notes: [load()]
     }
-    return { section, first }
+    return { section, first: npm.took, serve }
   })
 
 /** How much memory the service holds after many deploys of whole archives. */
