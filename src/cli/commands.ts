@@ -40,6 +40,6 @@ export const berthCommand: CommandNode = group(
     ...healthCommands,
     ...serviceCommands,
     agentCommand,
-    completionsCommand(() => berthCommand)
+    completionsCommand
   ]
 )

@@ -4,6 +4,7 @@ import { quoted } from "../schema/quoted.ts"
 import { version } from "../schema/version.ts"
 import { berthCommand } from "./commands.ts"
 import { overviewCommand } from "./commands/overview.ts"
+import { completed } from "./completion/completed.ts"
 import { exitCodes, Usage } from "./Failure.ts"
 import { checkArguments } from "./parse/check.ts"
 import type { CommandContext, CommandFailure, CommandNode } from "./parse/command.ts"
@@ -54,6 +55,10 @@ const isBefore = (args: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) 
 const executed = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFailure, CommandContext> =>
   Effect.gen(function*() {
     const { err, out, print, say } = yield* Screen
+    if (args[0] === "complete") {
+      yield* completed(berthCommand, args.slice(1))
+      return exitCodes.done
+    }
     const words = args[0] === "help" ? [...args.slice(1), "--help"] : withOptionsBehind(args)
     const { node, path, rest } = yield* named({ node: berthCommand, path: "berth", rest: words })
     if (isBefore(rest, "--help", "-h")) {

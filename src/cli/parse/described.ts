@@ -20,7 +20,8 @@ export interface ArgumentWords {
   readonly name: string
   readonly words: string
   readonly optional: boolean
-  readonly names?: Names | undefined
+  readonly choices?: ReadonlyArray<string>
+  readonly names?: Names
 }
 
 const options = new WeakMap<object, OptionWords>()
@@ -65,10 +66,15 @@ export const integer = (name: string, words: string, rest: { readonly value: str
 export const choice = <const A extends string>(name: string, words: string, choices: ReadonlyArray<A>) =>
   noted(options, { name, words, value: choices.join("|"), choices }, Options.optional(Options.choice(name, choices)))
 
+/** What an argument is completed from: words, or the names of a thing. */
+type From = Names | { readonly choices: ReadonlyArray<string> }
+const completedFrom = (from: From | undefined) =>
+  from === undefined ? {} : typeof from === "string" ? { names: from } : from
+
 /** An argument that may be left out. */
-export const optionalArgument = (name: string, words: string, names?: Names) =>
-  noted(args, { name, words, optional: true, names }, Args.optional(Args.text({ name })))
+export const optionalArgument = (name: string, words: string, from?: From) =>
+  noted(args, { name, words, optional: true, ...completedFrom(from) }, Args.optional(Args.text({ name })))
 
 /** An argument that has to be there. */
-export const argument = (name: string, words: string, names?: Names) =>
-  noted(args, { name, words, optional: false, names }, Args.text({ name }))
+export const argument = (name: string, words: string, from?: From) =>
+  noted(args, { name, words, optional: false, ...completedFrom(from) }, Args.text({ name }))

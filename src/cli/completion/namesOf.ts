@@ -1,0 +1,35 @@
+import { Effect, Option, Predicate } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { placeOf } from "../projects.ts"
+import type { Candidates } from "./candidates.ts"
+
+const mostRuns = 50
+
+/** The names that the service knows for what is asked for. */
+export const namesOf = ({ given, names, options }: Candidates) =>
+  Effect.gen(function*() {
+    const { use } = yield* Berth
+    const option = (name: string) => Option.fromNullable(options.get(name))
+    switch (names) {
+      case "project":
+        return (yield* use((api) => api.listProjects({}))).map(({ name }) => name)
+      case "server":
+        return (yield* use((api) => api.listServers({}))).map(({ id }) => id)
+      case "application":
+        return (yield* use((api) => api.listApplications({}))).map(({ name }) => name).filter(Predicate.isString)
+      case "run":
+        return (yield* use((api) => api.listRuns({ urlParams: { limit: mostRuns } }))).runs.map(({ id }) => id)
+      case "route":
+        return (yield* use((api) => api.listRoutes({}))).routes.map(({ routeName }) => routeName)
+      case "release": {
+        const place = { server: option("server"), path: option("path") }
+        const { remotePath, serverId } = yield* placeOf(Option.fromNullable(given[0]), place)
+        const { releases } = yield* use((api) =>
+          api.listReleases({ path: { id: serverId }, urlParams: { remotePath } })
+        )
+        return releases.flatMap(({ available, current, id }) => available && !current ? [id] : [])
+      }
+      default:
+        return []
+    }
+  })
