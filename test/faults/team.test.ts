@@ -1,0 +1,176 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
+import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import type { World } from "../../src/sandbox/world.ts"
+import { canCut, openCutLine } from "../fixtures/cutLine.ts"
+import { realPostgres, startPostgres } from "../fixtures/postgres.ts"
+import { begin, hasBegun, isEnded, makeTeam, stepsOf, until } from "../fixtures/team.ts"
+import { inPart } from "../fixtures/thorough.ts"
+import { plant } from "../layers/temporary.ts"
+
+class Postgres
+  extends Context.Tag("test/Postgres")<Postgres, Effect.Effect.Success<ReturnType<typeof startPostgres>>>()
+{}
+const PostgresLive = Layer.scoped(Postgres, startPostgres("*"))
+const fresh = Effect.flatMap(Postgres, ({ database }) => database())
+
+/** Every call takes a while, so that there is time to break something in each step. */
+const slowly = ({ gitHost, platform }: World, millis = 150) =>
+  Effect.forEach(
+    [platform, gitHost],
+    (double) => double.fail({}, HttpFault.Delay({ duration: `${millis} millis` }), { times: 10_000 }),
+    { discard: true }
+  )
+
+const upsertOf = ({ projects }: World) => ({ projectPath: join(projects, "hello") })
+const changelogOf = (world: World): ReadonlyArray<unknown> =>
+  JSON.parse(readFileSync(join(world.projects, "hello", "platform.changelog.json"), "utf8"))
+const deployments = ({ platform }: World) =>
+  Effect.map(platform.calls, (calls) => calls.filter(({ path }) => path.endsWith("/deploy")).length)
+const creations = ({ platform }: World) =>
+  Effect.map(
+    platform.calls,
+    (calls) => calls.filter(({ method, path }) => method === "POST" && /\/applications(\/\w[\w-]*)?$/.test(path)).length
+  )
+
+const steps = ["config", "server", "check", "validate", "sync", "env", "route", "changelog", "deploy", "webhook"]
+// Several are killed at once: most of their time they wait for somebody to be missed.
+const lanes = [steps.filter((_, index) => index % 2 === 0), steps.filter((_, index) => index % 2 === 1)]
+// More services than this at a time, and they would not be on time.
+const turns = Effect.unsafeMakeSemaphore(3)
+
+describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"), { concurrent: true }, () => {
+  layer(PostgresLive, { timeout: "60 seconds", excludeTestServices: true })((test) => {
+    for (const lane of lanes) {
+      test.scoped(
+        `goes on with an upsert in whose ${lane.join(", ")} a service is killed`,
+        () =>
+          Effect.gen(function*() {
+            const team = yield* makeTeam(yield* fresh)
+            yield* slowly(team.world)
+            let one = yield* team.join()
+            let other = yield* team.join()
+            for (const [round, step] of inPart(lane, lane.slice(2, 4)).entries()) {
+              const before = yield* deployments(team.world)
+              const id = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
+              const killed = yield* until(one, id, (run) => isEnded(run) || hasBegun(step)(run))
+              yield* one.kill("SIGKILL")
+              const next = yield* Effect.forkScoped(team.join())
+              const run = yield* until(other, id, isEnded)
+              expect([step, run["state"], run["error"]]).toEqual([step, "succeeded", null])
+              expect(stepsOf(run).map(({ status }) => status)).toEqual(steps.map(() => "done"))
+              // What had ended was not done again: its times are the old ones.
+              for (const ended of stepsOf(killed).filter(({ status }) => status === "done")) {
+                if (ended.step !== "config") expect(stepsOf(run)).toContainEqual(ended)
+              }
+              expect(changelogOf(team.world)).toHaveLength(round + 1)
+              // Whether the platform heard the call in which the service died cannot be known.
+              const asked = (yield* deployments(team.world)) - before
+              expect([step, Math.min(Math.max(asked, 1), 2)]).toEqual([step, asked])
+              ;[one, other] = [other, yield* next.await.pipe(Effect.flatten)]
+            }
+            expect(yield* creations(team.world)).toBe(1)
+          }).pipe(turns.withPermits(1)),
+        240_000
+      )
+    }
+
+    test.scoped("ends a deploy as the server says, whose service is killed", () =>
+      Effect.gen(function*() {
+        const team = yield* makeTeam(yield* fresh)
+        const { projects, serverId } = team.world
+        const deploy = { projectPath: join(projects, "hello"), serverId, remotePath: "~/containers/hello" }
+        let one = yield* team.join()
+        let other = yield* team.join()
+        for (const step of ["upload", "start"]) {
+          const data = randomBytes(4_000_000).toString("hex")
+          yield* plant(deploy.projectPath, {
+            "hello.tar": imageArchive({ name: "hello:latest", layers: [{ version: `${step} ${Date.now()}`, data }] })
+          })
+          const id = yield* begin(one, "/api/container/deploy", deploy)
+          yield* until(one, id, (run) => isEnded(run) || hasBegun(step)(run))
+          yield* one.kill("SIGKILL")
+          const next = yield* Effect.forkScoped(team.join())
+          const run = yield* until(other, id, isEnded)
+          expect([step, run["state"]]).toEqual([step, expect.stringMatching(/^(succeeded|failed|interrupted)$/)])
+          expect(stepsOf(run).filter(({ status }) => status === "running")).toEqual([])
+          ;[one, other] = [other, yield* next.await.pipe(Effect.flatten)]
+        }
+        const last = yield* one.request("POST", "/api/container/deploy", deploy)
+        expect(last).toMatchObject({ status: 200, body: { success: true } })
+      }).pipe(turns.withPermits(1)), 240_000)
+
+    test.scoped("goes on in order when one of them is told to end", () =>
+      Effect.gen(function*() {
+        const address = yield* fresh
+        const { query } = yield* Postgres
+        const team = yield* makeTeam(address)
+        yield* slowly(team.world)
+        const one = yield* team.join()
+        const other = yield* team.join()
+        const id = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
+        yield* until(one, id, hasBegun("sync"))
+        yield* one.kill("SIGTERM")
+        expect(yield* one.ended).toMatchObject({ signal: null })
+        // Nobody had to be missed.
+        expect(yield* query(address, "SELECT count(*) FROM instances")).toBe("1")
+        const run = yield* until(other, id, isEnded)
+        expect([run["state"], changelogOf(team.world).length]).toEqual(["succeeded", 1])
+      }).pipe(turns.withPermits(1)), 240_000)
+
+    test.scoped("does not do twice what a frozen service is at", () =>
+      Effect.gen(function*() {
+        const address = yield* fresh
+        const { query } = yield* Postgres
+        const team = yield* makeTeam(address, 6)
+        yield* slowly(team.world)
+        const one = yield* team.join()
+        const other = yield* team.join()
+        const id = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
+        yield* until(one, id, hasBegun("sync"))
+        yield* one.kill("SIGSTOP")
+        yield* Effect.sleep("9 seconds")
+        expect(yield* other.run(id)).toMatchObject({ state: "running" })
+        expect(yield* query(address, `SELECT attempt FROM runs WHERE id = '${id}'`)).toBe("1")
+        yield* one.kill("SIGCONT")
+        const run = yield* until(other, id, isEnded)
+        expect([run["state"], changelogOf(team.world).length]).toEqual(["succeeded", 1])
+        expect(yield* deployments(team.world)).toBe(1)
+      }).pipe(turns.withPermits(1)), 240_000)
+
+    test.scoped.skipIf(!canCut)(
+      "takes over from a service that is cut off, which does not go on when it is back",
+      () =>
+        Effect.gen(function*() {
+          const address = yield* fresh
+          const { port, query } = yield* Postgres
+          const line = yield* openCutLine(port)
+          const team = yield* makeTeam(address, 6)
+          yield* slowly(team.world, 500)
+          const one = yield* team.join(address.replace(/127\.0\.0\.1:\d+/, `${line.host}:${line.port}`))
+          const other = yield* team.join()
+          const id = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
+          yield* until(one, id, hasBegun("sync"))
+          yield* line.cut
+          yield* until(other, id, hasBegun("env"))
+          // What needs no database goes on where there is none.
+          expect(yield* one.request("GET", "/api/projects")).toMatchObject({ status: 200 })
+          expect(yield* one.request("GET", "/api/runs")).toMatchObject({ status: 503 })
+          yield* line.mend
+          const run = yield* until(other, id, isEnded)
+          expect([run["state"], run["error"], changelogOf(team.world).length]).toEqual(["succeeded", null, 1])
+          expect(yield* query(address, `SELECT attempt FROM runs WHERE id = '${id}'`)).toBe("2")
+          expect(yield* deployments(team.world)).toBe(1)
+          expect(yield* creations(team.world)).toBe(1)
+          expect(yield* until(one, id, isEnded)).toEqual(run)
+          const again = yield* one.request("POST", "/api/platform/upsert", upsertOf(team.world))
+          expect(again).toMatchObject({ status: 200, body: { success: true } })
+        }).pipe(turns.withPermits(1)),
+      240_000
+    )
+  })
+})
