@@ -243,6 +243,7 @@ const wholeFlow = (busy: boolean) =>
     expect(id).toMatch(/^[0-9a-f]{64}$/)
     const json = yield* run(`docker inspect --format '{{json .State}}' ${id}`)
     expect(JSON.parse(json.out)).toMatchObject({ Status: "running", ExitCode: 0, Health: { Status: "healthy" } })
+    expect((yield* run("docker inspect --type container --format '{{.Id}}' hello")).out.trim()).toBe(id)
     const label = "docker inspect --format '{{.Name}} {{index .Config.Labels \"com.docker.compose.service\"}}' hello"
     expect((yield* run(label)).out).toBe("/hello web\n")
     const inDirectory = (path: string) =>
