@@ -1,12 +1,8 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { barriers, barriersInColours } from "./axe.ts"
 import { deployHello, upsertHello } from "./hello.ts"
 import { missing, openStage, picture, settled, type Stage } from "./stage.ts"
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-const violations = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-  violations.map(({ help, id, nodes }) => id + ": " + help + " at " + nodes.slice(0, 3).map(({ html }) => html).join(" ")))`
 
 const looks = [["light", 1280, 900], ["dark", 1280, 900], ["light", 390, 844], ["dark", 390, 844]] as const
 
@@ -26,6 +22,44 @@ const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["nowhere", "/no/such/screen"]
 ]
 
+/** What stands over a screen, and how it is opened. */
+const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page: Page) => Promise<void>]> = [
+  ["palette", "/", async (page) => {
+    await page.keyboard.press("Control+k")
+    await page.getByRole("option").first().waitFor()
+  }],
+  ["deploy-question", "/projects/hello", async (page) => {
+    await page.getByRole("button", { name: "Deploy 2 changes" }).click()
+  }],
+  ["upsert-question", "/applications/hello/hello", async (page) => {
+    await page.getByRole("button", { name: /^Apply \d+ changes$/ }).click()
+  }],
+  ["add-server", "/servers", async (page) => {
+    await page.getByRole("button", { name: "Add a server" }).click()
+  }],
+  ["remove-server", "/servers/sandbox", async (page) => {
+    await page.getByRole("button", { name: "Remove" }).click()
+  }],
+  ["add-route", "/routes", async (page) => {
+    await page.getByRole("button", { name: "Add a route" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Name").fill("extra")
+    await dialog.getByLabel("Domain").fill("extra.sandbox.test")
+    await dialog.getByLabel("Port").fill("2100")
+    await dialog.getByRole("button", { name: "Show what would change" }).click()
+    await dialog.getByText("extra-http").first().waitFor()
+  }],
+  ["remove-route", "/routes", async (page) => {
+    await page.getByRole("button", { name: "Remove the route greeter" }).click()
+    await page.getByRole("dialog").getByText("greeter.sandbox.test", { exact: false }).nth(1).waitFor()
+  }],
+  ["webhook-question", "/webhooks", async (page) => {
+    await page.getByRole("region", { name: "greeter" }).getByRole("button", { name: "Set up" }).click()
+  }]
+]
+
+const refusal = "The service cannot do this now: its disk is full"
+
 describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
   let stage: Stage
   const ids = { run: "", greeter: "" }
@@ -41,7 +75,6 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
   it.each(screens)("%s can be used by everybody, keeps to itself, and fits on every screen", async (name, path) => {
     const { faults, page } = await stage.open(path.replace("{run}", ids.run).replace("{greeter}", ids.greeter))
     await settled(page)
-    await page.evaluate(axe)
     const found: Array<string> = []
     for (const [colorScheme, width, height] of looks) {
       await page.setViewportSize({ width, height })
@@ -49,12 +82,57 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await settled(page)
       const overflow = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))
       if (overflow > 0) found.push(`${width}: is ${overflow} px too wide`)
-      const broken = await page.evaluate(violations)
-      found.push(...(Array.isArray(broken) ? broken : []).map((each) => `${colorScheme} ${width}: ${String(each)}`))
+      found.push(...(await barriers(page)).map((each) => `${colorScheme} ${width}: ${each}`))
       await picture(page, `${name}-${colorScheme}-${width}`)
     }
     expect(found).toEqual([])
     expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it("asks its questions of everybody, and takes Escape for a no", async () => {
+    const { faults, page } = await stage.open("/")
+    for (const [name, path, show] of overlays) {
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.goto(`${stage.service.url}${path}`)
+      await show(page)
+      await page.getByRole("dialog").waitFor()
+      expect(await barriersInColours(page), name).toEqual([])
+      await picture(page, `${name}-dark`)
+      await page.setViewportSize({ width: 390, height: 844 })
+      await picture(page, `${name}-dark-390`)
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), name).toBeLessThanOrEqual(0)
+      await page.keyboard.press("Escape")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
+    }
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it("says on every screen why nothing can be shown, instead of waiting for it", async () => {
+    const { faults, page } = await stage.open("/no/such/screen")
+    await page.route(
+      "**/api/**",
+      (route) =>
+        route.fulfill({ status: 500, contentType: "application/json", body: JSON.stringify({ error: refusal }) })
+    )
+    for (const [name, path] of screens.filter(([name]) => name !== "nowhere")) {
+      await page.goto(`${stage.service.url}${path.replace("{run}", ids.run).replace("{greeter}", ids.greeter)}`)
+      await page.getByRole("main").getByRole("alert").filter({ hasText: refusal }).first().waitFor()
+      await settled(page)
+      expect(await page.locator("main .waiting").count(), name).toBe(0)
+      await picture(page, `failed-${name}`)
+    }
+    expect(await barriersInColours(page)).toEqual([])
+    expect(faults).toEqual([])
+    // And it says so where there is nobody who could say why.
+    await page.unrouteAll()
+    await page.route("**/api/**", (route) => route.abort())
+    for (const path of ["/", "/projects/hello", "/servers/sandbox", "/routes"]) {
+      await page.goto(`${stage.service.url}${path}`)
+      await page.getByText("Berth does not answer", { exact: false }).first().waitFor()
+      await picture(page, `silent-${path.split("/")[1] || "overview"}`)
+    }
     await page.context().close()
   })
 })

@@ -1,6 +1,7 @@
 import { Effect, Redacted } from "effect"
 import { readFile, writeFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { barriersInColours } from "./axe.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 
 describe.skipIf(missing !== undefined)(`servers and the log-in ${missing ?? ""}`, () => {
@@ -107,6 +108,7 @@ describe.skipIf(missing !== undefined)(`servers and the log-in ${missing ?? ""}`
     const { faults, page } = await stage.open("/servers/sandbox")
     await page.getByRole("heading", { name: "Log in" }).waitFor()
     await picture(page, "log-in")
+    expect(await barriersInColours(page)).toEqual([])
     await page.getByLabel("Token").fill("guessed")
     await page.getByRole("button", { name: "Log in" }).click()
     await page.getByRole("alert").waitFor()

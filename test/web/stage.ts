@@ -2,7 +2,7 @@ import { Effect, Exit, Scope } from "effect"
 import { existsSync } from "node:fs"
 import { mkdir } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { type Service, startService } from "../fixtures/service.ts"
 
@@ -53,6 +53,14 @@ const watched = (page: Page, url: string): ReadonlyArray<string> => {
   return faults
 }
 
+/** The browser of all stages: it starts once, and ends with the process. */
+let shared: Promise<Browser> | undefined
+const theBrowser = () =>
+  shared ??= chromium.launch({
+    executablePath: executable ?? "",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"]
+  })
+
 /** Starts a stage; `prepare` may change its world before the service starts. */
 export const openStage = async (
   prepare: (world: World) => Promise<void> = () => Promise.resolve()
@@ -62,16 +70,15 @@ export const openStage = async (
   await prepare(world)
   const started = startService(world.settingsFile, "127.0.0.1", { page: here("dist/page") })
   const service = await Effect.runPromise(Scope.extend(started, scope))
-  const browser = await chromium.launch({
-    executablePath: executable ?? "",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"]
-  })
+  const browser = await theBrowser()
+  const contexts: Array<BrowserContext> = []
   return {
     world,
     service,
     browser,
     open: async (path, options = {}) => {
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+      contexts.push(context)
       const page = await context.newPage()
       page.setDefaultTimeout(20_000)
       const faults = watched(page, service.url)
@@ -80,7 +87,7 @@ export const openStage = async (
     },
     ask: async (method, path, body) => (await Effect.runPromise(service.request(method, path, body))).text,
     close: async () => {
-      await browser.close()
+      await Promise.all(contexts.map((context) => context.close()))
       await Effect.runPromise(Scope.close(scope, Exit.void))
     }
   }

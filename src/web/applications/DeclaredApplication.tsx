@@ -53,18 +53,17 @@ export const DeclaredApplication = ({ appName, projectName }: {
   const last = runs.data?.runs[0]
   const watched = useRun(started ?? last?.id)
   const upsert = useStartRun(({ id }) => setStarted(id))
-  if (projects.data === undefined) {
-    return projects.error === null
-      ? <Waiting what="the application" />
-      : <Failure error={projects.error} again={projects.refetch} />
-  }
   const under = { name: "Applications", href: "/applications" }
   if (project === undefined) {
     return (
       <div className="page">
         <Head title={appName} under={under} />
-        <Panel title="Not here">
-          <Empty title={`There is no project named ${projectName}`} icon="applications" />
+        <Panel title="Projects">
+          {projects.error !== null && projects.data === undefined
+            ? <Failure error={projects.error} again={projects.refetch} />
+            : projects.data === undefined
+            ? <Waiting what="the application" />
+            : <Empty title={`There is no project named ${projectName}`} icon="applications" />}
         </Panel>
       </div>
     )
@@ -121,7 +120,10 @@ export const DeclaredApplication = ({ appName, projectName }: {
         </Panel>
       )}
       <div className="columns loose">
-        <UpsertPlan plan={plan} />
+        <div className="page">
+          <UpsertPlan plan={plan} />
+          <DriftPanel drift={drift} />
+        </div>
         <RunPanel
           title={() => (underWay ? "Applying" : "Last upsert")}
           watched={watched}
@@ -131,7 +133,6 @@ export const DeclaredApplication = ({ appName, projectName }: {
             : {}}
         />
       </div>
-      <DriftPanel drift={drift} />
       <div className="halves">
         <VerifyPanel projectPath={projectPath} appName={appName} />
         <WebhookPanel appName={appName} />

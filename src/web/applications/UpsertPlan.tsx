@@ -9,7 +9,8 @@ import { counted, shown } from "../ui/words.ts"
 export const Change = ({ change: { label, new: after, old: before, target } }: { readonly change: PlanChange }) => (
   <div className="change">
     <span>
-      <span className="strong">{label}</span> <span className="quiet">{target}</span>
+      <span className="strong">{label}</span>{" "}
+      {label.toLowerCase().includes(target.toLowerCase()) ? null : <span className="quiet">{target}</span>}
     </span>
     <span className="from-to">
       {before === null ? null : (

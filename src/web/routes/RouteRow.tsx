@@ -15,11 +15,12 @@ export const RouteRow = ({ isFollowed, onRemove, route }: {
     <li className="route">
       <span className="way">
         <span className="strong">{domains.length === 0 ? <code>{rule}</code> : domains.join(", ")}</span>
-        <span className="quiet" aria-hidden="true">→</span>
-        <span className="unseen">leads to</span>
-        {targets.length === 0
-          ? <Badge tone="warn">no service in this file</Badge>
-          : <code>{targets.join(", ")}</code>}
+        <span>
+          <span className="quiet" aria-hidden="true">→</span> <span className="unseen">leads to</span>
+          {targets.length === 0
+            ? <Badge tone="warn">no service in this file</Badge>
+            : <code>{targets.join(", ")}</code>}
+        </span>
       </span>
       <span className="about">
         <span className="quiet">

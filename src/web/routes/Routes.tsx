@@ -54,7 +54,7 @@ export const Routes = () => {
         {data === undefined && error === null ? <Waiting what="the ports" /> : null}
         <Warnings texts={data?.warnings ?? []} />
         {data?.evidence?.length === 0 ? <Empty title="No port is in use" icon="routes" /> : null}
-        <ul className="rows">
+        <ul className="rows ports">
           {data?.evidence?.map(({ port, usedBy }) => (
             <li key={port}>
               <code className="strong">{port}</code>

@@ -44,7 +44,7 @@ export const Findings = (
     ))}
     {untold.map((text) => (
       <li key={text}>
-        <span className="tick">
+        <span className="tick idle">
           <Icon name="minus" />
         </span>
         <span className="grow quiet">{text}</span>

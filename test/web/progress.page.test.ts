@@ -1,0 +1,65 @@
+import { Effect, Exit, Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { openRelay } from "../fixtures/relay.ts"
+import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+
+const megabyte = 1_000_000
+const size = 12 * megabyte
+
+describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? ""}`, () => {
+  let stage: Stage
+  let open: OpenPage
+  let line: Scope.CloseableScope
+  beforeAll(async () => {
+    line = await Effect.runPromise(Scope.make())
+    stage = await openStage(async ({ projects, server, settingsFile }) => {
+      const layers = [{ hello: randomBytes(size) }]
+      await writeFile(join(projects, "hello", "hello.tar"), imageArchive({ name: "hello:latest", layers }))
+      const relay = await Effect.runPromise(
+        Scope.extend(openRelay(server.port, { upBytesPerSecond: 2 * megabyte }), line)
+      )
+      const settings = await readFile(settingsFile, "utf8")
+      await writeFile(settingsFile, settings.replace(`port: ${server.port}`, `port: ${relay.port}`))
+    })
+    open = await stage.open("/projects/hello")
+  })
+  afterAll(async () => {
+    await stage?.close()
+    await Effect.runPromise(Scope.close(line, Exit.void))
+  })
+
+  it("shows how many bytes have come, and takes back what it began when it is cancelled", async () => {
+    const { page } = open
+    await page.getByRole("button", { name: /^Deploy/ }).click()
+    await page.getByRole("dialog").getByRole("button", { name: /^Deploy/ }).click()
+    const run = page.getByRole("region", { name: "Deploying" })
+    const sent = run.getByRole("progressbar", { name: "Bytes sent" })
+    await sent.waitFor()
+    await run.getByText(/^\d+(\.\d+)? [kM]B of 12\.\d MB$/).waitFor()
+    const done = async () => Number(await sent.getAttribute("value"))
+    const before = await done()
+    await expect.poll(done, { timeout: 20_000 }).toBeGreaterThan(before)
+    await run.getByText(/B\/s$/).waitFor()
+    await picture(page, "project-deploying")
+    await page.emulateMedia({ colorScheme: "dark" })
+    await picture(page, "project-deploying-dark")
+
+    await run.getByRole("button", { name: "Cancel" }).click()
+    const question = page.getByRole("dialog", { name: "Cancel: Deploy hello?" })
+    await question.getByText("undone as after a failure", { exact: false }).waitFor()
+    await question.getByRole("button", { name: "Cancel the run" }).click()
+    await page.getByRole("region", { name: "Last deploy" }).getByText("cancelled", { exact: true }).first().waitFor()
+    await picture(page, "project-cancelled")
+    const { runs } = JSON.parse(await stage.ask("GET", "/api/runs?limit=1"))
+    expect(runs[0]).toMatchObject({ kind: "deploy", state: "cancelled" })
+    const { containers } = JSON.parse(await stage.ask("GET", `/api/servers/${stage.world.serverId}/containers`))
+    expect(containers.map(({ name }: { readonly name: string }) => name)).toEqual(["greeter"])
+    // Another deploy can begin at once.
+    expect(await page.getByRole("button", { name: /^Deploy/ }).isEnabled()).toBe(true)
+    expect(open.faults).toEqual([])
+  })
+})
