@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os"
-import { defineConfig } from "vitest/config"
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 
 // What a test needs stands in its file's name; test/projects.test.ts holds it to that.
 const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service that the test starts by itself
@@ -7,6 +7,22 @@ const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this 
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
+
+// What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and
+// translates for itself what its files import.
+const near = process.env["BERTH_TEST_PROJECTS"] === "near"
+
+const nearProject: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: "near",
+    include: ["test/**/*.test.ts"],
+    exclude: [real, faults, page],
+    provide: { world: "sandbox" },
+    testTimeout: 60_000,
+    hookTimeout: 60_000
+  }
+}
 
 const workers = availableParallelism() + 1
 
@@ -20,7 +36,7 @@ export default defineConfig({
     // vitest 3.2 loses tests between two projects ("Terminating worker thread").
     minWorkers: workers,
     maxWorkers: workers,
-    projects: [
+    projects: near ? [nearProject] : [
       {
         extends: true,
         test: {

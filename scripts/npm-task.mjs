@@ -92,7 +92,8 @@ const tasks = {
     if (rest.some((word) => !word.startsWith("-") && /[./]/.test(word))) return vitest([])
     const reminder = "Not run: the tests on a real sshd, sudo and Docker (npm run test:real), those of the web page " +
       "(npm run test:page), and what takes longer (npm run test:faults)."
-    vitest(["unit", "sandbox"], () => console.log(reminder))
+    process.env.BERTH_TEST_PROJECTS = "near"
+    vitest(["near"], () => console.log(reminder))
   },
   "test:real": () => vitest(["real"]),
   "test:faults": () => {
