@@ -86,7 +86,10 @@ describe("a hostile text", () => {
         const { system, user } = process.cpuUsage(began)
         return (user + system) / 1_000
       }
-      expect(Math.min(milliseconds(), milliseconds(), milliseconds())).toBeLessThan(most)
+      // One that took too long has two more tries, since others may have been in its way.
+      const taken = () => Math.min(milliseconds(), milliseconds())
+      const first = milliseconds()
+      expect(first < most ? first : taken()).toBeLessThan(most)
     },
     30_000
   )

@@ -4,8 +4,11 @@ import ts from "typescript"
 import { describe, expect, it } from "vitest"
 import { httpWords, unplainWords } from "./fixtures/voice.ts"
 
+const known = new Map<string, ReadonlyArray<{ readonly place: string; readonly text: string }>>()
 /** The strings and templates of a source file, with their lines; not its comments and import paths. */
 const stringsIn = (file: string): ReadonlyArray<{ readonly place: string; readonly text: string }> => {
+  const before = known.get(file)
+  if (before !== undefined) return before
   const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true)
   const found: Array<{ place: string; text: string }> = []
   const visit = (node: ts.Node) => {
@@ -16,6 +19,7 @@ const stringsIn = (file: string): ReadonlyArray<{ readonly place: string; readon
     if (!ts.isImportDeclaration(node)) ts.forEachChild(node, visit)
   }
   visit(source)
+  known.set(file, found)
   return found
 }
 

@@ -8,6 +8,7 @@ import packageJson from "../../package.json" with { type: "json" }
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { runCli } from "../fixtures/cli.ts"
 import { startService } from "../fixtures/service.ts"
+import { inPart } from "../fixtures/thorough.ts"
 import { temporaryDirectory } from "../layers/temporary.ts"
 
 const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)]
@@ -24,6 +25,9 @@ const othersOf = (page: string) =>
 /** The commands of a page that a terminal takes and that end by themselves. */
 const berthOf = (page: string) =>
   othersOf(page).filter((line) => /^berth\b/.test(line) && !/^berth (serve|sandbox|open|mcp)/.test(line))
+
+// Those of one page in a part of the run.
+const tried = inPart(pages, ["README.md"])
 
 // What these start may be missing on the machine that the tests run on; then the reply names it.
 const needsProgram = /container\/(build|editor-diff)/
@@ -49,7 +53,7 @@ describe.skipIf(!hasCurl)(
   `the commands of the documentation${hasCurl ? "" : " (needs curl)"}`,
   { timeout: 180_000 },
   () => {
-    it.scopedLive.each(pages.filter((page) => requestsOf(page) !== ""))(
+    it.scopedLive.each(tried.filter((page) => requestsOf(page) !== ""))(
       "%s works against the sandbox as it stands, from top to bottom",
       (page) =>
         Effect.gen(function*() {
@@ -73,7 +77,7 @@ describe.skipIf(!hasCurl)(
 )
 
 describe.skipIf(process.platform === "win32")("the commands of berth in the documentation", () => {
-  it.scopedLive.each(pages.filter((page) => berthOf(page).length > 0))(
+  it.scopedLive.each(tried.filter((page) => berthOf(page).length > 0))(
     "%s: work against the sandbox as they stand, from top to bottom",
     (page) =>
       Effect.gen(function*() {

@@ -56,7 +56,7 @@ const growth = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return { result, grownBy: ((yield* Ref.get(most)) - before) / mebibyte }
   })
 
-const size = inPart(300, 100)
+const size = inPart(300, 30)
 
 describe.each(worlds)("pull from $name", ({ available, server: start }) => {
   it.scopedLive.skipIf(!available)(`brings ${size} MB byte for byte in little memory`, () =>
