@@ -7,6 +7,7 @@ import type { PlatformSeed } from "../../src/sandbox/doubles/platformRecords.ts"
 import { makeGitHostDouble } from "../../src/sandbox/gitHostDouble.ts"
 import { makePlatformDouble } from "../../src/sandbox/platformDouble.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { shared } from "../fixtures/shared.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
 const applications = [
@@ -56,13 +57,19 @@ const exactly = (port: number, method: string, path: string) =>
     sent.end("{}")
   })
 
+/** The same for all tests that leave it as it is. */
+const sharedService = () =>
+  Effect.tap(shared(service()), ({ platform }) => Effect.zipRight(platform.forgetCalls, platform.healed))
+
 const answering = (status: number, body?: unknown) =>
   HttpFault.Answer({ reply: body === undefined ? { status } : { status, body } })
 
 describe("platform applications", () => {
+  const untouched = sharedService()
+
   it.scopedLive("are listed with their ports and variables", () =>
     Effect.gen(function*() {
-      const { request } = yield* service()
+      const { request } = yield* untouched
       const { body, status } = yield* request("GET", "/api/platform/apps")
       expect(status).toBe(200)
       expect(body).toMatchObject([
@@ -73,7 +80,7 @@ describe("platform applications", () => {
 
   it.scopedLive("are found by their exact name", () =>
     Effect.gen(function*() {
-      const { request } = yield* service()
+      const { request } = yield* untouched
       expect((yield* request("GET", "/api/platform/apps/find/shop")).body).toMatchObject({
         uuid: "a1",
         status: "running:healthy"
@@ -115,7 +122,7 @@ describe("platform applications", () => {
     [undefined, "body"]
   ])("are not created from %j", ([payload, named]) =>
     Effect.gen(function*() {
-      const { platform, request } = yield* service()
+      const { platform, request } = yield* untouched
       const { body, status } = yield* request("POST", "/api/platform/apps", payload)
       expect([status, body]).toEqual([400, { error: expect.stringContaining(named) }])
       expect(yield* platform.calls).toEqual([])
@@ -133,7 +140,7 @@ describe("platform applications", () => {
 
   it.scopedLive.each(["[]", "3", "\"a\"", "null"])("are not changed by %s", (text) =>
     Effect.gen(function*() {
-      const { platform, request } = yield* service()
+      const { platform, request } = yield* untouched
       expect((yield* request("PATCH", "/api/platform/apps/a1", text)).status).toBe(400)
       expect(yield* platform.calls).toEqual([])
     }))
@@ -165,7 +172,7 @@ describe("platform applications", () => {
 
   it.scopedLive("run on servers that are listed", () =>
     Effect.gen(function*() {
-      const { request } = yield* service()
+      const { request } = yield* untouched
       expect((yield* request("GET", "/api/platform/servers")).body).toEqual([
         { uuid: "server-local", name: "localhost", ip: "host.docker.internal" }
       ])
@@ -178,7 +185,7 @@ describe("platform applications", () => {
     null
   ])("hand on what the platform answers, even %j", (body) =>
     Effect.gen(function*() {
-      const { platform, request } = yield* service()
+      const { platform, request } = yield* untouched
       yield* platform.fail({}, answering(200, body), { times: 2 })
       for (const path of ["/api/platform/servers", "/api/platform/apps/a1/envs"]) {
         const { status, text } = yield* request("GET", path)
@@ -188,7 +195,7 @@ describe("platform applications", () => {
 
   it.scopedLive("are handed on with fields of any kind, in the order they have", () =>
     Effect.gen(function*() {
-      const { platform, request } = yield* service()
+      const { platform, request } = yield* untouched
       const odd = { status: [], fqdn: 17, uuid: "a3", is_static: 1, z: { deep: [null] } }
       yield* platform.fail({ path: "/applications" }, answering(200, [odd, { ...odd, name: "odd" }]), { times: 2 })
       expect((yield* request("GET", "/api/platform/apps/find/odd")).text).toBe(JSON.stringify({ ...odd, name: "odd" }))
@@ -204,7 +211,7 @@ describe("platform applications", () => {
     ["a%20b%5C", "/applications/a%20b%5C"]
   ])("reach the platform under %s as one segment", ([uuid, path]) =>
     Effect.gen(function*() {
-      const { platform, port } = yield* service()
+      const { platform, port } = yield* untouched
       const { status, text } = yield* exactly(port, "PATCH", `/api/platform/apps/${uuid}`)
       expect([status, text]).toEqual([404, "{\"error\":\"Platform API 404: Application not found.\"}"])
       expect((yield* platform.calls).map((call) => [call.method, call.path])).toEqual([["PATCH", path]])
@@ -214,7 +221,7 @@ describe("platform applications", () => {
     "do not reach the platform under %j",
     (uuid) =>
       Effect.gen(function*() {
-        const { platform, port } = yield* service()
+        const { platform, port } = yield* untouched
         const { status } = yield* exactly(port, "DELETE", `/api/platform/apps/${uuid}`)
         expect([400, 404]).toContain(status)
         expect(yield* platform.calls).toEqual([])
@@ -223,6 +230,8 @@ describe("platform applications", () => {
 })
 
 describe("a platform that fails", () => {
+  const untouched = sharedService()
+
   it.scopedLive.each<[string, HttpFault, number, number, string]>([
     ["404", answering(404, { message: "Nope." }), 1, 404, "Platform API 404: Nope."],
     ["409", answering(409, { error: "Taken." }), 1, 409, "Platform API 409: Taken."],
@@ -246,7 +255,7 @@ describe("a platform that fails", () => {
     ["never", HttpFault.Hang(), 1, 504, "no answer within 1 s"]
   ])("with %s", ([, fault, times, status, words]) =>
     Effect.gen(function*() {
-      const { platform, request } = yield* service()
+      const { platform, request } = yield* untouched
       yield* platform.fail({}, fault, { times })
       const reply = yield* request("GET", "/api/platform/apps")
       expect([reply.status, reply.body]).toEqual([status, { error: expect.stringContaining(words) }])

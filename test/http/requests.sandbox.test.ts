@@ -4,6 +4,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { shared } from "../fixtures/shared.ts"
 import { inPart } from "../fixtures/thorough.ts"
 
 const here = tmpdir()
@@ -35,6 +36,7 @@ const raw = (port: number, text: string) =>
   })
 
 describe("bad input", () => {
+  const one = shared(Effect.flatMap(settingsFileWith(oneServer), (file) => startService(file)))
   const deploy = { projectPath: here, serverId: "1", remotePath: "~/containers/x" }
   it.scopedLive.each(
     [
@@ -108,7 +110,7 @@ describe("bad input", () => {
     ] as const
   )("%s: %s %s", ([, method, path, body, status, words]) =>
     Effect.gen(function*() {
-      const service = yield* startService(yield* settingsFileWith(oneServer))
+      const service = yield* one
       const reply = yield* service.request(method, path, body)
       expect(reply.status).toBe(status)
       expect(reply.body).toEqual({ error: expect.stringMatching(words) })

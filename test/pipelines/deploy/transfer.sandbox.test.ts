@@ -5,7 +5,7 @@ import { cp, readdir, readFile, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { base, scene } from "../../fixtures/deployScene.ts"
-import { inTurn } from "../../fixtures/thorough.ts"
+import { inTurn, thorough } from "../../fixtures/thorough.ts"
 import { shells } from "../../layers/RemoteHere.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -52,6 +52,7 @@ describe.each(shells)("a deploy in $name", (shell) => {
   }
 })
 
+// What is decided of a transfer is tried in transfer.test.ts too; not each of its cases needs deploys every time.
 describe("what a deploy sends", () => {
   it.scopedLive("goes through sudo too, behind the password", () =>
     Effect.gen(function*() {
@@ -64,19 +65,23 @@ describe("what a deploy sends", () => {
       expect(yield* exists("shop.tar")).toBe(false)
     }))
 
-  it.scopedLive("is everything where the settings say so, and that stays", () =>
-    Effect.gen(function*() {
-      const { archive, bring, deployed, exists } = yield* scene({ settings: { "deploy.transfer": "full" } })
-      for (const answer of ["one", "two", "two"]) {
-        yield* bring(archive(answer))
-        const { message, uploadedFiles } = yield* deployed
-        expect(uploadedFiles).toContain("shop.tar")
-        expect(kilobytes(message)?.[0]).toMatch(/^30\d kB$/)
-        expect(yield* exists("shop.tar")).toBe(true)
-      }
-    }), 60_000)
+  it.scopedLive.runIf(thorough)(
+    "is everything where the settings say so, and that stays",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, exists } = yield* scene({ settings: { "deploy.transfer": "full" } })
+        for (const answer of ["one", "two", "two"]) {
+          yield* bring(archive(answer))
+          const { message, uploadedFiles } = yield* deployed
+          expect(uploadedFiles).toContain("shop.tar")
+          expect(kilobytes(message)?.[0]).toMatch(/^30\d kB$/)
+          expect(yield* exists("shop.tar")).toBe(true)
+        }
+      }),
+    60_000
+  )
 
-  it.scopedLive(
+  it.scopedLive.runIf(thorough)(
     "is the whole archive on containerd's store, or nothing where it has been loaded before",
     () =>
       Effect.gen(function*() {
@@ -98,7 +103,7 @@ describe("what a deploy sends", () => {
     60_000
   )
 
-  it.scopedLive("is all of an archive that is of another form", () =>
+  it.scopedLive.runIf(thorough)("is all of an archive that is of another form", () =>
     Effect.gen(function*() {
       const { archive, bring, deployed, exists } = yield* scene()
       yield* bring(archive("one"))
@@ -130,22 +135,25 @@ exec "$STAND_INS/docker" "$@"`
       expect(yield* asked).toContain("load")
     }))
 
-  it.scopedLive("is the whole archive after all when an image has vanished since the server was looked at", () =>
-    Effect.gen(function*() {
-      const { archive, bring, deployed, home, program } = yield* scene()
-      // The name has to be given back to the image of the first deploy.
-      for (const answer of ["one", "two"]) {
-        yield* bring(archive(answer))
-        yield* deployed
-      }
-      yield* bring(archive("one"))
-      yield* program(
-        "docker",
-        `if [ "$1" = tag ] && [ ! -e ${home}/gone ]; then : >${home}/gone; echo "Error response from daemon: No such image" >&2; exit 1; fi
+  it.scopedLive.runIf(thorough)(
+    "is the whole archive after all when an image has vanished since the server was looked at",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, home, program } = yield* scene()
+        // The name has to be given back to the image of the first deploy.
+        for (const answer of ["one", "two"]) {
+          yield* bring(archive(answer))
+          yield* deployed
+        }
+        yield* bring(archive("one"))
+        yield* program(
+          "docker",
+          `if [ "$1" = tag ] && [ ! -e ${home}/gone ]; then : >${home}/gone; echo "Error response from daemon: No such image" >&2; exit 1; fi
 exec "$STAND_INS/docker" "$@"`
-      )
-      expect((yield* deployed).uploadedFiles).toEqual(["shop.tar"])
-    }))
+        )
+        expect((yield* deployed).uploadedFiles).toEqual(["shop.tar"])
+      })
+  )
 
   it.scopedLive.each(inTurn(["auto", "full"] as const, 0))(
     "does not go live when it is another image than the archive's (%s)",
