@@ -137,6 +137,9 @@ export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound"
   }
 }
 
+/** A run of this kind, as the subject of a sentence. */
+const nounOf = (kind: RunKind): string => kind === "stack" ? "action on the stack" : kind
+
 /** A run that has ended cannot be cancelled any more. */
 export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
   id: Schema.String,
@@ -145,7 +148,7 @@ export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
 }) {
   readonly status = 409
   override get message() {
-    return `The ${this.kind} ${this.id} has ended already (${this.state}): there is nothing left to cancel`
+    return `The ${nounOf(this.kind)} ${this.id} has ended already (${this.state}): there is nothing left to cancel`
   }
 }
 
@@ -159,11 +162,11 @@ export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancell
 }) {
   readonly status = 409
   override get message() {
-    if (this.step === null) return `The ${this.kind} was cancelled before it began: nothing was changed`
+    if (this.step === null) return `The ${nounOf(this.kind)} was cancelled before it began: nothing was changed`
     if (this.undone !== undefined) {
-      return `The ${this.kind} was cancelled at ${this.step}, which came to its end first. ${this.undone}`
+      return `The ${nounOf(this.kind)} was cancelled at ${this.step}, which came to its end first. ${this.undone}`
     }
-    return `The ${this.kind} was cancelled at ${this.step}. ${leftBehind(this.kind, this.step)}`
+    return `The ${nounOf(this.kind)} was cancelled at ${this.step}. ${leftBehind(this.kind, this.step)}`
   }
 }
 
@@ -179,12 +182,12 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
   readonly status = 503
   override get message() {
     if (this.resumes) {
-      return `The service is stopping. What becomes of the ${this.kind} is told when it has started again`
+      return `The service is stopping. What becomes of the ${nounOf(this.kind)} is told when it has started again`
     }
     if (this.step === null) {
-      return `The service ended before the ${this.kind} began: nothing was changed. Start it again`
+      return `The service ended before the ${nounOf(this.kind)} began: nothing was changed. Start it again`
     }
-    return `The service ended while the ${this.kind} was at ${this.step}. ` +
+    return `The service ended while the ${nounOf(this.kind)} was at ${this.step}. ` +
       (this.state ?? leftBehind(this.kind, this.step))
   }
 }

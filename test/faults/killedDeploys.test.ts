@@ -211,7 +211,10 @@ const endOf = (url: string, id: string) =>
       state: String(run["state"]),
       said: JSON.stringify(run["error"] ?? run["result"]),
       success: String(run["result"]?.["success"]),
-      open: JSON.parse(JSON.stringify(run["steps"])).filter(({ status }: Json) => String(status) === "running")
+      // Those that are told in another way than the run: nothing goes on, and of what came to a result all is done.
+      open: JSON.parse(JSON.stringify(run["steps"])).filter(({ status }: Json) =>
+        String(status) === "running" || (String(run["state"]) === "succeeded" && String(status) !== "done")
+      )
     }))
   )
 

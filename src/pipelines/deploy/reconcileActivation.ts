@@ -3,6 +3,7 @@ import { DeployFailed, type DeployResult } from "../../schema/Deploy.ts"
 import { type Run, RunInterrupted } from "../../schema/Run.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { step } from "../../services/runs/Steps.ts"
+import { serverWords } from "../remote/execute.ts"
 import { ActivationOutcome } from "../remote/outcome.ts"
 import { askOutcome } from "./askOutcome.ts"
 import { describeUndone } from "./describeUndone.ts"
@@ -65,19 +66,25 @@ export const reconcileActivation = Effect.fn("reconcileActivation")(
     })
     return yield* ActivationOutcome.$match(known.value, {
       Begun: () => failed("start", stoppedHalfway, halfway),
-      Failed: (undone) => failed(undone.step, "the service ended before it heard why", stateAfter(undone)),
+      Failed: (undone) =>
+        failed(
+          undone.step,
+          serverWords(server, undone.words) || "the service ended before it heard why",
+          stateAfter(undone)
+        ),
       Undone: ({ containers }) =>
         Effect.map(describeUndone(server, remotePath, containers), (runs) =>
           unhealthy(
             false,
             `The new version in ${where} did not get healthy in time. ${runs} The service was started again meanwhile.`
           )),
-      Stays: ({ isRestored }) =>
+      Stays: ({ isRestored, words }) =>
         Effect.succeed(unhealthy(
           true,
           `Deployed to ${where}: the stack did not get healthy in time. The release before could not be started again, ` +
-            `so the new version ${isRestored ? "is left as it is" : "is there, but was not started again either"}: ` +
-            "the list of containers shows how it does. The service was started again meanwhile."
+            `so the new version ${isRestored ? "is left as it is" : "is there, but was not started again either"}` +
+            `${words === "" ? "" : `: ${serverWords(server, words).replace(/\.$/, "")}`}. ` +
+            "The list of containers shows how it does. The service was started again meanwhile."
         )),
       Started: (started) =>
         Effect.mapError(

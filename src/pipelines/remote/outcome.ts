@@ -18,12 +18,14 @@ export type ActivationOutcome = Data.TaggedEnum<{
   /** It brought the release before back, since the new version did not get healthy. */
   Undone: { readonly run: string; readonly containers: ReadonlyArray<ContainerState> }
   /** The release before was to be brought back, since the new version did not get healthy, and did not start. */
-  Stays: { readonly run: string; readonly isRestored: boolean }
+  Stays: { readonly run: string; readonly isRestored: boolean; readonly words: string }
   Failed: {
     readonly run: string
     readonly step: string
     readonly isRestored: boolean
     readonly wasRunning: boolean
+    /** What the server said of it; empty where that is not known. */
+    readonly words: string
   }
 }>
 export const ActivationOutcome = Data.taggedEnum<ActivationOutcome>()
@@ -42,6 +44,7 @@ export const parseOutcome = (output: string): Option.Option<ActivationOutcome> =
   const [label, run = "", state, step = "", restored, before] = first.split("\t")
   if (label !== "run" || run === "") return Option.none()
   const containers = parseInspect(rest.join("\n"))
+  const words = rest.flatMap((line) => line.startsWith("said\t") ? [line.slice("said\t".length)] : []).join("\n").trim()
   const given = (value: string | undefined) => Option.filter(Option.fromNullable(value), (text) => text !== "")
   switch (state) {
     case "started":
@@ -51,10 +54,10 @@ export const parseOutcome = (output: string): Option.Option<ActivationOutcome> =
     case "undone":
       return Option.some(ActivationOutcome.Undone({ run, containers }))
     case "stays":
-      return Option.some(ActivationOutcome.Stays({ run, isRestored: restored === "yes" }))
+      return Option.some(ActivationOutcome.Stays({ run, isRestored: restored === "yes", words }))
     case "failed":
       return Option.some(
-        ActivationOutcome.Failed({ run, step, isRestored: restored === "yes", wasRunning: before !== "nothing" })
+        ActivationOutcome.Failed({ run, step, isRestored: restored === "yes", wasRunning: before !== "nothing", words })
       )
     default:
       return Option.some(ActivationOutcome.Begun({ run }))

@@ -14,6 +14,7 @@ export const done = { stop: "Stopped", start: "Started", restart: "Restarted", r
 export const describeRunning = (containers: ReadonlyArray<ContainerState>): string => {
   if (containers.length === 0) return ""
   const running = containers.filter(({ status }) => status === "running" || status === "restarting").length
+  if (containers.length === 1) return running === 1 ? "Its container runs now" : "Its container does not run now"
   const all = counted(containers.length, "container")
   return running === 0
     ? `None of its ${all} runs now`

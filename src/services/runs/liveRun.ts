@@ -161,8 +161,11 @@ export const makeLiveRun = (
           const error = outcome.error === undefined
             ? null
             : { ...outcome.error, error: scrubbed(outcome.error.error, known) }
+          // What was under way when an earlier attempt ended, and what that came to after all.
+          const status = state === "succeeded" ? "done" : "error"
+          const detail = state === "succeeded" ? "came to its end while no service waited for it" : state
           const closed = (step: RunStep): RunStep =>
-            endedAt === null || step.status !== "running" ? step : { ...step, status: "error", detail: state, endedAt }
+            endedAt === null || step.status !== "running" ? step : { ...step, status, detail, endedAt }
           yield* change((run) => ({ ...run, state, endedAt, result, error, steps: run.steps.map(closed) }))
           yield* writer.now(id)
           if (isEnded(state)) yield* log.add("end", yield* now)

@@ -129,7 +129,9 @@ describe("a deploy that was carried through while no service waited for it", () 
         expect(stage.read(".berth/outcome")).toMatch(/\tstays\tstart\tyes\t/)
         const again = yield* stage.reconciled()
         expect(again).toMatchObject({ success: true, healthy: false })
-        expect(again.message).toContain("could not be started again, so the new version is left as it is: the list of")
+        expect(again.message).toContain(
+          "could not be started again, so the new version is left as it is: no. The list of"
+        )
       }),
     60_000
   )
@@ -160,11 +162,11 @@ describe("a rollback that was carried through while no service waited for it", (
       yield* stage.deploys(well, "two")
       yield* stage.program(
         "docker",
-        `case $* in *" up -d") [ -e "$HOME/no" ] || { : >"$HOME/no"; exit 1; } ;; esac\nexec "$STAND_INS/docker" "$@"`
+        `case $* in *" up -d") [ -e "$HOME/no" ] || { : >"$HOME/no"; echo no >&2; exit 1; } ;; esac\nexec "$STAND_INS/docker" "$@"`
       )
       yield* Effect.flip(stage.rolledBack())
       expect((yield* Effect.flip(stage.reconciledRollback)).message).toBe(
-        "Rollback failed at start: the service ended before it heard why. The previous version is running again"
+        "Rollback failed at start: no. The previous version is running again"
       )
       writeFileSync(join(stage.remote, ".berth/outcome"), "another\tstarted\t2\t1\n")
       const left = { ...(yield* stage.left), steps: [] }

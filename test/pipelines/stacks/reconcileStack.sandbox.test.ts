@@ -48,10 +48,10 @@ describe.each(shells)("what is done to a stack when the service ends, in $name",
         const said = (action: StackAction) => Effect.map(Effect.flip(reconciled(action)), ({ message }) => message)
         const begun = Date.now() - 3_600_000
         expect(yield* said("stop")).toBe(
-          "The service ended while the stack was at stop. All of its 1 container run now. Stop it again where that is " +
+          "The service ended while the action on the stack was at stop. Its container runs now. Stop it again where that is " +
             "still wanted"
         )
-        expect(yield* said("remove")).toMatch(/All of its 1 container run now\. Remove it again/)
+        expect(yield* said("remove")).toMatch(/Its container runs now\. Remove it again/)
         // It ran before the run began.
         yield* Effect.sleep("20 millis")
         expect(yield* said("restart")).toMatch(/Restart it again/)
@@ -65,11 +65,10 @@ describe.each(shells)("what is done to a stack when the service ends, in $name",
         expect(yield* reconciled("stop")).toEqual({
           success: true,
           status: "exited",
-          message:
-            "Stopped ~/containers/shop on \"Main\" while the service was started again. None of its 1 container " +
-            "runs now."
+          message: "Stopped ~/containers/shop on \"Main\" while the service was started again. Its container does " +
+            "not run now."
         })
-        expect(yield* said("start")).toMatch(/None of its 1 container runs now\. Start it again/)
+        expect(yield* said("start")).toMatch(/Its container does not run now\. Start it again/)
         yield* does("remove")
         expect(yield* reconciled("remove")).toEqual({
           success: true,

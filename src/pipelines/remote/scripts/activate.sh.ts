@@ -238,6 +238,7 @@ put_back() {
   return 0
 }
 trap '' HUP PIPE TERM
+berth_ignores=yes
 cd "$(path_of "$1")" || exit 1
 compose_kind=$2
 compose_version=$3
@@ -304,7 +305,7 @@ mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 printf '%s\\n' "$restore" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
-rm -f .berth/containers
+rm -f .berth/containers .berth/said
 came_to() { printf '%s\\t%s\\n' "$run" "$1" >.berth/outcome; }
 came_to begun || give_up
 (cd "$staged" && find . -type f) | note files || give_up
@@ -359,6 +360,7 @@ failed() {
   [ ! -s .berth/running ] || before=running
   printf 'failed\\t%s\\t%s\\t%s\\n' "$1" "$2" "$before"
   printf '%s\\n' "$said" | tail -c 6000
+  (umask 077; printf '%s\\n' "$said" | tail -c 6000 >.berth/said) 2>/dev/null
   came_to "$(printf '%s\\t%s\\t%s\\t%s' "$([ -z "$(about again)" ] && echo failed || echo stays)" "$1" "$2" "$before")"
   rm -rf "$staged" "$previous"
   let_go

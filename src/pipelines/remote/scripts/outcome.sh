@@ -3,7 +3,7 @@
 # `run`, the run that it was for, and `begun`, `started` with the release that it is kept as and the one that ran before
 # (empty where there is none), `undone` where the release before a deploy runs again, `failed` with the step, whether what
 # ran before is back and whether anything ran, or `stays` with the same where the release before a deploy was to run again;
-# then its containers as inspect does.
+# then `said` lines with the words of what failed, or its containers as inspect does.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/inspect.sh"
 cd "$(path_of "$1")" 2>/dev/null || exit 0
@@ -12,6 +12,7 @@ exec 8<.berth/activation || exit 0
 flock -w 300 8 || { echo "the deploy to this directory has not ended" >&2; exit 1; }
 printf 'run\t'
 cat .berth/outcome
+[ ! -f .berth/said ] || sed "s/^/said$(printf '\t')/" .berth/said
 [ -f .berth/containers ] || exit 0
 # shellcheck disable=SC2046 # A list of ids.
 inspect $(cat .berth/containers)

@@ -10,6 +10,7 @@ exec 8<.berth/activation || exit 0
 flock -w 300 8 || { echo "the deploy to this directory has not ended" >&2; exit 1; }
 printf 'run\\t'
 cat .berth/outcome
+[ ! -f .berth/said ] || sed "s/^/said$(printf '\\t')/" .berth/said
 [ -f .berth/containers ] || exit 0
 inspect $(cat .berth/containers)
 `

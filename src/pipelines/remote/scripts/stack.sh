@@ -48,6 +48,8 @@ if [ "$action" = look ] || [ "$action" = settled ]; then
 fi
 find_compose
 trap '' HUP PIPE TERM
+# shellcheck disable=SC2034 # What calls sudo asks for it.
+berth_ignores=yes
 if [ -d .berth ]; then
   exec 8>>.berth/activation || exit 1
   flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }

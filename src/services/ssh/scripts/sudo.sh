@@ -4,7 +4,8 @@
 # its environment, for a program that prints it once and removes itself: so a wrong one is one attempt, and sudo's own
 # prompt is never waited for. Every call makes its own, because sudo may ask each time. The subshell keeps the trap,
 # the umask and the names away from the script.
-unset berth_password
+# A script that lets nothing stop it halfway sets berth_ignores, once it ignores the signals.
+unset berth_password berth_ignores
 IFS= read -r berth_password || :
 berth_user=$(id -u)
 as_root() {
@@ -21,9 +22,9 @@ berth_sudo() (
   umask 077
   berth_dir=$(mktemp -d "$HOME/.berth.XXXXXX" 2>/dev/null) || berth_dir=$(mktemp -d /tmp/.berth.XXXXXX) || exit 1
   trap 'rm -rf "$berth_dir"' EXIT
-  trap 'exit 129' HUP
+  [ -n "${berth_ignores:-}" ] || trap 'exit 129' HUP
   trap 'exit 130' INT
-  trap 'exit 143' TERM
+  [ -n "${berth_ignores:-}" ] || trap 'exit 143' TERM
   # shellcheck disable=SC2016 # That program expands them.
   printf '%s\n' '#!/bin/sh' 'rm -f "$0"' 'printf "%s\n" "$BERTH_PASSWORD"' >"$berth_dir/askpass" || exit 1
   chmod 700 "$berth_dir/askpass"

@@ -1,5 +1,5 @@
 // Generated from sudo.sh by "npm run scripts".
-export const script = `unset berth_password
+export const script = `unset berth_password berth_ignores
 IFS= read -r berth_password || :
 berth_user=$(id -u)
 as_root() {
@@ -16,9 +16,9 @@ berth_sudo() (
   umask 077
   berth_dir=$(mktemp -d "$HOME/.berth.XXXXXX" 2>/dev/null) || berth_dir=$(mktemp -d /tmp/.berth.XXXXXX) || exit 1
   trap 'rm -rf "$berth_dir"' EXIT
-  trap 'exit 129' HUP
+  [ -n "\${berth_ignores:-}" ] || trap 'exit 129' HUP
   trap 'exit 130' INT
-  trap 'exit 143' TERM
+  [ -n "\${berth_ignores:-}" ] || trap 'exit 143' TERM
   printf '%s\\n' '#!/bin/sh' 'rm -f "$0"' 'printf "%s\\n" "$BERTH_PASSWORD"' >"$berth_dir/askpass" || exit 1
   chmod 700 "$berth_dir/askpass"
   umask "$berth_umask"

@@ -2,6 +2,8 @@
 # Takes the arguments, and notes what runs and what the names of images mean: a failure brings that back.
 # Signals of a dying connection are ignored, so that one that breaks halfway leaves nothing half done.
 trap '' HUP PIPE TERM
+# shellcheck disable=SC2034 # What calls sudo asks for it.
+berth_ignores=yes
 cd "$(path_of "$1")" || exit 1
 compose_kind=$2
 compose_version=$3
@@ -75,7 +77,7 @@ mv .berth/incoming "$staged" 2>/dev/null || mkdir -p "$staged" || give_up
 printf '%s\n' "$restore" | note restore.sh || give_up
 note running </dev/null || give_up
 note old </dev/null || give_up
-rm -f .berth/containers
+rm -f .berth/containers .berth/said
 # Whoever comes back later asks here what became of this.
 came_to() { printf '%s\t%s\n' "$run" "$1" >.berth/outcome; }
 came_to begun || give_up
