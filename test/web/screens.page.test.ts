@@ -82,7 +82,9 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await settled(page)
       const overflow = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))
       if (overflow > 0) found.push(`${width}: is ${overflow} px too wide`)
-      found.push(...(await barriers(page)).map((each) => `${colorScheme} ${width}: ${each}`))
+      // What is narrow and dark has the order of the narrow one and the colours of the dark one.
+      const isNew = colorScheme === "light" || width > 1000
+      if (isNew) found.push(...(await barriers(page)).map((each) => `${colorScheme} ${width}: ${each}`))
       await picture(page, `${name}-${colorScheme}-${width}`)
     }
     expect(found).toEqual([])
@@ -121,7 +123,7 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await page.getByRole("main").getByRole("alert").filter({ hasText: refusal }).first().waitFor()
       await settled(page)
       expect(await page.locator("main .waiting").count(), name).toBe(0)
-      await picture(page, `failed-${name}`)
+      if (["overview", "project", "application", "server"].includes(name)) await picture(page, `failed-${name}`)
     }
     expect(await barriersInColours(page)).toEqual([])
     expect(faults).toEqual([])
@@ -130,7 +132,7 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
     await page.route("**/api/**", (route) => route.abort())
     for (const path of ["/", "/projects/hello", "/servers/sandbox", "/routes"]) {
       await page.goto(`${stage.service.url}${path}`)
-      await page.getByText("Berth does not answer", { exact: false }).first().waitFor()
+      await page.getByText("It is asked again by itself", { exact: false }).waitFor()
       await picture(page, `silent-${path.split("/")[1] || "overview"}`)
     }
     await page.context().close()

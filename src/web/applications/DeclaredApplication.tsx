@@ -122,7 +122,7 @@ export const DeclaredApplication = ({ appName, projectName }: {
       <div className="columns loose">
         <div className="page">
           <UpsertPlan plan={plan} />
-          <DriftPanel drift={drift} />
+          <VerifyPanel projectPath={projectPath} appName={appName} />
         </div>
         <RunPanel
           title={() => (underWay ? "Applying" : "Last upsert")}
@@ -133,11 +133,11 @@ export const DeclaredApplication = ({ appName, projectName }: {
             : {}}
         />
       </div>
+      <DriftPanel drift={drift} />
       <div className="halves">
-        <VerifyPanel projectPath={projectPath} appName={appName} />
         <WebhookPanel appName={appName} />
+        {uuid === undefined ? null : <Variables uuid={uuid} />}
       </div>
-      {uuid === undefined ? null : <Variables uuid={uuid} />}
       <Changelog projectPath={projectPath} appName={appName} />
       {asking && plan.data !== undefined
         ? (

@@ -20,7 +20,7 @@ export const Overview = () => {
   const care = data === undefined ? [] : careOf(data)
   const failed = health.data?.dependencies?.filter(({ ok }) => !ok).length ?? 0
   const state = data === undefined
-    ? "Looking at everything …"
+    ? error === null ? "Looking at everything …" : "Nothing could be looked at."
     : care.length > 0
     ? `${counted(care.length, "thing needs", "things need")} care.`
     : health.data === undefined || data.errors.length > 0

@@ -9,9 +9,8 @@ const mostProjects = 40
 const OfProject = ({ project, routed }: { readonly project: LocalProject; readonly routed: ReadonlySet<string> }) =>
   useDeclared(project).data?.map(({ domain, name }) =>
     typeof domain !== "string" || routed.has(domain.toLowerCase()) ? null : (
-      <li key={name} className="route">
-        <span className="way strong">{domain}</span>
-        <span className="about" />
+      <li key={name} className="route unrouted">
+        <span className="strong">{domain}</span>
         <span className="proofs">
           <Proof application={{ appName: name, projectPath: project.path }} />
         </span>

@@ -7,7 +7,11 @@ export const Offline = ({ again, since }: { readonly since: number; readonly aga
   <div className="offline" role="alert">
     <Icon name="alert" />
     <span className="grow">
-      Berth does not answer. What is shown here is stale; it was seen <Age at={since} />.
+      Berth does not answer. {since === 0 ? "It is asked again by itself." : (
+        <>
+          What is shown here is stale; it was seen <Age at={since} />.
+        </>
+      )}
     </span>
     <Button look="small" onClick={again}>Try now</Button>
   </div>

@@ -51,7 +51,8 @@ const Row = ({ isHere, project, start, tone }: {
 
 /** The projects, with how each stands. */
 export const SideProjects = () => {
-  const { data = [] } = useProjects()
+  const { data: known } = useProjects()
+  const data = known ?? []
   const overview = useOverview()
   const [place] = useLocation()
   const frame = useRef<HTMLDivElement>(null)
@@ -65,7 +66,7 @@ export const SideProjects = () => {
   return (
     <>
       <div className="side-title">
-        Projects <span className="numbers">{data.length}</span>
+        Projects {known === undefined ? null : <span className="numbers">{known.length}</span>}
       </div>
       <nav className="side-projects" ref={frame} aria-label="Projects">
         <div style={{ height: rows.getTotalSize(), position: "relative" }}>
