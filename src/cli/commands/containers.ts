@@ -58,7 +58,11 @@ const psCommand = command(
           }
           if (ids.length === 0) {
             yield* say("No server is stored yet: add one with berth server add.")
-          } else if (rows.length === 0) {
+          } else if (
+            rows.length === 0 && answers.some(({ answer }) =>
+              answer._tag === "Right"
+            )
+          ) {
             yield* say("No container runs.")
           }
           for (const { answer } of answers) {
@@ -67,9 +71,7 @@ const psCommand = command(
             }
           }
         }
-        return answers.every(({ answer }) =>
-            answer._tag === "Right"
-          )
+        return answers.every(({ answer }) => answer._tag === "Right")
           ? exitCodes.done
           : exitCodes.failed
       })

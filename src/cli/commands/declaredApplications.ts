@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import type { PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { answered, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
@@ -30,6 +31,9 @@ const requestOf = (input: { readonly project: Option.Option<string>; readonly ap
     ...(Option.isSome(input.app) ? { appName: input.app.value } : {})
   }))
 
+const titles = { create: "Create ", update: "Update ", none: "" }
+const titleOf = ({ action, appName }: PlatformPlan) => `${titles[action]}${safeText(appName)}`
+
 const planCommand = command(
   {
     name: "plan",
@@ -49,7 +53,7 @@ const planCommand = command(
         yield* print(
           input.json
             ? body
-            : prose([`${value.action} ${safeText(value.appName)}:`, ...platformPlanLines(value, out)].join("\n"), out)
+            : prose([`${titleOf(value)}:`, ...platformPlanLines(value, out)].join("\n"), out)
         )
         return input.detailed && value.action !== "none" ? exitCodes.differs : exitCodes.done
       })
@@ -71,7 +75,7 @@ const upCommand = command(
         const { err, print, say } = yield* Screen
         const payload = yield* requestOf(input)
         const plan = yield* use((api) => api.platformPlan({ payload }))
-        const what = `${plan.action === "create" ? "Create" : "Update"} ${safeText(plan.appName)}`
+        const what = titleOf(plan)
         yield* say([`${what}:`, ...platformPlanLines(plan, err)].join("\n"))
         if (plan.action === "none" && !input.json) return exitCodes.done
         if (!(yield* confirmed(`${what}?`, input.yes))) return exitCodes.failed

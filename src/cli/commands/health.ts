@@ -36,7 +36,7 @@ const doctorCommand = command(
           )
           yield* say(
             failed === 0
-              ? `Berth ${value.version} in ${where}: all is well.`
+              ? `Berth ${value.version} ${where === "this process" ? "in" : "at"} ${where}: all is well.`
               : `${failed} of ${findings.length} checks failed.`
           )
         }

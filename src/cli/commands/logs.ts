@@ -1,6 +1,8 @@
 import { Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { BerthError } from "../../client/BerthError.ts"
 import type { LogEvent } from "../../schema/Logs.ts"
+import { followedBy, quoted } from "../../schema/quoted.ts"
 import { answered, common, connected } from "../common.ts"
 import { command } from "../parse/command.ts"
 import { flag, integer, optionalArgument, text } from "../parse/described.ts"
@@ -33,11 +35,15 @@ const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
 /** Whose logs are meant: those of a project's stack, or those of a container where no project has the name. */
 const sourceOf = (name: Option.Option<string>, place: PlaceOptions) =>
   placeOf(name, place).pipe(
-    Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath } })),
+    Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath }, also: "" })),
     Effect.catchTag("NoSuchProject", ({ name: containerName }) =>
       Effect.map(
         Option.match(place.server, { onNone: () => onlyServer(containerName), onSome: Effect.succeed }),
-        (serverId) => ({ serverId, source: { containerName } })
+        (serverId) => ({
+          serverId,
+          source: { containerName },
+          also: `No project is named ${quoted(containerName)} either`
+        })
       ))
   )
 
@@ -62,15 +68,16 @@ const logsCommand = command(
       Effect.gen(function*() {
         const { followLogs } = yield* Berth
         const { out, print } = yield* Screen
-        const { serverId, source } = yield* sourceOf(input.name, input)
+        const { also, serverId, source } = yield* sourceOf(input.name, input)
         const since = Option.getOrUndefined(input.since)
         const lines = Option.getOrUndefined(input.lines)
+        const told = (error: BerthError) => new BerthError({ ...error, message: followedBy(error.message, also) })
         if (input.follow) {
           const view = yield* makeLineView
           return yield* Stream.runForEach(
             followLogs(serverId, { ...source, since, lines }),
             (event) => input.json ? print(JSON.stringify(event)) : view(event)
-          )
+          ).pipe(Effect.catchTag("BerthError", told))
         }
         const query = {
           ...source,
@@ -87,7 +94,7 @@ const logsCommand = command(
               out.isTerminal ? text.split("\n").map((line) => safeLine(line, out.hasColor)).join("\n") : text
             )
           }
-        )
+        ).pipe(Effect.catchTag("BerthError", told))
       })
     )
 )

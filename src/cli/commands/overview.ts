@@ -18,7 +18,9 @@ const stacksOf = ({ error, name, run, servers }: ObservedProject): ReadonlyArray
     stack.serverName ?? stack.serverId,
     stack.error ??
       `${stack.state ?? "not observed"}${
-        stack.containers === null ? "" : ` (${stack.containers.up}/${stack.containers.total})`
+        stack.containers === null || stack.containers.total === 0
+          ? ""
+          : ` (${stack.containers.up}/${stack.containers.total})`
       }`,
     stack.release ?? "",
     index === 0 ? now : ""

@@ -1,6 +1,8 @@
 import { Effect, Option, Redacted } from "effect"
 import { resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
+import { didYouMean } from "../../schema/nearest.ts"
+import { quoted } from "../../schema/quoted.ts"
 import type { ServerCheck, ServerTest } from "../../schema/ServerTest.ts"
 import { answered, common, connected } from "../common.ts"
 import { exitCodes, Failed, Usage } from "../Failure.ts"
@@ -86,16 +88,16 @@ export const addServerCommand = command(
     )
 )
 
-/** The fields of a stored server, which goes by its stored credentials. */
-const storedServer = (id: string) =>
+/** The stored server of this id, or else the only one of this name. */
+export const storedServer = (idOrName: string) =>
   Effect.gen(function*() {
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
-    const stored = servers.find((server) => server.id === id)
+    const named = servers.filter(({ name }) => name.toLowerCase() === idOrName.toLowerCase())
+    const stored = servers.find(({ id }) => id === idOrName) ?? (named.length === 1 ? named[0] : undefined)
     if (stored !== undefined) return stored
+    const meant = didYouMean(idOrName, servers.flatMap(({ id, name }) => [id, name]))
     return yield* new Failed({
-      message:
-        `No server with the id "${safeText(id)}" is stored: berth server list names them. One that is not stored ` +
-        "is tested by its address, like deployer@main.example.com"
+      message: `No server with the id or the name ${quoted(idOrName)} is stored.${meant} berth server list names them`
     })
   })
 

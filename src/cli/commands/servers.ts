@@ -8,7 +8,7 @@ import { bytes } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
-import { addServerCommand, testServerCommand } from "./serverAccess.ts"
+import { addServerCommand, storedServer, testServerCommand } from "./serverAccess.ts"
 
 const server = argument("server", "The id of a stored server; berth server list names them.", "server")
 
@@ -39,17 +39,22 @@ const removeCommand = command(
     summary: "Forget a stored server; nothing on it changes.",
     examples: ["berth server remove attic --yes"]
   },
-  { server, yes, ...common },
+  {
+    server: argument("server", "The id or the name of a stored server; berth server list names them.", "server"),
+    yes,
+    ...common
+  },
   (input) =>
     connected(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
-        const question = `Forget the server ${safeText(input.server)} and its stored credentials?`
+        const { id, name } = yield* storedServer(input.server)
+        const question = `Forget the server ${safeText(name)} (${id}) and its stored credentials?`
         if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
         return yield* answered(input, (api) =>
-          api.removeServer({ path: { id: input.server } }), () =>
-          say(`Forgot ${safeText(input.server)}.`))
+          api.removeServer({ path: { id } }), () =>
+          say(`Forgot the server ${safeText(name)}.`))
       })
     )
 )

@@ -14,7 +14,7 @@ const requestOf = (app: Option.Option<string>) =>
   Option.match(app, { onNone: () => ({}), onSome: (appName) => ({ appName }) })
 
 const outcomeRows = (results: ReadonlyArray<WebhookOutcome>) =>
-  results.map(({ app, githost, platform }) => [app, platform, githost])
+  results.map(({ app, githost, platform }) => [app, platform.replaceAll("_", " "), githost])
 
 const statusCommand = command(
   {
