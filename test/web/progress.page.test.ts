@@ -8,7 +8,7 @@ import { openRelay } from "../fixtures/relay.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 
 const megabyte = 1_000_000
-const size = 12 * megabyte
+const size = 24 * megabyte
 
 describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? ""}`, () => {
   let stage: Stage
@@ -39,7 +39,7 @@ describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? "
     const run = page.getByRole("region", { name: "Deploying" })
     const sent = run.getByRole("progressbar", { name: "Bytes sent" })
     await sent.waitFor()
-    await run.getByText(/^\d+(\.\d+)? [kM]B of 12\.\d MB$/).waitFor()
+    await run.getByText(/^\d+(\.\d+)? [kM]B of 24\.\d MB$/).waitFor()
     const done = async () => Number(await sent.getAttribute("value"))
     const before = await done()
     await expect.poll(done, { timeout: 20_000 }).toBeGreaterThan(before)
@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? "
     const { containers } = JSON.parse(await stage.ask("GET", `/api/servers/${stage.world.serverId}/containers`))
     expect(containers.map(({ name }: { readonly name: string }) => name)).toEqual(["greeter"])
     // Another deploy can begin at once.
-    expect(await page.getByRole("button", { name: /^Deploy/ }).isEnabled()).toBe(true)
+    await expect.poll(() => page.getByRole("button", { name: /^Deploy \d+ changes/ }).isEnabled()).toBe(true)
     expect(open.faults).toEqual([])
   })
 })
