@@ -6,6 +6,10 @@ const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service th
 const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
+// Of those, what measures how long an answer takes or what memory is left, or has to meet a moment.
+const measured = ["hostileFiles", "killedDeploys", "runStore", "soak", "*Soak"].map((name) =>
+  `test/faults/${name}.test.ts`
+)
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 // What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and
@@ -85,10 +89,20 @@ export default defineConfig({
         test: {
           name: "faults",
           include: [`${faults}/*.test.ts`],
-          // One file at a time: they break, fill and kill things, and measure what is left.
-          poolOptions: { forks: { singleFork: true } },
+          exclude: measured,
           // Of the tests of one file that run at once, most wait for somebody who does not answer.
           maxConcurrency: 8,
+          testTimeout: 120_000,
+          hookTimeout: 60_000
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "measured",
+          include: measured,
+          // One file at a time, and after all of the other projects.
+          poolOptions: { forks: { singleFork: true } },
           testTimeout: 120_000,
           hookTimeout: 60_000
         }

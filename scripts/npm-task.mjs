@@ -98,7 +98,9 @@ const tasks = {
   "test:real": () => vitest(["real"]),
   "test:faults": () => {
     build()
-    vitest(["faults"])
+    // Two files at a time: what they break, fill and kill is their own, and mostly they wait.
+    rest.push("--minWorkers=2", "--maxWorkers=2")
+    vitest(["faults", "measured"])
   },
   "test:page": () => {
     build()
