@@ -122,6 +122,33 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         expect([run["state"], changelogOf(team.world).length]).toEqual(["succeeded", 1])
       }).pipe(turns.withPermits(1)), 240_000)
 
+    test.scoped(
+      "goes on with an upsert when its database is started again in the middle",
+      () =>
+        Effect.gen(function*() {
+          // One of its own: the others go on meanwhile.
+          const postgres = yield* startPostgres()
+          const team = yield* makeTeam(yield* postgres.database())
+          yield* slowly(team.world)
+          const one = yield* team.join()
+          const other = yield* team.join()
+          const id = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
+          const before = yield* until(one, id, hasBegun("sync"))
+          yield* postgres.stop
+          yield* Effect.sleep("2 seconds")
+          yield* postgres.start
+          const run = yield* until(other, id, isEnded)
+          expect([run["state"], run["error"], changelogOf(team.world).length]).toEqual(["succeeded", null, 1])
+          for (const ended of stepsOf(before).filter(({ status }) => status === "done")) {
+            if (ended.step !== "config") expect(stepsOf(run)).toContainEqual(ended)
+          }
+          expect(yield* creations(team.world)).toBe(1)
+          const again = yield* one.request("POST", "/api/platform/upsert", upsertOf(team.world))
+          expect(again).toMatchObject({ status: 200, body: { success: true } })
+        }).pipe(turns.withPermits(1)),
+      240_000
+    )
+
     test.scoped("does not do twice what a frozen service is at", () =>
       Effect.gen(function*() {
         const address = yield* fresh

@@ -1,8 +1,10 @@
 import { HttpApiBuilder, HttpApp, type HttpClientRequest, HttpServer } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Fiber, Layer } from "effect"
+import { BerthApi } from "../../http/api/BerthApi.ts"
+import { runEndpoints } from "../../http/api/startsRun.ts"
 import { EndpointsLive } from "../../http/server.ts"
-import { takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
+import { keepSharedRunsTakenUp, takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
@@ -10,6 +12,12 @@ import { origin, overHandlers } from "./overHandlers.ts"
 /** Whether a request has to do with runs: what an earlier process left is taken up before it. */
 const isAboutRuns = ({ headers, url }: HttpClientRequest.HttpClientRequest) =>
   "idempotency-key" in headers || url.startsWith(`${origin}/api/runs`)
+
+const startingEndpoints = runEndpoints(BerthApi)
+
+/** Whether a request starts a run, which may have to wait for one that a process of the team has left. */
+const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
+  startingEndpoints.has(`${method} ${url.slice(origin.length)}`)
 
 // As long as any run takes.
 const holderTimeout = "2 hours"
@@ -36,10 +44,15 @@ export const inProcess = (
       const takingUp = yield* Effect.cached(Effect.forkIn(Effect.provide(takeUpRuns, runtime), scope))
       // It may take as long as another process has the store. Who stops waiting then has started nothing.
       const taken = Effect.interruptible(Effect.flatMap(takingUp, Fiber.join))
+      const keeping = yield* Effect.once(Effect.forkIn(Effect.provide(keepSharedRunsTakenUp, runtime), scope))
       return yield* overHandlers(handle, {
         door,
         outlives: false,
-        before: (request) => isAboutRuns(request) ? taken : Effect.void
+        before: (request) =>
+          Effect.zipRight(
+            startsRun(request) ? keeping : Effect.void,
+            isAboutRuns(request) ? taken : Effect.void
+          )
       })
     })
   )

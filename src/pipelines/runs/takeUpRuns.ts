@@ -75,3 +75,9 @@ export const keepTakingUpRuns = Effect.gen(function*() {
   const shared = yield* Effect.orDie(Effect.retry(isShared, Schedule.spaced(settingsPause)))
   if (shared) yield* Effect.repeat(takeUpRuns, Schedule.spaced(lookPause))
 })
+
+/** The same for as long as it is executed, where several processes share their runs; otherwise nothing. */
+export const keepSharedRunsTakenUp = Effect.gen(function*() {
+  const url = yield* Effect.option((yield* Settings).find("state.url"))
+  if (Option.isSome(Option.flatten(url))) yield* keepTakingUpRuns
+})

@@ -50,6 +50,12 @@ export interface KeptStep {
   readonly result: Option.Option<unknown>
 }
 
+/** The ids of runs that are to be cancelled, and of those that another process has taken over. */
+export interface Orders {
+  readonly cancelled: ReadonlyArray<string>
+  readonly taken: ReadonlyArray<string>
+}
+
 /** What a store is to a person, and how many bytes it takes. */
 export interface StoreSize {
   readonly store: string
@@ -67,22 +73,25 @@ export class RunStore extends Context.Tag("berth/RunStore")<RunStore, {
   readonly isShared: Stored<boolean>
   /** Adds a run, unless its idempotency key has started another one: that is answered, and nothing is added. */
   readonly insert: (stored: StoredRun) => Stored<Option.Option<KeyedRun>>
-  /** Replaces what is known of a run that this process carries out. */
+  /** Replaces what is known of a run that this process carries out, until it has ended. */
   readonly save: (run: Run, attempt: number) => Held
   readonly find: (id: string) => Stored<Option.Option<Run>>
   readonly list: (query: RunsQuery) => Stored<RunsPage>
   /** The newest run of an idempotency key, unless it was asked for before `since`, in milliseconds. */
   readonly findByKey: (key: string, since: number) => Stored<Option.Option<KeyedRun>>
-  /** Runs that have not ended and whose process has, oldest first; those of this process are among them. */
-  readonly left: Stored<ReadonlyArray<StoredRun>>
+  /**
+   * Runs that have not ended and whose process has, oldest first; those of this process are among them.
+   * @param except the ids of runs that are carried out here
+   */
+  readonly left: (except: ReadonlyArray<string>) => Stored<ReadonlyArray<StoredRun>>
   /** Takes a run over from the process that held it, and answers which attempt that is; nothing when it is not free. */
   readonly take: (hold: Hold) => Stored<Option.Option<number>>
   /** Of runs that wait, those that may begin now, since no earlier one of their queue has to end before. */
   readonly claim: (ids: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
   /** Asks the process that carries a run out to cancel it. */
   readonly askToCancel: (id: string) => Stored<void>
-  /** Those of these runs that somebody asked to cancel. */
-  readonly cancelled: (ids: ReadonlyArray<string>) => Stored<ReadonlyArray<string>>
+  /** What others have done about runs that this process carries out. */
+  readonly ordersFor: (holds: ReadonlyArray<Hold>) => Stored<Orders>
   /** Nothing of this process is under way any more: others may go on with what it leaves at once. */
   readonly release: Stored<void>
   /** What other processes change, as it comes; ends at once where there are none. */

@@ -220,7 +220,7 @@ const make = (drain: Duration.DurationInput) =>
             yield* cancelHere(run)
             yield* Effect.timeoutOption(Deferred.await(run.ended), cancelTimeout)
           } else {
-            const left = (yield* store.left).find((each) => each.run.id === id)
+            const left = (yield* store.left([])).find((each) => each.run.id === id)
             const taken = left === undefined ? Option.none() : yield* store.take({ id, attempt: left.attempt })
             if (Option.isSome(taken)) {
               yield* closeRun(
@@ -243,7 +243,9 @@ const make = (drain: Duration.DurationInput) =>
         Effect.gen(function*() {
           yield* others.begin
           yield* writer.flush
-          yield* Effect.forEach(yield* store.left, (stored) => takeUpOne(stored, how), { discard: true })
+          yield* Effect.forEach(yield* store.left([...live.keys()]), (stored) => takeUpOne(stored, how), {
+            discard: true
+          })
         }).pipe(
           Effect.tap(() => Ref.set(said, "")),
           Effect.catchTag("RunStoreUnavailable", ({ message }) =>

@@ -35,27 +35,36 @@ export const makeAttendance = (
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const isBegun = yield* Ref.make(false)
+    let losses = 0
     const waiting = new Map<string, Deferred.Deferred<void>>()
     const wakes = yield* Queue.sliding<void>(1)
     const changes = yield* PubSub.sliding<string>(256)
 
     const leave = (run: LiveRun) => Effect.flatMap(run.now, ({ id, kind }) => run.leave(new RunLeft({ id, kind })))
-    const leaveAll = Effect.suspend(() => Effect.forEach([...live.values()], leave, { discard: true }))
+    // What waits for its turn does nothing that another process could do as well: it goes on waiting.
+    const leaveAll = Effect.suspend(() => {
+      losses += 1
+      return Effect.forEach([...live.values()].filter(({ id }) => !waiting.has(id)), leave, { discard: true })
+    })
     const grant = Effect.gen(function*() {
       if (waiting.size === 0) return
+      const before = losses
       for (const id of yield* store.claim([...waiting.keys()])) {
         const turn = waiting.get(id)
-        if (turn !== undefined) yield* Deferred.succeed(turn, undefined)
-      }
-    })
-    const heedCancels = Effect.gen(function*() {
-      if (live.size === 0) return
-      for (const id of yield* store.cancelled([...live.keys()])) {
         const run = live.get(id)
-        if (run !== undefined) yield* cancel(run)
+        waiting.delete(id)
+        if (before !== losses && run !== undefined) yield* leave(run)
+        else if (turn !== undefined) yield* Deferred.succeed(turn, undefined)
       }
     })
-    const look = Effect.zipRight(Effect.ignore(grant), Effect.ignore(heedCancels))
+    const heedOrders = Effect.gen(function*() {
+      if (live.size === 0) return
+      const { cancelled, taken } = yield* store.ordersFor([...live.values()])
+      const those = (ids: ReadonlyArray<string>) => ids.flatMap((id) => live.get(id) ?? [])
+      yield* Effect.forEach(those(taken), leave, { discard: true })
+      yield* Effect.forEach(those(cancelled), cancel, { discard: true })
+    })
+    const look = Effect.zipRight(Effect.ignore(grant), Effect.ignore(heedOrders))
     const keepOutput = Effect.suspend(() =>
       Effect.forEach([...live.values()], (run) => run.keepOutput, { discard: true })
     )

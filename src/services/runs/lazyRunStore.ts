@@ -14,11 +14,11 @@ export const lazyRunStore = (
     find: (id) => Effect.flatMap(opening, (store) => store.find(id)),
     list: (query) => Effect.flatMap(opening, (store) => store.list(query)),
     findByKey: (key, since) => Effect.flatMap(opening, (store) => store.findByKey(key, since)),
-    left: Effect.flatMap(opening, (store) => store.left),
+    left: (except) => Effect.flatMap(opening, (store) => store.left(except)),
     take: (hold) => Effect.flatMap(opening, (store) => store.take(hold)),
     claim: (ids) => Effect.flatMap(opening, (store) => store.claim(ids)),
     askToCancel: (id) => Effect.flatMap(opening, (store) => store.askToCancel(id)),
-    cancelled: (ids) => Effect.flatMap(opening, (store) => store.cancelled(ids)),
+    ordersFor: (holds) => Effect.flatMap(opening, (store) => store.ordersFor(holds)),
     release: Effect.flatMap(opening, (store) => store.release),
     changes: Stream.unwrap(
       Effect.orDie(Effect.retry(Effect.map(opening, (store) => store.changes), Schedule.spaced("2 seconds")))

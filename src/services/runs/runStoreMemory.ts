@@ -37,9 +37,14 @@ const make = Effect.sync(() => {
     changes: Stream.empty,
     claim: Effect.succeed,
     askToCancel: () => Effect.void,
-    cancelled: () => Effect.succeed([]),
+    ordersFor: () => Effect.succeed({ cancelled: [], taken: [] }),
     insert: (stored) => Effect.as(Effect.sync(() => runs.set(stored.run.id, stored)), Option.none()),
-    save: (run, attempt) => held({ id: run.id, attempt }, () => change(run.id, (stored) => ({ ...stored, run }))),
+    save: (run, attempt) =>
+      Effect.suspend(() =>
+        isEnded(runs.get(run.id)?.run.state ?? "queued")
+          ? new RunTaken({ id: run.id })
+          : held({ id: run.id, attempt }, () => change(run.id, (stored) => ({ ...stored, run })))
+      ),
     find: (id) => Effect.sync(() => Option.map(Option.fromNullable(runs.get(id)), ({ run }) => run)),
     list: (query) =>
       Effect.sync(() => {
@@ -59,7 +64,10 @@ const make = Effect.sync(() => {
           )[0]
         )
       ),
-    left: Effect.sync(() => newestFirst().filter(({ run }) => !isEnded(run.state)).toReversed()),
+    left: (except) =>
+      Effect.sync(() =>
+        newestFirst().filter(({ run }) => !isEnded(run.state) && !except.includes(run.id)).toReversed()
+      ),
     take: ({ attempt, id }) =>
       Effect.sync(() => {
         if (runs.get(id)?.attempt !== attempt) return Option.none()

@@ -1,6 +1,7 @@
 import { Duration, Effect, Option, Queue, Ref, Schedule } from "effect"
 import type { Scope } from "effect"
 import type { Run, RunEvent, RunStoreUnavailable } from "../../schema/Run.ts"
+import { makeNamedLocks } from "../locks/namedLocks.ts"
 import type { Hold, RunStore, RunTaken } from "./RunStore.ts"
 
 const pause = Duration.millis(100)
@@ -50,6 +51,7 @@ export const makeRunWriter = (
     // By their ids; with a run that has ended, which nobody else has any more, as it was to be saved.
     const waiting = new Map<string, Option.Option<HeldRun>>()
     const trouble = yield* Ref.make(Option.none<RunStoreUnavailable>())
+    const { withName } = yield* makeNamedLocks
     const wake = yield* Queue.sliding<void>(1)
     const wait = (id: string, run: Option.Option<HeldRun>) =>
       Effect.zipRight(Effect.sync(() => waiting.set(id, run)), Queue.offer(wake, undefined))
@@ -75,17 +77,21 @@ export const makeRunWriter = (
         Effect.orDie
       )
 
+    // One after the other, so that what a run has come to is never followed by what it was before.
     const save = (id: string) =>
-      Effect.gen(function*() {
-        const unsaved = Option.flatten(Option.fromNullable(waiting.get(id)))
-        waiting.delete(id)
-        const now = Option.orElse(yield* current(id), () => unsaved)
-        if (Option.isNone(now)) return
-        yield* watched(store.save(now.value.run, now.value.attempt)).pipe(
-          Effect.tapErrorTag("RunStoreUnavailable", () => wait(id, now)),
-          Effect.catchTag("RunTaken", () => Effect.void)
-        )
-      })
+      withName(
+        id,
+        Effect.gen(function*() {
+          const unsaved = Option.flatten(Option.fromNullable(waiting.get(id)))
+          waiting.delete(id)
+          const now = Option.orElse(yield* current(id), () => unsaved)
+          if (Option.isNone(now)) return
+          yield* watched(store.save(now.value.run, now.value.attempt)).pipe(
+            Effect.tapErrorTag("RunStoreUnavailable", () => wait(id, now)),
+            Effect.catchTag("RunTaken", () => Effect.void)
+          )
+        })
+      )
 
     const flush = Effect.suspend(() =>
       Effect.forEach([...waiting.keys()], (id) => Effect.ignore(save(id)), { discard: true })

@@ -16,7 +16,7 @@ export const libsqlDialect = (file: string, sql: SqlClient.SqlClient): Dialect =
   changes: Stream.empty,
   claim: Effect.succeed,
   askToCancel: () => Effect.void,
-  cancelled: () => Effect.succeed([]),
+  ordersFor: () => Effect.succeed({ cancelled: [], taken: [] }),
   // Writes a number that nothing reads into the head of the file.
   check: Effect.gen(function*() {
     yield* sql`PRAGMA user_version = 0`
@@ -29,7 +29,8 @@ export const libsqlDialect = (file: string, sql: SqlClient.SqlClient): Dialect =
   whileHeld: ({ attempt, id }) => sql`id = ${id} AND attempt = ${attempt}`,
   isLeft: sql`1 = 1`,
   take: ({ attempt, id }) =>
-    sql`UPDATE runs SET attempt = attempt + 1 WHERE id = ${id} AND attempt = ${attempt} RETURNING id`,
+    sql`UPDATE runs SET attempt = attempt + 1
+      WHERE id = ${id} AND attempt = ${attempt} AND state IN ('queued', 'running') RETURNING id`,
   insertEvents: ({ attempt, id }, events) =>
     sql.withTransaction(Effect.flatMap(
       sql`SELECT id FROM runs WHERE id = ${id} AND attempt = ${attempt}`,

@@ -39,7 +39,7 @@ export interface RunRow {
 export interface Dialect extends
   Pick<
     RunStore["Type"],
-    "isShared" | "changes" | "release" | "claim" | "askToCancel" | "cancelled" | "check"
+    "isShared" | "changes" | "release" | "claim" | "askToCancel" | "ordersFor" | "check"
   >
 {
   /** What a person knows the store by. */
@@ -97,7 +97,7 @@ export const makeSqlRunStore = (
       release: dialect.release,
       claim: dialect.claim,
       askToCancel: dialect.askToCancel,
-      cancelled: dialect.cancelled,
+      ordersFor: dialect.ordersFor,
       check: dialect.check,
       insert: ({ attempt, idempotency, queue, request, run, workflow }) =>
         Effect.gen(function*() {
@@ -124,7 +124,7 @@ export const makeSqlRunStore = (
         held(
           run.id,
           sql`UPDATE runs SET state = ${run.state}, data = ${JSON.stringify(run)}
-            WHERE ${dialect.isHeld({ id: run.id, attempt })} RETURNING id`
+            WHERE ${dialect.isHeld({ id: run.id, attempt })} AND state IN ('queued', 'running') RETURNING id`
         ),
       find: (id) =>
         !canBe(id) ? Effect.succeedNone : orUnavailable(Effect.map(
@@ -155,19 +155,22 @@ export const makeSqlRunStore = (
           }
         })),
       findByKey,
-      left: orUnavailable(Effect.map(
-        sql`SELECT data, state, request, workflow, queue, attempt FROM runs
-          WHERE state IN ('queued', 'running') AND ${dialect.isLeft} ORDER BY ${dialect.order.runs}`,
-        (rows) =>
-          fitting(decodeStored)(rows).map(({ attempt, data, queue, request, state, workflow }) => ({
-            run: runOf({ data, state }),
-            request,
-            workflow,
-            queue,
-            attempt,
-            idempotency: Option.none()
-          }))
-      )),
+      left: (except) =>
+        orUnavailable(Effect.map(
+          sql`SELECT data, state, request, workflow, queue, attempt FROM runs
+          WHERE state IN ('queued', 'running') AND NOT ${
+            except.length === 0 ? sql`1 = 0` : sql.in("id", except)
+          } AND ${dialect.isLeft} ORDER BY ${dialect.order.runs}`,
+          (rows) =>
+            fitting(decodeStored)(rows).map(({ attempt, data, queue, request, state, workflow }) => ({
+              run: runOf({ data, state }),
+              request,
+              workflow,
+              queue,
+              attempt,
+              idempotency: Option.none()
+            }))
+        )),
       take: (hold) =>
         orUnavailable(Effect.map(dialect.take(hold), (rows) => Option.as(Array.head(rows), hold.attempt + 1))),
       steps: (id) =>

@@ -73,7 +73,7 @@ describe("runs in a file", () => {
       const waited = yield* using(file, (store) =>
         Effect.gen(function*() {
           yield* store.insert(stored(run(1)))
-          const waits = Effect.fork(using(file, (other) => other.list({}), "100 millis", "1 minute"))
+          const waits = Effect.fork(using(file, (other) => other.list({}), "1 second", "1 minute"))
           const fiber = yield* waits
           const [elapsed, refused] = yield* Effect.timed(
             Effect.flip(using(file, (other) => other.list({}), "100 millis", "500 millis"))
@@ -82,7 +82,7 @@ describe("runs in a file", () => {
           expect(Duration.toMillis(elapsed)).toBeGreaterThan(500)
           expect(fiber.unsafePoll()).toBeNull()
           const gone = yield* waits
-          yield* Effect.sleep("300 millis")
+          yield* Effect.sleep("1300 millis")
           const [end] = yield* Effect.timed(Fiber.interrupt(gone))
           expect(Duration.toSeconds(end)).toBeLessThan(5)
           return fiber

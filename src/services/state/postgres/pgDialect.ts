@@ -10,6 +10,13 @@ import { pgCode, pgReasonOf } from "./pgReason.ts"
 /** The first half of the advisory locks of processes; the number of a process is the second. */
 export const instanceLocks = 1_112_887_380
 
+interface Order {
+  readonly id: string
+  readonly attempt: number
+  readonly cancelled: boolean
+  readonly own: boolean
+}
+
 class KeyUsed extends Data.TaggedError("KeyUsed")<{}> {}
 
 const uniqueViolation = "23505"
@@ -52,8 +59,12 @@ export const pgDialect = (
     },
     isHeld: ({ attempt, id }) => sql`id = ${id} AND owner = ${owner} AND attempt = ${attempt}`,
     whileHeld,
-    isLeft: sql`(owner = ${owner} OR NOT EXISTS (
-      SELECT 1 FROM instances WHERE instances.id = runs.owner AND expires_at > clock_timestamp()
+    // When the database was away all processes are late: each has a moment to take up its own runs.
+    isLeft: sql`(owner = ${owner} OR (
+      EXISTS (SELECT 1 FROM instances WHERE id = ${owner} AND since < clock_timestamp() - interval '2 seconds')
+      AND NOT EXISTS (
+        SELECT 1 FROM instances WHERE instances.id = runs.owner AND expires_at > clock_timestamp()
+      )
     ))`,
     // Of a process that is cut off or frozen, the time has run out, but only PostgreSQL knows whether it is connected.
     take: ({ attempt, id }) =>
@@ -82,10 +93,17 @@ export const pgDialect = (
       orUnavailable(Effect.asVoid(
         sql`UPDATE runs SET cancelled = TRUE WHERE id = ${id} AND state IN ('queued', 'running')`
       )),
-    cancelled: (mine) =>
+    ordersFor: (holds) =>
       orUnavailable(Effect.map(
-        sql<{ readonly id: string }>`SELECT id FROM runs WHERE ${sql.in("id", mine)} AND cancelled`,
-        ids
+        sql<Order>`SELECT id, attempt, cancelled, owner = ${owner} AS own FROM runs
+          WHERE ${sql.in("id", holds.map(({ id }) => id))}`,
+        (rows) => {
+          const attempts = new Map(holds.map(({ attempt, id }) => [id, attempt]))
+          return {
+            cancelled: ids(rows.filter(({ cancelled }) => cancelled)),
+            taken: ids(rows.filter(({ attempt, id, own }) => !own || attempts.get(id) !== attempt))
+          }
+        }
       )),
     insertEvents: (hold, events) =>
       sql`INSERT INTO run_events (run_id, id, event, data)

@@ -136,8 +136,9 @@ export const openPgLink = (
     const lease = "clock_timestamp() + $3::float8 * interval '1 millisecond'"
     const millis = Duration.toMillis(takeOver)
     yield* query(
-      `INSERT INTO instances (id, number, description, expires_at) VALUES ($1, $2, $4, ${lease})
-       ON CONFLICT (id) DO UPDATE SET number = excluded.number, expires_at = excluded.expires_at`,
+      `INSERT INTO instances (id, number, description, since, expires_at) VALUES ($1, $2, $4, clock_timestamp(), ${lease})
+       ON CONFLICT (id) DO UPDATE
+       SET number = excluded.number, since = excluded.since, expires_at = excluded.expires_at`,
       [id, row.number, millis, description]
     )
     yield* query(`LISTEN ${channel}`)

@@ -12,6 +12,7 @@ const runs = Effect.gen(function*() {
     id TEXT PRIMARY KEY,
     number INTEGER NOT NULL UNIQUE,
     description TEXT NOT NULL,
+    since TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL
   )`
   yield* sql`CREATE SEQUENCE instance_numbers AS INTEGER CYCLE`

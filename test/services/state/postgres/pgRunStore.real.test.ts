@@ -104,13 +104,13 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("runs in a PostgreSQ
           yield* one.insert({ ...waiting(1, "queue"), run: run(1, { state: "running" }) })
           const hold = { id: run(1).id, attempt: 1 }
           yield* one.beginStep(hold, "sync")
-          expect(idsOf(yield* other.left)).toEqual([])
+          expect(idsOf(yield* other.left([]))).toEqual([])
           expect(yield* other.take(hold)).toEqual(Option.none())
           // Its time has run out, but it is connected still: it may be frozen, and go on.
           const frozen = eventually(
             Effect.zipRight(
               query(address, "UPDATE instances SET expires_at = now() - interval '1 hour' WHERE id = 'one'"),
-              Effect.zip(other.left, other.take(hold))
+              Effect.zip(other.left([]), other.take(hold))
             ),
             ([left]) => left.length > 0
           )
@@ -160,7 +160,12 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("runs in a PostgreSQ
         yield* other.askToCancel(id)
         const changes = Chunk.toReadonlyArray(yield* Effect.timeout(Fiber.join(seen), "20 seconds"))
         expect(changes).toEqual(["state", "data", "data", "cancel"].map((what) => ({ what, id })))
-        expect(yield* one.cancelled([id, "other"])).toEqual([id])
+        expect(yield* one.ordersFor([{ id, attempt: 1 }, { id: "other", attempt: 1 }])).toEqual({
+          cancelled: [id],
+          taken: []
+        })
+        expect(yield* other.ordersFor([{ id, attempt: 1 }])).toMatchObject({ taken: [id] })
+        expect(yield* one.ordersFor([{ id, attempt: 2 }])).toMatchObject({ taken: [id] })
         expect(yield* one.claim([id])).toEqual([])
       }))
 
