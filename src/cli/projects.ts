@@ -91,7 +91,9 @@ export const placeOf = (
     const known = Option.isSome(declared)
       ? Option.none()
       : Option.fromNullable(
-        (yield* (yield* Berth).use((api) => api.listProjects({}))).find((project) => project.path === projectPath)
+        // A directory can be meant that is not among the projects, also where there are none.
+        (yield* Effect.orElseSucceed((yield* Berth).use((api) => api.listProjects({})), () => []))
+          .find((project) => project.path === projectPath)
       )
     const said = Option.orElse(declared, () => known)
     const serverId = Option.orElse(server, () => Option.flatMapNullable(said, (config) => config.serverId))

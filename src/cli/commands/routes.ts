@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { quoted } from "../../schema/quoted.ts"
 import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
 import type { RoutePlanRequest } from "../../schema/RoutePlan.ts"
 import { answered, type Common, common, connected, yes } from "../common.ts"
@@ -106,7 +107,11 @@ const addCommand = command(
       Effect.gen(function*() {
         const { answer } = yield* Berth
         const { print } = yield* Screen
-        if (!/^\d{1,5}$/.test(input.port)) return yield* new Usage({ message: "The port must be a whole number" })
+        if (!/^\d{1,5}$/.test(input.port)) {
+          return yield* new Usage({
+            message: `The port must be a whole number from 1 to 65535, not ${quoted(input.port)}`
+          })
+        }
         const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
         if (input.dryRun) return yield* showPlan({ action: "add", ...route }, input)
         const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))

@@ -1,6 +1,6 @@
 import { Clock, Effect, Ref, Stream } from "effect"
 import { type Answer, Berth, type Call } from "../../client/Berth.ts"
-import type { BerthError } from "../../client/BerthError.ts"
+import { BerthError } from "../../client/BerthError.ts"
 import type { RunEvent } from "../../client/runEvents.ts"
 import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
 import { furtherCommand } from "../common.ts"
@@ -114,6 +114,15 @@ export const sayUnfinished = (run: Run) =>
     ).pipe(Effect.catchAll(({ message }) => say(message)))
   })
 
+const planAgain = "Make a new plan, and send its planHash"
+
+/** A refusal in the words of commands, which make a plan themselves. */
+const inCommandWords = (error: BerthError) =>
+  new BerthError({
+    ...error,
+    message: error.message.replace(planAgain, "Run the command again to see what it would change now")
+  })
+
 /** Starts a run, shows what happens in it, and answers what its endpoint answers. */
 export const followed = <A>(call: Call<A>): Effect.Effect<Answer<A>, BerthError, Berth | Screen> =>
   Effect.gen(function*() {
@@ -127,6 +136,7 @@ export const followed = <A>(call: Call<A>): Effect.Effect<Answer<A>, BerthError,
     const following = Effect.zipRight(Stream.runForEach(events, view.heard), result)
     return yield* following.pipe(
       Effect.ensuring(view.end),
-      Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => sayUnfinished(latest ?? run)))
+      Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => sayUnfinished(latest ?? run))),
+      Effect.mapError(inCommandWords)
     )
   })

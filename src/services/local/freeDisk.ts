@@ -1,5 +1,6 @@
 import { Data, Effect } from "effect"
 import { statfs } from "node:fs/promises"
+import { errorCode } from "./errorCode.ts"
 
 /** The disk under a path cannot be looked at. */
 export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
@@ -9,8 +10,12 @@ export const freeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
   Effect.map(
     Effect.tryPromise({
       try: () => statfs(path),
-      catch: (cause) =>
-        new DiskUnknown({ message: `${path}: ${cause instanceof Error ? cause.message : "cannot be looked at"}` })
+      catch: (cause) => {
+        const words = cause instanceof Error ? cause.message : "cannot be looked at"
+        return new DiskUnknown({
+          message: errorCode(cause) === "ENOENT" ? `${path} does not exist: create it` : `${path}: ${words}`
+        })
+      }
     }),
     ({ bavail, bsize }) => bavail * bsize
   )

@@ -101,6 +101,16 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
         expect(err).not.toContain("• preflight")
       }))
 
+    it.effect("says what to do when somebody else deploys between its question and the answer", () =>
+      Effect.gen(function*() {
+        const { url } = yield* Stage
+        const heard = (_: string, text: string) =>
+          text.startsWith("Deploy hello?") ? Effect.asVoid(runCli({ url }, ["deploy", "hello", "--yes"])) : Effect.void
+        const late = yield* runCli({ url }, ["deploy", "hello"], { columns: 300, answers: [true], heard })
+        expect(late.err).toMatch(/Nothing was changed\. Run the command again to see what it would change now\n$/)
+        expect(late.code).toBe(1)
+      }))
+
     it.effect("refuses what it does not know, in words that help", () =>
       Effect.gen(function*() {
         const { url } = yield* Stage

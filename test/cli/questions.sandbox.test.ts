@@ -1,0 +1,57 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { makeWorld } from "../../src/sandbox/world.ts"
+import { runCli } from "../fixtures/cli.ts"
+import { startService } from "../fixtures/service.ts"
+
+/** Every command that asks before it changes anything, and its question. */
+const asking: ReadonlyArray<readonly [line: string, question: string]> = [
+  ["deploy hello", "Deploy hello?"],
+  ["rollback hello", "Roll ~/containers/hello on sandbox back to the release before the current one?"],
+  ["rollback hello 3", "Roll ~/containers/hello on sandbox back to release 3?"],
+  ["stop hello", "Stop the stack at ~/containers/hello on sandbox?"],
+  ["restart hello", "Restart the stack at ~/containers/hello on sandbox?"],
+  ["remove hello", "Remove the stack at ~/containers/hello on sandbox? Its data/ and volumes stay."],
+  [
+    "remove hello --volumes",
+    "Remove the stack at ~/containers/hello on sandbox, and its volumes with all that is in them?"
+  ],
+  ["app up hello", "Create hello?"],
+  ["app deploy greeter", "Deploy greeter on the platform?"],
+  ["app delete greeter", "Delete greeter from the platform, with all that it keeps of it?"],
+  ["route remove greeter", "Remove the route greeter?"],
+  ["hook setup greeter", "Make pushes deploy greeter?"],
+  ["hook setup", "Make pushes deploy all applications?"],
+  ["hook remove greeter", "Remove the webhooks of greeter?"],
+  ["server remove sandbox", "Forget the server Sandbox (sandbox) and its stored credentials?"]
+]
+
+describe.skipIf(process.platform === "win32")("a command that asks", () => {
+  it.scopedLive("changes nothing at a no, and where nobody can answer", () =>
+    Effect.gen(function*() {
+      const { proxyFile, settingsFile } = yield* makeWorld
+      const { url } = yield* startService(settingsFile)
+      const state = Effect.gen(function*() {
+        const stacks = yield* runCli({ url }, ["server", "scan", "sandbox", "--json"])
+        const apps = yield* runCli({ url }, ["app", "list", "--json"])
+        const runs = yield* runCli({ url }, ["runs", "--json"])
+        return [stacks.out, apps.out, runs.out, readFileSync(proxyFile, "utf8"), readFileSync(settingsFile, "utf8")]
+      })
+      const before = yield* state
+      for (const [line, question] of asking) {
+        const args = line.split(" ")
+        const refused = yield* runCli({ url }, args, { columns: 100, answers: [false] })
+        expect([line, refused.code, refused.err]).toEqual([line, 1, expect.stringContaining(`${question} [y/N]`)])
+        expect(refused.err).toMatch(/Nothing was changed\.\n$/)
+        const nobody = yield* runCli({ url }, args)
+        expect([line, nobody.code, nobody.err]).toEqual([
+          line,
+          64,
+          expect.stringContaining(`Error: There is no terminal to ask on: "${question}" Add --yes\n`)
+        ])
+      }
+      expect(yield* state).toEqual(before)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
+})
