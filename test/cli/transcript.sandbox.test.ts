@@ -99,6 +99,8 @@ const settled = (text: string, world: string) =>
     .replaceAll(/[\d.]+ (s|min)\b/g, "A WHILE")
     .replaceAll(/\bUp [^(\n]+ \(/g, "Up (")
     .replaceAll(/(?<=\S) {2,}/g, "  ")
+    // What a step has done is told by whoever does it.
+    .replaceAll(/(?<=^2> ✓ \w+):.*$/gm, "")
     .split("\n")
     // What Docker says comes when it comes, as does what is begun; any process of this machine may listen.
     .filter((line) => !/^2> (•| +(Container|Loaded)\b)|^2> \w+ {2}socket/.test(line))
