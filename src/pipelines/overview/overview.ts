@@ -14,7 +14,7 @@ import { within } from "./within.ts"
 
 /** How long the observations may take together, and what is read of this machine first, in milliseconds. */
 const longest = 4_400
-const longestHere = 1_500
+const longestHere = 2_500
 
 /** What failed, in words without secrets. */
 const orReason = <A, E extends { readonly message: string }, R>(observed: Effect.Effect<A, E, R>) =>

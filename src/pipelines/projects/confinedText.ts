@@ -5,6 +5,7 @@ import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../service
 import { linkTarget } from "./linkTarget.ts"
 
 const mebibyte = 1024 * 1024
+const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** How a file of a project is read. */
 export interface ReadOptions {
@@ -40,7 +41,7 @@ export const confinedText = Effect.fn("confinedText")(function*<R>(
     : file
   const bytes = yield* files.read(target)
   return yield* Effect.try({
-    try: () => Option.some(new TextDecoder("utf-8", { fatal: true }).decode(bytes)),
+    try: () => Option.some(decoder.decode(bytes)),
     catch: () => new ProjectFileInvalid({ file, reason: "is not valid UTF-8" })
   })
 })

@@ -68,7 +68,8 @@ export const readRegular = (
 ): Effect.Effect<Uint8Array, NotReadable> =>
   Effect.scoped(Effect.gen(function*() {
     const file = yield* openRegular(path)
-    const { size } = yield* reading(() => file.stat())
-    if (size > most) return yield* new NotReadable({ code: "EFBIG", message: `is larger than ${most / 1024} KiB` })
+    if (Number.isFinite(most) && (yield* reading(() => file.stat())).size > most) {
+      return yield* new NotReadable({ code: "EFBIG", message: `is larger than ${most / 1024} KiB` })
+    }
     return new Uint8Array(yield* reading(() => file.readFile()))
   }))
