@@ -185,7 +185,7 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
       return `The service is stopping. What becomes of the ${nounOf(this.kind)} is told when it has started again`
     }
     if (this.step === null) {
-      return `The service ended before the ${nounOf(this.kind)} began: nothing was changed. Start it again`
+      return `The service ended before the ${nounOf(this.kind)} began: nothing was changed. Ask for it again`
     }
     return `The service ended while the ${nounOf(this.kind)} was at ${this.step}. ` +
       (this.state ?? leftBehind(this.kind, this.step))

@@ -265,7 +265,7 @@ describe.skipIf(!realServer.available)(realServer.title("a service that is kille
         )
         expect([moment, own.length]).toEqual([moment, isNew ? 1 : 0])
 
-        old = yield* stage.version()
+        old = isIll ? yield* stage.version() : mark
         const next = yield* deployed
         expect([moment, next.status, next.body["healthy"]]).toEqual([moment, 200, true])
         expect([moment, ...(yield* stage.stands)]).toEqual([moment, old, old, old])
