@@ -32,6 +32,11 @@ import { watchElsewhere } from "./watchElsewhere.ts"
 const keyMillis = Duration.toMillis(keyTime)
 const cancelTimeout = Duration.seconds(2)
 
+// Nobody was there to stop it.
+const orphaned = {
+  state: "Its script may still be running, and the archive may be incomplete: build again once it has ended"
+}
+
 const make = (drain: Duration.DurationInput) =>
   Effect.gen(function*() {
     const locks = yield* Locks
@@ -172,7 +177,7 @@ const make = (drain: Duration.DurationInput) =>
           run,
           attempt,
           "interrupted",
-          new RunInterrupted({ kind: run.kind, step, resumes: false })
+          new RunInterrupted({ kind: run.kind, step, resumes: false, ...run.kind === "build" ? orphaned : {} })
         )
       }).pipe(Effect.uninterruptible)
 

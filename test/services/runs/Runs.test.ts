@@ -389,6 +389,11 @@ describe("Runs", () => {
       const next = yield* processOver(store)
       yield* next.runs.takeUp(() => Effect.succeed(false))
       const { runs: [run] } = yield* next.runs.list({})
-      expect(run).toMatchObject({ state: "interrupted", error: { error: expect.stringContaining("build again") } })
+      expect(run).toMatchObject({
+        state: "interrupted",
+        error: {
+          error: expect.stringContaining("may still be running, and the archive may be incomplete: build again")
+        }
+      })
     }).pipe(Effect.provide(settingsTest())))
 })
