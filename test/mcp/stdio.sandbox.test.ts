@@ -3,12 +3,14 @@ import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport as OlderTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 import { appendFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { compiled } from "../fixtures/compiled.ts"
 import { startService } from "../fixtures/service.ts"
+import { eventually } from "../sandbox/eventually.ts"
 
 const berth = fileURLToPath(new URL("../../src/cli/berth.ts", import.meta.url))
 const who = { name: "test", version: "1" }
@@ -72,4 +74,25 @@ describe("berth mcp", () => {
       }),
     60_000
   )
+
+  it.scopedLive("leaves a run alone when its client goes away in the middle of it", () =>
+    Effect.gen(function*() {
+      const { projects, serverId, settingsFile } = yield* makeWorld
+      const { request, url } = yield* startService(settingsFile)
+      const wanted = { projectPath: join(projects, "hello"), serverId, remotePath: "~/containers/hello" }
+      yield* Effect.promise(async () => {
+        const client = new Client(who)
+        await client.connect(new StdioClientTransport(started({ BERTH_URL: url })))
+        const { structuredContent } = await client.callTool({ name: "plan_deploy", arguments: wanted })
+        const planHash = Predicate.isRecord(structuredContent) ? structuredContent["planHash"] : undefined
+        await new Promise<void>((resolve) => {
+          void client.callTool({ name: "apply_deploy", arguments: { ...wanted, planHash } }, {
+            onprogress: () => resolve(client.close())
+          }).catch(() => undefined)
+        })
+      })
+      yield* eventually(
+        Effect.map(request("GET", "/api/runs?limit=1&state=succeeded"), ({ text }) => text.includes("\"mcp\""))
+      )
+    }), 60_000)
 })
