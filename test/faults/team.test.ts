@@ -37,6 +37,14 @@ const creations = ({ platform }: World) =>
     (calls) => calls.filter(({ method, path }) => method === "POST" && /\/applications(\/\w[\w-]*)?$/.test(path)).length
   )
 
+/** The steps of a run that have ended, each with who wrote it last: whoever begins one again writes it again. */
+const keptSteps = (address: string) =>
+  Effect.map(Postgres, ({ query }) => (id: string) =>
+    Effect.map(
+      query(address, `SELECT step, xmin FROM run_steps WHERE run_id = '${id}' AND result IS NOT NULL`),
+      (text): ReadonlyArray<string> => text === "" ? [] : text.split("\n")
+    ))
+
 const steps = ["config", "server", "check", "validate", "sync", "env", "route", "changelog", "deploy", "webhook"]
 // Several are killed at once: most of their time they wait for somebody to be missed.
 const lanes = [steps.filter((_, index) => index % 2 === 0), steps.filter((_, index) => index % 2 === 1)]
@@ -50,27 +58,28 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         `goes on with an upsert in whose ${lane.join(", ")} a service is killed`,
         () =>
           Effect.gen(function*() {
-            const team = yield* makeTeam(yield* fresh)
+            const address = yield* fresh
+            const kept = yield* keptSteps(address)
+            const team = yield* makeTeam(address)
             yield* slowly(team.world)
             let one = yield* team.join()
             let other = yield* team.join()
             for (const [round, step] of inPart(lane, lane.slice(2, 4)).entries()) {
-              const before = yield* deployments(team.world)
+              const asked = yield* deployments(team.world)
               const id = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
-              const killed = yield* until(one, id, (run) => isEnded(run) || hasBegun(step)(run))
+              yield* until(one, id, (run) => isEnded(run) || hasBegun(step)(run))
               yield* one.kill("SIGKILL")
+              const before = yield* kept(id)
               const next = yield* Effect.forkScoped(team.join())
               const run = yield* until(other, id, isEnded)
               expect([step, run["state"], run["error"]]).toEqual([step, "succeeded", null])
               expect(stepsOf(run).map(({ status }) => status)).toEqual(steps.map(() => "done"))
-              // What had ended was not done again: its times are the old ones.
-              for (const ended of stepsOf(killed).filter(({ status }) => status === "done")) {
-                if (ended.step !== "config") expect(stepsOf(run)).toContainEqual(ended)
-              }
+              // What had ended was not begun again.
+              expect(yield* kept(id)).toEqual(expect.arrayContaining([...before]))
               expect(changelogOf(team.world)).toHaveLength(round + 1)
               // Whether the platform heard the call in which the service died cannot be known.
-              const asked = (yield* deployments(team.world)) - before
-              expect([step, Math.min(Math.max(asked, 1), 2)]).toEqual([step, asked])
+              const more = (yield* deployments(team.world)) - asked
+              expect([step, Math.min(Math.max(more, 1), 2)]).toEqual([step, more])
               ;[one, other] = [other, yield* next.await.pipe(Effect.flatten)]
             }
             expect(yield* creations(team.world)).toBe(1)
@@ -81,7 +90,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
 
     test.scoped("ends a deploy as the server says, whose service is killed", () =>
       Effect.gen(function*() {
-        const team = yield* makeTeam(yield* fresh)
+        const team = yield* makeTeam(yield* fresh, 6)
         const { projects, serverId } = team.world
         const deploy = { projectPath: join(projects, "hello"), serverId, remotePath: "~/containers/hello" }
         let one = yield* team.join()
@@ -190,12 +199,12 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
           yield* line.mend
           const run = yield* until(other, id, isEnded)
           expect([run["state"], run["error"], changelogOf(team.world).length]).toEqual(["succeeded", null, 1])
-          expect(yield* query(address, `SELECT attempt FROM runs WHERE id = '${id}'`)).toBe("2")
+          expect(yield* query(address, `SELECT attempt FROM runs WHERE id = '${id}'`)).toMatch(/^[2-9]$/)
           expect(yield* deployments(team.world)).toBe(1)
           expect(yield* creations(team.world)).toBe(1)
           expect(yield* until(one, id, isEnded)).toEqual(run)
-          const again = yield* one.request("POST", "/api/platform/upsert", upsertOf(team.world))
-          expect(again).toMatchObject({ status: 200, body: { success: true } })
+          const again = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
+          expect(yield* until(one, again, isEnded)).toMatchObject({ state: "succeeded" })
         }).pipe(turns.withPermits(1)),
       240_000
     )

@@ -73,7 +73,9 @@ export const keepTakingUpRuns = Effect.gen(function*() {
   const { isShared } = yield* Runs
   yield* takeUpRuns
   const shared = yield* Effect.orDie(Effect.retry(isShared, Schedule.spaced(settingsPause)))
-  if (shared) yield* Effect.repeat(takeUpRuns, Schedule.spaced(lookPause))
+  // What goes wrong with one run must not leave all others to nobody.
+  const again = Effect.catchAllDefect(takeUpRuns, (defect) => Effect.logError("Runs could not be taken up", defect))
+  if (shared) yield* Effect.repeat(again, Schedule.spaced(lookPause))
 })
 
 /** The same for as long as it is executed, where several processes share their runs; otherwise nothing. */

@@ -7,17 +7,18 @@ import {
   RunEnded,
   type RunFailure,
   RunInterrupted,
-  RunLeft,
   RunNotFound,
   ServiceStopping
 } from "../../schema/Run.ts"
 import { type FileLocked, Locks } from "../locks/Locks.ts"
 import { Settings } from "../settings/Settings.ts"
 import { makeAttendance } from "./attend.ts"
+import { cancelElsewhere } from "./cancelElsewhere.ts"
 import { carryOut } from "./carryOut.ts"
 import { closeRun } from "./closeRun.ts"
 import { stepUnderWay } from "./describeEnd.ts"
 import { drainRuns } from "./drainRuns.ts"
+import { endedEvents } from "./endedEvents.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
 import { newRun } from "./newRun.ts"
 import { makeRunIds } from "./runId.ts"
@@ -45,27 +46,27 @@ const make = (drain: Duration.DurationInput) =>
     const nextId = yield* makeRunIds
     const isStopping = yield* Ref.make(false)
     const live = new Map<string, LiveRun>()
-    const liveNow = (id: string): Effect.Effect<Option.Option<Run>> =>
-      Effect.suspend(() => Effect.transposeOption(Option.map(Option.fromNullable(live.get(id)), ({ now }) => now)))
     const heldNow = (id: string) =>
       Effect.suspend(() =>
         Effect.transposeOption(Option.map(Option.fromNullable(live.get(id)), ({ attempt, now }) =>
           Effect.map(now, (run) => ({ run, attempt }))))
       )
-    const takenFromHere = (id: string) =>
-      Effect.flatMap(heldNow(id), (held) => {
-        const run = live.get(id)
-        return run === undefined || Option.isNone(held)
-          ? Effect.void
-          : run.leave(new RunLeft({ id, kind: held.value.run.kind }))
-      })
-    const writer = yield* makeRunWriter(store, heldNow, takenFromHere)
+    const liveNow = (id: string): Effect.Effect<Option.Option<Run>> =>
+      Effect.map(
+        heldNow(id),
+        Option.map(({ run }) =>
+          run
+        )
+      )
+    const writer = yield* makeRunWriter(store, heldNow, (id) =>
+      live.get(id)?.leave ?? Effect.void)
     const cancelHere = (run: LiveRun) =>
       Effect.flatMap(run.now, (now) =>
         Deferred.fail(run.stop, new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })))
     const others = yield* makeAttendance(store, live, cancelHere)
-    // Runs that are being recorded, and those whose recording failed: whoever asked was told that none was started.
+    // Why runs could not be taken up the last time: that is said once.
     const said = yield* Ref.make("")
+    // Runs that are being recorded, and those whose recording failed: whoever asked was told that none was started.
     const starting = new Set<string>()
     const refused = new Set<string>()
     const fibers = yield* FiberSet.make<unknown, unknown>()
@@ -130,9 +131,7 @@ const make = (drain: Duration.DurationInput) =>
           return yield* Effect.gen(function*() {
             starting.add(id)
             const used = yield* Effect.tapError(store.insert(stored), () =>
-              Effect.sync(() =>
-                refused.add(id)
-              ))
+              Effect.sync(() => refused.add(id)))
             if (Option.isSome(used)) {
               yield* asked.isUsed(used.value)
               return yield* restore(Effect.never)
@@ -140,9 +139,7 @@ const make = (drain: Duration.DurationInput) =>
             const started = yield* launch(spec, program, { run: stored.run, attempt: 1, kept: [] })
             yield* asked.started(stored.run)
             return started satisfies StartedRun<A, unknown>
-          }).pipe(Effect.ensuring(Effect.sync(() =>
-            starting.delete(id)
-          )))
+          }).pipe(Effect.ensuring(Effect.sync(() => starting.delete(id))))
         })
       )
 
@@ -204,17 +201,9 @@ const make = (drain: Duration.DurationInput) =>
         Effect.gen(function*() {
           const run = live.get(id)
           if (run !== undefined) return run.log.watch(after, run.now)
-          const ended = yield* get(id)
-          if (!isEnded(ended.state) && (yield* store.isShared)) return yield* watch(id, after)
-          const missed = Option.isSome(after) ? yield* store.events(id, after.value) : []
-          const last = Math.max(Option.getOrElse(after, () => 0), missed.at(-1)?.id ?? 0)
-          const data = JSON.stringify(ended)
-          const whole = { id: last + 1, event: "run", data } as const
-          return Stream.fromIterable(
-            isEnded(ended.state)
-              ? [...missed, whole, { id: last + 2, event: "end", data } as const]
-              : [...missed, whole]
-          )
+          const now = yield* get(id)
+          if (!isEnded(now.state) && (yield* store.isShared)) return yield* watch(id, after)
+          return yield* endedEvents(store, now, after)
         }),
       cancel: (id) =>
         Effect.gen(function*() {
@@ -225,20 +214,8 @@ const make = (drain: Duration.DurationInput) =>
             yield* cancelHere(run)
             yield* Effect.timeoutOption(Deferred.await(run.ended), cancelTimeout)
           } else {
-            const left = (yield* store.left([])).find((each) => each.run.id === id)
-            const taken = left === undefined ? Option.none() : yield* store.take({ id, attempt: left.attempt })
-            if (Option.isSome(taken)) {
-              yield* closeRun(
-                store,
-                now,
-                taken.value,
-                "cancelled",
-                new RunCancelled({ kind: now.kind, step: stepUnderWay(now) })
-              )
-            } else {
-              yield* store.askToCancel(id)
-              yield* Effect.timeoutOption(Stream.runDrain(yield* watch(id, Option.none())), cancelTimeout)
-            }
+            const ended = Effect.flatMap(watch(id, Option.none()), Stream.runDrain)
+            yield* cancelElsewhere(store, now, Effect.timeoutOption(ended, cancelTimeout))
           }
           return yield* get(id).pipe(Effect.catchTag("RunNotFound", () => Effect.succeed(now)))
         }),

@@ -1,6 +1,5 @@
 import { Chunk, Deferred, Effect, PubSub, Queue, Ref, Stream } from "effect"
 import type { Scope } from "effect"
-import { RunLeft } from "../../schema/Run.ts"
 import type { LiveRun } from "./liveRun.ts"
 import type { RunStore } from "./RunStore.ts"
 
@@ -40,28 +39,29 @@ export const makeAttendance = (
     const wakes = yield* Queue.sliding<void>(1)
     const changes = yield* PubSub.sliding<string>(256)
 
-    const leave = (run: LiveRun) => Effect.flatMap(run.now, ({ id, kind }) => run.leave(new RunLeft({ id, kind })))
     // What waits for its turn does nothing that another process could do as well: it goes on waiting.
     const leaveAll = Effect.suspend(() => {
       losses += 1
-      return Effect.forEach([...live.values()].filter(({ id }) => !waiting.has(id)), leave, { discard: true })
+      return Effect.forEach([...live.values()].filter(({ id }) => !waiting.has(id)), ({ leave }) => leave, {
+        discard: true
+      })
     })
     const grant = Effect.gen(function*() {
       if (waiting.size === 0) return
       const before = losses
       for (const id of yield* store.claim([...waiting.keys()])) {
         const turn = waiting.get(id)
-        const run = live.get(id)
+        // What was lost meanwhile is claimed again when it is found that nobody else has it.
+        if (before !== losses || turn === undefined) continue
         waiting.delete(id)
-        if (before !== losses && run !== undefined) yield* leave(run)
-        else if (turn !== undefined) yield* Deferred.succeed(turn, undefined)
+        yield* Deferred.succeed(turn, undefined)
       }
     })
     const heedOrders = Effect.gen(function*() {
       if (live.size === 0) return
       const { cancelled, taken } = yield* store.ordersFor([...live.values()])
       const those = (ids: ReadonlyArray<string>) => ids.flatMap((id) => live.get(id) ?? [])
-      yield* Effect.forEach(those(taken), leave, { discard: true })
+      yield* Effect.forEach(those(taken), ({ leave }) => leave, { discard: true })
       yield* Effect.forEach(those(cancelled), cancel, { discard: true })
     })
     const look = Effect.zipRight(Effect.ignore(grant), Effect.ignore(heedOrders))

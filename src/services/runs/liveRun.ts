@@ -6,7 +6,7 @@ import {
   RunCancelled,
   type RunError,
   type RunInterrupted,
-  type RunLeft,
+  RunLeft,
   type RunState,
   type RunStep,
   type RunStoreUnavailable
@@ -41,7 +41,7 @@ export interface LiveRun {
   /** Fails the program at its next safe point. */
   readonly stop: Deferred.Deferred<never, RunCancelled | RunInterrupted | RunLeft>
   /** Ends it at once, also in the middle of a step: another process may go on with it. */
-  readonly leave: (why: RunLeft) => Effect.Effect<void>
+  readonly leave: Effect.Effect<void>
   /** Fails when it has been left. */
   readonly isLeft: Deferred.Deferred<never>
   /** Completes when the program has ended. */
@@ -144,7 +144,10 @@ export const makeLiveRun = (
       log,
       keepOutput: output.flush,
       stop,
-      leave: (why) => Effect.zipRight(Deferred.fail(stop, why), Effect.asVoid(Deferred.interrupt(isLeft))),
+      leave: Effect.zipRight(
+        Deferred.fail(stop, new RunLeft({ id, kind: start.kind })),
+        Effect.asVoid(Deferred.interrupt(isLeft))
+      ),
       isLeft,
       ended: yield* Deferred.make<void>(),
       begin: Effect.gen(function*() {

@@ -77,13 +77,15 @@ export const pgDialect = (
       }, number)
             )
           )) RETURNING id`,
-    // A run begins when none of its queue runs and none that came before it waits. Of two processes that find that at the
+    // One that runs already was let begin by an answer that did not arrive. A run begins when none of its queue runs and none that came before it waits. Of two processes that find that at the
     // same time, the index lets one have it.
     claim: (waiting) =>
       sql<{ readonly id: string }>`UPDATE runs SET state = 'running'
-        WHERE ${sql.in("id", waiting)} AND owner = ${owner} AND state = 'queued' AND NOT cancelled AND NOT EXISTS (
-          SELECT 1 FROM runs AS other WHERE other.queue = runs.queue AND other.id <> runs.id
-            AND (other.state = 'running' OR (other.state = 'queued' AND other.position < runs.position))
+        WHERE ${sql.in("id", waiting)} AND owner = ${owner} AND NOT cancelled AND (
+          state = 'running' OR (state = 'queued' AND NOT EXISTS (
+            SELECT 1 FROM runs AS other WHERE other.queue = runs.queue AND other.id <> runs.id
+              AND (other.state = 'running' OR (other.state = 'queued' AND other.position < runs.position))
+          ))
         ) RETURNING id`.pipe(
         Effect.map(ids),
         Effect.catchIf((error) => pgCode(error) === uniqueViolation, () => Effect.succeed([])),
