@@ -84,7 +84,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
             }
             expect(yield* creations(team.world)).toBe(1)
           }).pipe(turns.withPermits(1)),
-        240_000
+        480_000
       )
     }
 
@@ -111,7 +111,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         }
         const last = yield* one.request("POST", "/api/container/deploy", deploy)
         expect(last).toMatchObject({ status: 200, body: { success: true } })
-      }).pipe(turns.withPermits(1)), 240_000)
+      }).pipe(turns.withPermits(1)), 480_000)
 
     test.scoped("goes on in order when one of them is told to end", () =>
       Effect.gen(function*() {
@@ -129,7 +129,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         expect(yield* query(address, "SELECT count(*) FROM instances")).toBe("1")
         const run = yield* until(other, id, isEnded)
         expect([run["state"], changelogOf(team.world).length]).toEqual(["succeeded", 1])
-      }).pipe(turns.withPermits(1)), 240_000)
+      }).pipe(turns.withPermits(1)), 480_000)
 
     test.scoped(
       "goes on with an upsert when its database is started again in the middle",
@@ -155,7 +155,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
           const again = yield* one.request("POST", "/api/platform/upsert", upsertOf(team.world))
           expect(again).toMatchObject({ status: 200, body: { success: true } })
         }).pipe(turns.withPermits(1)),
-      240_000
+      480_000
     )
 
     test.scoped("does not do twice what a frozen service is at", () =>
@@ -176,7 +176,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         const run = yield* until(other, id, isEnded)
         expect([run["state"], changelogOf(team.world).length]).toEqual(["succeeded", 1])
         expect(yield* deployments(team.world)).toBe(1)
-      }).pipe(turns.withPermits(1)), 240_000)
+      }).pipe(turns.withPermits(1)), 480_000)
 
     test.scoped.skipIf(!canCut)(
       "takes over from a service that is cut off, which does not go on when it is back",
@@ -206,7 +206,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
           const again = yield* begin(one, "/api/platform/upsert", upsertOf(team.world))
           expect(yield* until(one, again, isEnded)).toMatchObject({ state: "succeeded" })
         }).pipe(turns.withPermits(1)),
-      240_000
+      480_000
     )
   })
 })
