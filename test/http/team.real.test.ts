@@ -2,6 +2,8 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { Berth } from "../../src/client/index.ts"
+import { inProcess } from "../../src/client/node/inProcess.ts"
 import { realPostgres, startPostgres } from "../fixtures/postgres.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
 import { inPart } from "../fixtures/thorough.ts"
@@ -31,9 +33,12 @@ const stage = (script: string, takeOver = "10 seconds") =>
     return {
       root,
       start: Effect.flatMap(settingsFileWith(settings), (file) => startService(file)),
+      command: Effect.flatMap(settingsFileWith(settings), (file) =>
+        Effect.map(Layer.build(inProcess(file, { door: "cli" })), Context.get(Berth))),
       build: ({ request }: Service, headers: Readonly<Record<string, string>> = {}) =>
         request("POST", "/api/container/build", { projectPath: join(root, "app") }, headers),
-      times: () => readFileSync(join(root, "app", "built"), "utf8").split("\n").length - 1
+      times: () =>
+        readFileSync(join(root, "app", "built"), "utf8").split("\n").length - 1
     }
   })
 
@@ -123,6 +128,27 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("services that share
           expect(yield* until(one, id, isEnded)).toEqual(yield* runOf(other, id))
           expect((yield* other.request("POST", `/api/runs/${id}/cancel`)).status).toBe(409)
           expect(times()).toBe(1)
+        }),
+      60_000
+    )
+
+    test.scoped(
+      "show what a command without a service carries out, which waits for its turn",
+      () =>
+        Effect.gen(function*() {
+          const { build, command, root, start, times } = yield* stage("while [ ! -e ../go ]; do sleep 0.05; done")
+          const one = yield* start
+          const id = String(json((yield* build(one, isAsync)).body)["id"])
+          yield* soon(() => existsSync(join(root, "app", "built")))
+          const berth = yield* command
+          const projectPath = join(root, "app")
+          const second = yield* berth.start((api) => api.build({ payload: { projectPath } }))
+          const { body } = yield* one.request("GET", "/api/runs?state=queued")
+          expect(runsIn(body)).toMatchObject([{ kind: "build", requestedBy: { door: "cli" } }])
+          writeFileSync(join(root, "go"), "")
+          expect((yield* second.result).value).toMatchObject({ success: true })
+          expect(yield* runOf(one, id)).toMatchObject({ state: "succeeded" })
+          expect(times()).toBe(2)
         }),
       60_000
     )
