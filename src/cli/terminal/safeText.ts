@@ -11,7 +11,7 @@ export const safeText = (text: string): string => text.replace(unsafe, shown)
 /** A line of a log: its colours stay where there are some, and end with it. */
 export const safeLine = (text: string, hasColor: boolean): string => {
   // Of what was written over itself, what stands there in the end.
-  const line = text.replace(/\r+$/, "").split("\r").at(-1) ?? ""
+  const line = text.split("\r").filter((part) => part !== "").at(-1) ?? ""
   if (!hasColor || !line.includes("\u001b[")) return safeText(line.replace(colors, ""))
   const marks = line.match(colors) ?? []
   return `${line.split(colors).map(safeText).map((part, index) => part + (marks[index] ?? "")).join("")}\u001b[0m`
