@@ -35,8 +35,9 @@ describe("noSuchEndpoint", () => {
       for (const address of addresses) {
         const reply = yield* request("PUT", address)
         expect(reply.status, address).toBe(405)
-        const methods = operations.filter((operation) =>
-          addressOf(operation, { path: { id: "1", uuid: "a", name: "b" } }) === address
+        // An id may be the last word of another path.
+        const methods = operations.filter(({ path }) =>
+          new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(address)
         ).map(({ method }) => method)
         expect(reply.headers.get("allow")?.split(", ").filter((method) => method !== "HEAD").sort()).toEqual(
           methods.sort()
