@@ -20,7 +20,7 @@ const json = (value: unknown): Json => JSON.parse(JSON.stringify(value))
 const runsIn = (value: unknown): ReadonlyArray<Json> => JSON.parse(JSON.stringify(json(value)["runs"]))
 
 /** Services that share a database, whose builds run a script of `sh` in a project that both have. */
-const stage = (script: string, takeOver = "10 seconds") =>
+const stage = (script: string, takeOver = "60 seconds") =>
   Effect.gen(function*() {
     const address = yield* Effect.flatMap(Postgres, ({ database }) => database())
     const root = yield* temporaryDirectory
