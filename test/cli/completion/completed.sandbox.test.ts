@@ -54,7 +54,7 @@ describe.skipIf(process.platform === "win32")("completion", () => {
         out: "",
         err: ""
       })
-    }).pipe(Effect.provide(NodeContext.layer)), 60_000)
+    }).pipe(Effect.provide(NodeContext.layer)), 120_000)
 
   describe.each(shells)("in $shell", ({ has, shell }) => {
     it.scopedLive.skipIf(!has)(
@@ -82,7 +82,7 @@ describe.skipIf(process.platform === "win32")("completion", () => {
           expect(yield* offered("deploy", "hello", "--d")).toEqual(["--detailed-exitcode", "--dry-run"])
           expect(yield* offered("deploy", "")).toEqual(["hello", "notes"])
         }).pipe(Effect.provide(NodeContext.layer)),
-      60_000
+      120_000
     )
   })
 })
