@@ -1,6 +1,7 @@
 import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { version } from "../schema/version.ts"
+import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
@@ -44,10 +45,6 @@ const elsewhere = Effect.gen(function*() {
   return yield* Option.match(found, { onNone: () => noSuchEndpoint({ method, url }), onSome: Effect.succeed })
 })
 
-// A caller who breaks off while a page is made must not take it from those who come later: an effect that is interrupted
-// while it is made for good stays interrupted.
-const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.cached(effect), Effect.uninterruptible)
-
 /** What a browser is shown without a token: the web page, the description of the API and its reference. */
 export const Pages = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
@@ -55,8 +52,8 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const api = yield* HttpApi.Api
     const pages = (described: typeof api) =>
       Effect.all({
-        description: once(Effect.sync(() => description(described))),
-        reference: Effect.map(once(referencePage(described)), (page) => Effect.uninterruptible(Effect.flatten(page)))
+        description: madeOnce(Effect.sync(() => description(described))),
+        reference: Effect.map(madeOnce(referencePage(described)), Effect.flatten)
       })
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))

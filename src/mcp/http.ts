@@ -13,6 +13,7 @@ import { answeredBy, overHandlers } from "../client/node/overHandlers.ts"
 import { ApiError, orApiError } from "../http/api/ApiError.ts"
 import { type Caller, CurrentCaller } from "../http/caller.ts"
 import { EndpointsLive } from "../http/server.ts"
+import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { OfferFor } from "./Offer.ts"
 import { makeRunRequest } from "./RunRequest.ts"
@@ -44,8 +45,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
         scope
       )
     })
-    // What is interrupted while it is made for good would stay interrupted.
-    return yield* Effect.map(Effect.cached(begin), Effect.uninterruptible)
+    return yield* madeOnce(begin)
   })
 
 /** What agents are offered at `/mcp`, behind the guard. Nothing of it is loaded before somebody asks. */

@@ -1,4 +1,5 @@
 import { Context, Effect, FiberRef, Layer, Schema } from "effect"
+import { madeOnce } from "../fibers/madeOnce.ts"
 import { withFileLock } from "./fileLock.ts"
 import { lockDirectory, lockFile, prepare } from "./lockDirectory.ts"
 import type { LockKey } from "./LockKey.ts"
@@ -47,7 +48,7 @@ const make = (directory: string) =>
   Effect.gen(function*() {
     const { withName } = yield* makeNamedLocks
     // Where there is no place for shared locks, as for a user without a home, each process locks for itself.
-    const hasDirectory = yield* Effect.cached(
+    const hasDirectory = yield* madeOnce(
       prepare(directory).pipe(
         Effect.as(true),
         Effect.catchAll(({ message }) =>
@@ -55,8 +56,7 @@ const make = (directory: string) =>
             Effect.logWarning(`Other processes are not locked out, as ${directory} cannot be used: ${message}`),
             false
           )
-        ),
-        Effect.uninterruptible
+        )
       )
     )
     const locked = (what: string, file: string) =>

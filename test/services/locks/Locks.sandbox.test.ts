@@ -40,6 +40,19 @@ const turnstile = Effect.map(Effect.all({ inside: Ref.make(0), most: Ref.make(0)
     )
 }))
 
+describe("the place of shared locks", () => {
+  it.scopedLive("is there for others when who needed it first breaks off", () =>
+    Effect.gen(function*() {
+      const { at } = yield* workshop
+      const { withLock } = Context.get(yield* Layer.build(locksIn(at("locks"))), Locks)
+      const lock = withLock(buildLock("/projects/shop"))
+      const first = yield* Effect.fork(lock(Effect.void))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(first)
+      expect(yield* lock(Effect.succeed("held"))).toBe("held")
+    }).pipe(Effect.provide(NodeContext.layer)))
+})
+
 describe("LocksLive within one process", () => {
   layer(LocksLive)((test) => {
     test.effect("lets one in at a time, in the order of arrival", () =>
