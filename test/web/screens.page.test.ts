@@ -25,6 +25,8 @@ const screens: ReadonlyArray<readonly [name: string, path: string]> = [
 /** What stands over a screen, and how it is opened. */
 const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page: Page) => Promise<void>]> = [
   ["palette", "/", async (page) => {
+    // Keys mean something once the page is drawn.
+    await settled(page)
     await page.keyboard.press("Control+k")
     await page.getByRole("option").first().waitFor()
   }],
