@@ -16,12 +16,44 @@ const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 // translates for itself what its files import.
 const near = process.env["BERTH_TEST_PROJECTS"] === "near"
 
+// Whole deploys, shells and programs, of seconds each. A developer's own run leaves them out; BERTH_SLOW_TESTS=1, which
+// .ci/run sets, takes them in, and so does naming a file.
+const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
+  "cli/commands/others",
+  "cli/completion/completed",
+  "cli/terminal/onTerminal",
+  "examples/examples",
+  "main",
+  "mcp/stdio",
+  "pipelines/compare/compareImages",
+  "pipelines/deploy/acquireDeployLock",
+  "pipelines/deploy/activationOutput",
+  "pipelines/deploy/failureState",
+  "pipelines/deploy/hangUp",
+  "pipelines/deploy/keepReleases",
+  "pipelines/deploy/notes",
+  "pipelines/deploy/overlap",
+  "pipelines/deploy/pullImages",
+  "pipelines/deploy/removedFiles",
+  "pipelines/deploy/settle",
+  "pipelines/deploy/settleLate",
+  "pipelines/releases/listReleases",
+  "pipelines/releases/rollback",
+  "pipelines/stacks/reconcileStack",
+  "pipelines/stacks/stackAction",
+  "sandbox/main",
+  "sandbox/sshServer",
+  "sandbox/standIns",
+  "sandbox/world",
+  "services/ssh/connection"
+].map((name) => `test/${name}.sandbox.test.ts`)
+
 const nearProject: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: "near",
     include: ["test/**/*.test.ts"],
-    exclude: [real, faults, page],
+    exclude: [real, faults, page, ...scenarios],
     provide: { world: "sandbox" },
     testTimeout: 60_000,
     hookTimeout: 60_000

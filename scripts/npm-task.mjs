@@ -90,8 +90,10 @@ const tasks = {
   test: () => {
     // A file that is named runs whatever project it belongs to.
     if (rest.some((word) => !word.startsWith("-") && /[./]/.test(word))) return vitest([])
-    const reminder = "Not run: the tests on a real sshd, sudo and Docker (npm run test:real), those of the web page " +
-      "(npm run test:page), and what takes longer (npm run test:faults)."
+    const slow = process.env.BERTH_SLOW_TESTS === "1" ? "" : "what takes seconds each (BERTH_SLOW_TESTS=1 npm test), "
+    const reminder =
+      `Not run: ${slow}the tests on a real sshd, sudo and Docker (npm run test:real), those of the web page ` +
+      "(npm run test:page), and what breaks things (npm run test:faults)."
     process.env.BERTH_TEST_PROJECTS = "near"
     vitest(["near"], () => console.log(reminder))
   },

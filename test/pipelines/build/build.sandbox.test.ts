@@ -12,6 +12,7 @@ import { Runs } from "../../../src/services/runs/Runs.ts"
 import { runsLayer } from "../../../src/services/runs/RunsLive.ts"
 import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
 import { inPart } from "../../fixtures/thorough.ts"
+import { thorough } from "../../fixtures/thorough.ts"
 import { localProcessesTest, type Started } from "../../layers/LocalProcessesTest.ts"
 import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
@@ -119,7 +120,7 @@ describe.skipIf(process.platform === "win32")("build", () => {
       yield* eventually(isAlive(pid), (alive) => !alive)
     }).pipe(Effect.provide(live)), 60_000)
 
-  it.scopedLive("kills what does not listen to TERM", () =>
+  it.scopedLive.runIf(thorough)("kills what does not listen to TERM", () =>
     Effect.gen(function*() {
       const { directory, settingsLayer } = yield* project(
         "trap '' TERM; sh -c 'trap \"\" TERM; echo $$ >grandchild; while :; do sleep 1; done' & while :; do sleep 1; done",

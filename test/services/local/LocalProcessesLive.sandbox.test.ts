@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { type LocalCommand, LocalProcesses } from "../../../src/services/local/LocalProcesses.ts"
 import { LocalProcessesLive } from "../../../src/services/local/LocalProcessesLive.ts"
+import { thorough } from "../../fixtures/thorough.ts"
 
 const node = (script: string, options: Partial<LocalCommand> = {}) =>
   ({
@@ -178,16 +179,19 @@ describe("LocalProcessesLive", () => {
       })
   )
 
-  it.scopedLive("ends the whole group when the time is over, with KILL what ignores TERM", () =>
-    Effect.gen(function*() {
-      const processes = yield* LocalProcesses
-      const file = yield* temporaryFile
-      const exit = yield* processes.run({ ...node(stubborn(file)), timeout: "1 second" })
-      expect(exit).toMatchObject({ exitCode: null, timedOut: true })
-      yield* areGone(file)
-    }).pipe(Effect.provide(LocalProcessesLive)))
+  it.scopedLive.runIf(thorough)(
+    "ends the whole group when the time is over, with KILL what ignores TERM",
+    () =>
+      Effect.gen(function*() {
+        const processes = yield* LocalProcesses
+        const file = yield* temporaryFile
+        const exit = yield* processes.run({ ...node(stubborn(file)), timeout: "1 second" })
+        expect(exit).toMatchObject({ exitCode: null, timedOut: true })
+        yield* areGone(file)
+      }).pipe(Effect.provide(LocalProcessesLive))
+  )
 
-  it.scopedLive("ends the whole group when it is interrupted", () =>
+  it.scopedLive.runIf(thorough)("ends the whole group when it is interrupted", () =>
     Effect.gen(function*() {
       const processes = yield* LocalProcesses
       const file = yield* temporaryFile
