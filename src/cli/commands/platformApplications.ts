@@ -6,9 +6,9 @@ import { exitCodes, Failed } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
 import { projectNamed } from "../projects.ts"
+import { listed } from "../terminal/listed.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
 
 const name = argument("name", "The exact name of an application of the platform.", "application")
 
@@ -30,18 +30,14 @@ const listCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) =>
-          api.listApplications({}), (apps) =>
-          apps.length === 0
-            ? say("The platform has no application.")
-            : print(table(
-              ["NAME", "STATUS", "PORT", "ADDRESS", "UUID"],
-              apps.map((
-                app
-              ) => [cell(app.name), cell(app.status), app._host_port ?? "", cell(app.fqdn), cell(app.uuid)]),
-              out
-            ))))
+      answered(input, (api) => api.listApplications({}), (apps) =>
+        listed(
+          "The platform has no application.",
+          ["NAME", "STATUS", "PORT", "ADDRESS", "UUID"],
+          apps.map((
+            app
+          ) => [cell(app.name), cell(app.status), app._host_port ?? "", cell(app.fqdn), cell(app.uuid)])
+        ))
     )
 )
 
@@ -155,17 +151,11 @@ const serversCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) => api.listPlatformServers({}), (answer) => {
-          const servers = Array.isArray(answer) ? answer.filter(Predicate.isRecord) : []
-          return servers.length === 0
-            ? say("The platform has no server.")
-            : print(table(
-              ["NAME", "ADDRESS", "UUID"],
-              servers.map((server) => [cell(server["name"]), cell(server["ip"]), cell(server["uuid"])]),
-              out
-            ))
-        }))
+      answered(input, (api) => api.listPlatformServers({}), (answer) => {
+        const servers = Array.isArray(answer) ? answer.filter(Predicate.isRecord) : []
+        const rows = servers.map((server) => [cell(server["name"]), cell(server["ip"]), cell(server["uuid"])])
+        return listed("The platform has no server.", ["NAME", "ADDRESS", "UUID"], rows)
+      })
     )
 )
 

@@ -4,10 +4,10 @@ import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
 import { command, group } from "../parse/command.ts"
 import { argument } from "../parse/described.ts"
+import { listed } from "../terminal/listed.ts"
 import { bytes } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { table } from "../terminal/table.ts"
 import { addServerCommand, storedServer, testServerCommand } from "./serverAccess.ts"
 
 const server = argument("server", "The id of a stored server; berth server list names them.", "server")
@@ -18,18 +18,14 @@ const listCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) =>
-          api.listServers({}), (servers) =>
-          servers.length === 0
-            ? say("No server is stored yet: add one with berth server add.")
-            : print(table(
-              ["ID", "NAME", "HOST", "PORT", "USER", "SUDO"],
-              servers.map((
-                { host, id, name, port, useSudo, username }
-              ) => [id, name, host, String(port), username, useSudo ? "yes" : "no"]),
-              out
-            ))))
+      answered(input, (api) => api.listServers({}), (servers) =>
+        listed(
+          "No server is stored yet: add one with berth server add.",
+          ["ID", "NAME", "HOST", "PORT", "USER", "SUDO"],
+          servers.map((
+            { host, id, name, port, useSudo, username }
+          ) => [id, name, host, String(port), username, useSudo ? "yes" : "no"])
+        ))
     )
 )
 
@@ -65,21 +61,17 @@ const scanCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) =>
-          api.scanServer({ path: { id: input.server } }), ({ deployed }) =>
-          deployed.length === 0
-            ? say("Nothing is deployed under ~/containers.")
-            : print(table(
-              ["NAME", "PATH", "COMPOSE", "ENV", "DATA", "ARCHIVE"],
-              deployed.map(({ hasComposeFile, hasData, hasEnv, name, remotePath, tarFile }) => [
-                name,
-                remotePath,
-                ...[hasComposeFile, hasEnv, hasData].map((has) => (has ? "yes" : "no")),
-                tarFile ?? ""
-              ]),
-              out
-            ))))
+      answered(input, (api) => api.scanServer({ path: { id: input.server } }), ({ deployed }) =>
+        listed(
+          "Nothing is deployed under ~/containers.",
+          ["NAME", "PATH", "COMPOSE", "ENV", "DATA", "ARCHIVE"],
+          deployed.map(({ hasComposeFile, hasData, hasEnv, name, remotePath, tarFile }) => [
+            name,
+            remotePath,
+            ...[hasComposeFile, hasEnv, hasData].map((has) => (has ? "yes" : "no")),
+            tarFile ?? ""
+          ])
+        ))
     )
 )
 
@@ -89,23 +81,19 @@ const statsCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) =>
-          api.serverStats({ path: { id: input.server } }), ({ containers }) =>
-          containers.length === 0
-            ? say("No container runs.")
-            : print(table(
-              ["CONTAINER", "SERVICE", "CPU", "MEMORY", "NETWORK", "RESTARTS"],
-              containers.map(({ cpuPercent, memoryBytes, memoryLimitBytes, name, networkBytes, restarts, service }) => [
-                name,
-                service,
-                `${cpuPercent.toFixed(1)}%`,
-                `${bytes(memoryBytes)} of ${bytes(memoryLimitBytes)}`,
-                bytes(networkBytes),
-                String(restarts)
-              ]),
-              out
-            ))))
+      answered(input, (api) => api.serverStats({ path: { id: input.server } }), ({ containers }) =>
+        listed(
+          "No container runs.",
+          ["CONTAINER", "SERVICE", "CPU", "MEMORY", "NETWORK", "RESTARTS"],
+          containers.map(({ cpuPercent, memoryBytes, memoryLimitBytes, name, networkBytes, restarts, service }) => [
+            name,
+            service,
+            `${cpuPercent.toFixed(1)}%`,
+            `${bytes(memoryBytes)} of ${bytes(memoryLimitBytes)}`,
+            bytes(networkBytes),
+            String(restarts)
+          ])
+        ))
     )
 )
 

@@ -1,0 +1,11 @@
+import { Effect } from "effect"
+import { Screen } from "./Screen.ts"
+import { table } from "./table.ts"
+
+/** Prints rows below their headings; where there are none, what to say of that. */
+export const listed = (
+  none: string,
+  headings: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<string>>
+): Effect.Effect<void, never, Screen> =>
+  Effect.flatMap(Screen, ({ out, print, say }) => rows.length === 0 ? say(none) : print(table(headings, rows, out)))
