@@ -76,15 +76,13 @@ const make = Effect.gen(function*() {
   const replace = <A, E>(target: string, mode: number, write: (append: Append) => Effect.Effect<A, E>) =>
     Effect.gen(function*() {
       const part = path.join(path.dirname(target), unfinishedName())
-      const result = yield* Effect.scoped(
+      // It is removed whenever this is broken off, also between two of these.
+      return yield* Effect.scoped(
         Effect.flatMap(failing(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(part, file, target, write))
+      ).pipe(
+        Effect.zipLeft(failing(target)(Effect.retry(fs.rename(part, target), heldOpen))),
+        Effect.onError(() => Effect.ignore(fs.remove(part, { force: true })))
       )
-      yield* fs.rename(part, target).pipe(
-        Effect.retry(heldOpen),
-        Effect.onError(() => Effect.ignore(fs.remove(part, { force: true }))),
-        failing(target)
-      )
-      return result
     })
 
   // A link whose target does not exist yet is followed too, so that writing never turns a link into a file.
