@@ -1,6 +1,5 @@
 import { Chunk, Deferred, Effect, Either, Layer, Option, Schedule, Stream } from "effect"
 import type { SFTPWrapper, Stats } from "ssh2"
-import ssh2 from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { ConnectionLost, RemoteFileFailed, RemoteTimeout } from "../../schema/Ssh.ts"
 import { openChannel } from "./channels.ts"
@@ -18,7 +17,8 @@ const answerSeconds = 60
 const tick = "5 seconds"
 const answerTicks = answerSeconds / 5
 
-const { STATUS_CODE } = ssh2.utils.sftp
+/** Statuses of SFTP version 3 (draft-ietf-secsh-filexfer-02, section 7). */
+const statuses = { noSuchFile: 2, permissionDenied: 3, unsupported: 8 }
 
 const transfer: ChannelKind<SFTPWrapper> = {
   start: (client, done) => {
@@ -30,9 +30,9 @@ const transfer: ChannelKind<SFTPWrapper> = {
 
 const inWords = (error: Error): string => {
   const code = "code" in error ? error.code : undefined
-  if (code === STATUS_CODE.NO_SUCH_FILE) return "no such file or directory"
-  if (code === STATUS_CODE.PERMISSION_DENIED) return "permission denied"
-  if (code === STATUS_CODE.OP_UNSUPPORTED) return "the server's SFTP cannot do that"
+  if (code === statuses.noSuchFile) return "no such file or directory"
+  if (code === statuses.permissionDenied) return "permission denied"
+  if (code === statuses.unsupported) return "the server's SFTP cannot do that"
   return error.message === "Failure" ? "the server reports a failure without a reason" : error.message
 }
 

@@ -1,13 +1,13 @@
 import { Deferred, Duration, Effect, Schedule } from "effect"
 import type { Scope } from "effect"
 import { Socket } from "node:net"
-import ssh2 from "ssh2"
 import type { Client, ServerHostKeyAlgorithm } from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { AuthenticationFailed, ConnectionLost, HostKeyChanged, ServerUnreachable } from "../../schema/Ssh.ts"
 import { concernsOneMethod, failureOf, fellSilent, hungUp, otherwise } from "./connectFailure.ts"
 import type { Failure } from "./connectFailure.ts"
 import { hostKey, HostKeys } from "./HostKeys.ts"
+import { loadSsh2 } from "./loadSsh2.ts"
 import { inTurn, logIn } from "./logIn.ts"
 import type { LogIn } from "./logIn.ts"
 import { otherProtocol } from "./otherProtocol.ts"
@@ -75,6 +75,7 @@ interface Presented {
 /** One attempt: the client, and what happens to it as values that effects can wait for. */
 const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>) =>
   Effect.gen(function*() {
+    const ssh2 = yield* loadSsh2
     const presented = yield* Deferred.make<Presented, Failure>()
     const ready = yield* Deferred.make<void, Failure>()
     const lost = yield* Deferred.make<never, string>()

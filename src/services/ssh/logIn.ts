@@ -1,8 +1,8 @@
 import { Config, Effect, Option, Redacted } from "effect"
 import type { AnyAuthMethod } from "ssh2"
-import ssh2 from "ssh2"
 import type { Credentials, ServerAccess } from "../../schema/Server.ts"
 import { readRegular } from "../local/openRegular.ts"
+import { loadSsh2 } from "./loadSsh2.ts"
 
 /** A way to log in: what a person calls it, and what is sent. */
 interface Way {
@@ -45,7 +45,8 @@ const longestKey = 1024 * 1024
 const withKey = (username: string, file: string, passphrase: string | undefined) =>
   Effect.gen(function*() {
     const text = new TextDecoder().decode(yield* readRegular(file, longestKey))
-    const key = ssh2.utils.parseKey(text, passphrase)
+    const { utils } = yield* loadSsh2
+    const key = utils.parseKey(text, passphrase)
     if (key instanceof Error) return yield* Effect.fail(key)
     const one = Array.isArray(key) ? key[0] : key
     if (!one.isPrivateKey()) return yield* Effect.fail(new Error("it holds no private key"))
