@@ -1,5 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { settingsFileWith } from "../fixtures/service.ts"
@@ -27,3 +29,25 @@ it.scopedLive(
     }),
   60_000
 )
+
+/** The built files that Node reads before the program begins: this one, and what each of them imports. */
+const readAtStart = (file: string, read: Map<string, string> = new Map()): Map<string, string> => {
+  if (read.has(file)) return read
+  const text = readFileSync(file, "utf8")
+  read.set(file, text)
+  for (const [, name] of text.matchAll(/(?:\bfrom|\bimport)\s*"(\.\/[^"]+)"/g)) {
+    if (name !== undefined) readAtStart(join(dirname(file), name), read)
+  }
+  return read
+}
+
+it("the service reads no more at its start than what it needs to answer", () => {
+  const texts = [...readAtStart(packed).values()]
+  expect(texts.length).toBeGreaterThan(5)
+  // It was 3.2 MB with all of Effect's modules and undici.
+  expect(texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(2_100_000)
+  for (const text of texts) {
+    expect(text).not.toMatch(/\b(?:from|import)\s*"(?:ssh2|libsql|pg)"/)
+    expect(text).not.toContain("node_modules/undici")
+  }
+})

@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises"
+
+/** A module's import of names from Effect's packages: what the package's index hands on is not told apart when packed. */
+const fromIndex = /^import \{([^}]+)\} from "(effect|@effect\/[\w-]+)";?$/gm
+
+/** The same from the module of each name. Functions without a module of their own are of `effect/Function`. */
+const fromModules = (_, names, from) =>
+  names.split(",").map((name) => name.trim()).filter((name) => !/^(type .*)?$/.test(name)).map((name) => {
+    const [imported, , local = imported] = name.split(" ")
+    return /^[A-Z]/.test(imported)
+      ? `import * as ${local} from "${from}/${imported}";`
+      : `import { ${name} } from "${from}/Function";`
+  }).join("")
+
+/** The server's module has a layer for tests, whose client would bring the whole of undici along. */
+const serverModule = /@effect[\\/]platform-node[\\/]dist[\\/]esm[\\/]internal[\\/]httpServer\.js$/
+const noClient = "export const layerWithoutAgent = undefined, makeAgentLayer = undefined"
+
+/**
+ * For esbuild: packs only what a program uses of Effect's modules, and keeps apart what is loaded when it is first used.
+ * All of it would take twice as long to read, at every start.
+ */
+const onlyWhatIsUsed = {
+  name: "only-what-is-used",
+  setup: ({ onLoad, onResolve }) => {
+    onResolve(
+      { filter: /NodeHttpClient\.js$/ },
+      ({ importer, path }) =>
+        serverModule.test(importer) ? { path, namespace: "unused", sideEffects: false } : undefined
+    )
+    onLoad({ filter: /^/, namespace: "unused" }, () => ({ contents: noClient }))
+    onLoad({ filter: /\.[jt]s$/ }, async ({ path }) => {
+      if (/[\\/]node_modules[\\/]/.test(path)) return undefined
+      const contents = (await readFile(path, "utf8")).replace(fromIndex, fromModules)
+      return { contents, loader: path.endsWith(".ts") ? "ts" : "js" }
+    })
+  }
+}
+
+/** How programs for Node are packed into a few files. Names stay as they are, so that stack traces can be read. */
+export const packing = {
+  bundle: true,
+  splitting: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  plugins: [onlyWhatIsUsed],
+  // Its form for Node asks for its own files in a way that cannot be packed.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
+  // What has parts in machine code, or can have, stays where it was installed.
+  external: ["ssh2", "libsql", "pg"],
+  // Some packages still ask for others by `require`.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module';const require=requireFrom(import.meta.url);"
+  },
+  logLevel: "error"
+}
