@@ -39,6 +39,7 @@ import { decide } from "./decide.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
+import { healthDetail } from "./healthWords.ts"
 import { keepReleases } from "./keepReleases.ts"
 import { describeKept } from "./kept.ts"
 import { pullImages } from "./pullImages.ts"
@@ -183,7 +184,7 @@ const deployTo = (
     const health = yield* stage(
       "health",
       Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),
-      ({ status, complaints }) => (complaints === "" ? status : `${status}: ${complaints}`)
+      healthDetail
     )
     const kept = yield* activation.kept
     const bytes = total(uploaded) + sent

@@ -3,6 +3,7 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import { step } from "../../services/runs/Steps.ts"
 import type { ContainerState } from "../remote/inspect.ts"
 import { awaitHealth } from "./awaitHealth.ts"
+import { healthVerdict } from "./healthWords.ts"
 import { pollOptionsOf } from "./pollOptionsOf.ts"
 import { readReleases } from "./readReleases.ts"
 
@@ -18,7 +19,7 @@ export const describeUndone = (
   Effect.gen(function*() {
     const current = (yield* readReleases(server, remotePath)).find(({ isCurrent }) => isCurrent)
     if (current === undefined) return "The release before runs again; how it does is not known."
-    const { complaints, status } = yield* step(
+    const health = yield* step(
       "rollback",
       Effect.flatMap(
         pollOptionsOf(current),
@@ -26,8 +27,7 @@ export const describeUndone = (
       ),
       ({ status }) => `release ${current.id} runs again and is ${status}`
     )
-    const verdict = status === "healthy" ? "is healthy" : `is ${status}: ${complaints}`
-    return `Release ${current.id}, which ran before, runs again and ${verdict}.`
+    return `Release ${current.id}, which ran before, runs again and ${healthVerdict(health)}.`
   }).pipe(
     Effect.catchAll(({ message }) =>
       Effect.succeed(`The release before runs again; how it does is not known: ${message.replace(/\.$/, "")}.`)

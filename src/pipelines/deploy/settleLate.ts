@@ -11,6 +11,7 @@ import { askOutcome } from "./askOutcome.ts"
 import { awaitHealth, type PollOptions, type StackHealth } from "./awaitHealth.ts"
 import { describeAiling } from "./describeAiling.ts"
 import type { ExpectedService } from "./health.ts"
+import { healthDetail, healthVerdict } from "./healthWords.ts"
 import { serverFacts } from "./preflight.ts"
 import { settle } from "./settle.ts"
 
@@ -49,10 +50,9 @@ export const settleLate = Effect.fn("deploy.settleLate")(
     const health = yield* step(
       "health",
       awaitHealth(server, services, started.containers, pollOptions),
-      ({ complaints, status }) => (complaints === "" ? status : `${status}: ${complaints}`)
+      healthDetail
     )
-    const verdict = health.status === "healthy" ? "is healthy" : `is ${health.status}: ${health.complaints}`
-    const message = `${done} while the service was started again: the stack ${verdict}.`
+    const message = `${done} while the service was started again: the stack ${healthVerdict(health)}.`
     const asItIs = (more: string) =>
       Effect.map(describeAiling(server, remotePath, health.ailing), (details): DeployResult => ({
         success: true,

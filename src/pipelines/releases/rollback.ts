@@ -21,6 +21,7 @@ import { LoadFailed } from "../deploy/activation.ts"
 import { awaitHealth } from "../deploy/awaitHealth.ts"
 import { describeAiling } from "../deploy/describeAiling.ts"
 import { stateWithin } from "../deploy/failureState.ts"
+import { healthDetail } from "../deploy/healthWords.ts"
 import { keepReleases } from "../deploy/keepReleases.ts"
 import { describeKept } from "../deploy/kept.ts"
 import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
@@ -85,7 +86,7 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
         const seen = yield* activation.seen
         return yield* awaitHealth(server, release.manifest.services, seen, yield* pollOptionsOf(release))
       }),
-      ({ complaints, status }) => (complaints === "" ? status : `${status}: ${complaints}`)
+      healthDetail
     )
     const kept = yield* activation.kept
     const healthy = health.status === "healthy"

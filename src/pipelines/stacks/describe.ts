@@ -23,11 +23,15 @@ export const describeRunning = (containers: ReadonlyArray<ContainerState>): stri
     : `${running} of its ${all} run now`
 }
 
+/** Whether the volumes of a removed stack went with it, as a sentence without its full stop. */
+export const describeVolumes = (volumes: boolean): string =>
+  volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
+
 /** What a removal took away and what stays. */
 export const describeRemoval = ({ images, left, removed }: StackAnswer, volumes: boolean): string =>
   [
     removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
     ...images.length === 0 ? [] : [`Images: ${some(images)}`],
     ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
-    volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
+    describeVolumes(volumes)
   ].map((sentence) => `${sentence}.`).join(" ")

@@ -4,9 +4,10 @@ import { type StackAction, StackFailed, StackResult } from "../../schema/Stack.t
 import { remotePathLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
+import { healthDetail, healthVerdict } from "../deploy/healthWords.ts"
 import type { StackAnswer } from "../remote/stack.ts"
 import { askStack, healthOfStack, type Stack } from "./askStack.ts"
-import { describeRunning, done } from "./describe.ts"
+import { describeRunning, describeVolumes, done } from "./describe.ts"
 
 /** What was asked for: all that another process needs to come to its end. */
 export const StackRun = Schema.Struct({
@@ -85,20 +86,20 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     }
     const what = `${done[action]} ${remotePath} on "${server.name}" while the service was started again`
     if (action === "remove") {
-      const volumesToo = volumes ? "Its volumes went with it; data/ stays" : "Its volumes and data/ stay"
-      return { success: true, status: "missing" as const, message: `${what}. ${volumesToo}.` }
+      return { success: true, status: "missing" as const, message: `${what}. ${describeVolumes(volumes)}.` }
     }
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
     }
-    const { complaints, status } = yield* step(
+    const health = yield* step(
       "health",
       healthOfStack(stack, answer),
-      ({ complaints, status }) => complaints === "" ? status : `${status}: ${complaints}`
+      healthDetail
     )
-    const verdict = status === "healthy" ? "is healthy" : `is ${status}: ${complaints}`
     // What runs may have run before: whether the rest was told to start nobody knows.
-    if (action === "start" && status !== "healthy") return yield* interrupted(`The stack ${verdict}`)
-    return { success: true, status, message: `${what}: the stack ${verdict}.` }
+    if (action === "start" && health.status !== "healthy") {
+      return yield* interrupted(`The stack ${healthVerdict(health)}`)
+    }
+    return { success: true, status: health.status, message: `${what}: the stack ${healthVerdict(health)}.` }
   }
 )

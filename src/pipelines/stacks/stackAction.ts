@@ -21,6 +21,7 @@ import { step, uncancellable } from "../../services/runs/Steps.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../deploy/acquireDeployLock.ts"
+import { healthDetail, healthVerdict } from "../deploy/healthWords.ts"
 import { askStack, healthOfStack, type Stack } from "./askStack.ts"
 import { describeRemoval, describeRunning, done } from "./describe.ts"
 import { stackSpec } from "./reconcileStack.ts"
@@ -43,13 +44,12 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     if (action === "stop") {
       return { success: true, status: "exited" as const, message: `${what}. ${describeRunning(answer.containers)}.` }
     }
-    const { complaints, status } = yield* step(
+    const health = yield* step(
       "health",
       healthOfStack(stack, answer),
-      ({ complaints, status }) => complaints === "" ? status : `${status}: ${complaints}`
+      healthDetail
     )
-    const verdict = status === "healthy" ? "is healthy" : `is ${status}: ${complaints}`
-    return { success: true, status, message: `${what}: the stack ${verdict}.` }
+    return { success: true, status: health.status, message: `${what}: the stack ${healthVerdict(health)}.` }
   }).pipe(Effect.scoped)
 
 /**
