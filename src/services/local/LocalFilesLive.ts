@@ -58,18 +58,16 @@ const make = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
 
-  /** Fills an open file that was just created and has it on the disk; a failure leaves nothing of it. */
+  const removed = (file: string) => Effect.ignore(fs.remove(file, { force: true }))
+
+  /** Fills an open file and has it on the disk. */
   const fill = <A, E>(
-    file: string,
     content: FileSystem.File,
     named: string,
     write: (append: Append) => Effect.Effect<A, E>
   ): Effect.Effect<A, E | LocalFileFailed> => {
     const append: Append = (bytes) => bytes.length === 0 ? Effect.void : failing(named)(content.writeAll(bytes))
-    return write(append).pipe(
-      Effect.zipLeft(failing(named)(content.sync)),
-      Effect.onError(() => Effect.ignore(fs.remove(file, { force: true })))
-    )
+    return Effect.zipLeft(write(append), failing(named)(content.sync))
   }
 
   /** Writes a file beside `target` and moves it there when it is whole. */
@@ -78,10 +76,10 @@ const make = Effect.gen(function*() {
       const part = path.join(path.dirname(target), unfinishedName())
       // It is removed whenever this is broken off, also between two of these.
       return yield* Effect.scoped(
-        Effect.flatMap(failing(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(part, file, target, write))
+        Effect.flatMap(failing(target)(fs.open(part, { flag: "wx", mode })), (file) => fill(file, target, write))
       ).pipe(
         Effect.zipLeft(failing(target)(Effect.retry(fs.rename(part, target), heldOpen))),
-        Effect.onError(() => Effect.ignore(fs.remove(part, { force: true })))
+        Effect.onError(() => removed(part))
       )
     })
 
@@ -181,16 +179,22 @@ const make = Effect.gen(function*() {
       yield* replace(target, options?.mode ?? kept ?? 0o644, (append) => append(bytesOf(content)))
       if (kept !== undefined) yield* Effect.ignore(fs.chmod(target, kept))
     }),
-    create: Effect.fn("LocalFiles.create")(function*(file, content, options) {
-      const opened = yield* fs.open(file, { flag: "wx", mode: options?.mode ?? 0o644 }).pipe(
-        Effect.asSome,
-        Effect.catchIf(isTaken, () => Effect.succeedNone),
-        failing(file)
-      )
-      if (Option.isNone(opened)) return false
-      yield* fill(file, opened.value, file, (append) => append(bytesOf(content)))
-      return true
-    }, Effect.scoped),
+    // Who breaks it off between making the file and filling it leaves no empty one.
+    create: Effect.fn("LocalFiles.create")((file, content, options) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          const opened = yield* fs.open(file, { flag: "wx", mode: options?.mode ?? 0o644 }).pipe(
+            Effect.asSome,
+            Effect.catchIf(isTaken, () => Effect.succeedNone),
+            failing(file)
+          )
+          if (Option.isNone(opened)) return false
+          const filled = restore(fill(opened.value, file, (append) => append(bytesOf(content))))
+          yield* Effect.onError(filled, () => removed(file))
+          return true
+        })
+      ).pipe(Effect.scoped)
+    ),
     save: (file, content, options) =>
       Effect.gen(function*() {
         const written = yield* Ref.make(0)

@@ -1,7 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Option, Stream, TestServices } from "effect"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 
@@ -217,6 +217,25 @@ describe("LocalFilesLive", () => {
         expect(yield* fs.readDirectory(directory)).toEqual(["a"])
         expect(yield* fs.readFileString(at("a"))).toBe("old")
       }))
+
+    it.scoped("leaves no empty file when it is broken off between making and filling it", () =>
+      Effect.gen(function*() {
+        const { at, directory, fs } = yield* workshop
+        const made = yield* Deferred.make<void>()
+        const telling: typeof fs = {
+          ...fs,
+          open: (...words) =>
+            Effect.tap(fs.open(...words), () => Effect.zipRight(Deferred.succeed(made, undefined), Effect.sleep(50)))
+        }
+        const creating = Effect.flatMap(LocalFiles, (files) => files.create(at("a"), "x")).pipe(
+          Effect.provide(Layer.provide(LocalFilesLive, Layer.succeed(FileSystem.FileSystem, telling)))
+        )
+        const fiber = yield* Effect.fork(creating)
+        yield* Deferred.await(made)
+        expect(yield* fs.readDirectory(directory)).toEqual(["a"])
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+        expect(yield* fs.readDirectory(directory)).toEqual([])
+      }).pipe(TestServices.provideLive))
 
     it.scoped("replaces a link at the path of a saved stream, and leaves its target alone", () =>
       Effect.gen(function*() {
