@@ -18,6 +18,12 @@ import type { KeyedRun } from "./RunRequest.ts"
 import type { StoredRun, StoreSize } from "./RunStore.ts"
 import type { Steps } from "./Steps.ts"
 
+/**
+ * What the next start of the service does with a run that has not ended: it goes on with the steps that are not kept
+ * (`resume`), finds out what became of it (`reconcile`), or records it as interrupted (`give up`).
+ */
+export type AfterRestart = "resume" | "reconcile" | "give up"
+
 /** What a run is, beside the program that it executes. */
 export interface RunSpec<A, I> {
   readonly kind: RunKind
@@ -28,11 +34,7 @@ export interface RunSpec<A, I> {
   readonly request: unknown
   /** What the endpoint answers. */
   readonly result: Schema.Schema<A, I>
-  /**
-   * What the next start of the service does with it: it goes on with the steps that are not kept (`resume`), finds out
-   * what became of it (`reconcile`), or records it as interrupted (`give up`).
-   */
-  readonly afterRestart: "resume" | "reconcile" | "give up"
+  readonly afterRestart: AfterRestart
 }
 
 /** A run that was started, and what comes of it. */
@@ -82,8 +84,8 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   /** Whether other processes carry runs out in the same store. */
   readonly isShared: Effect.Effect<boolean, RunStoreUnavailable>
   /**
-   * Asks for each run that another process, or an earlier one, left unfinished how to go on with it. One for which `how` answers false
-   * is recorded as interrupted.
+   * Asks for each run that another process, or an earlier one, left unfinished how to go on with it. One for which `how`
+   * answers false is recorded as interrupted.
    */
   readonly takeUp: <R>(how: TakeUp<R>) => Effect.Effect<void, never, R>
   /** Why runs cannot be recorded now; nothing when they can. */

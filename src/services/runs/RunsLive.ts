@@ -70,13 +70,11 @@ const make = (drain: Duration.DurationInput) =>
     const starting = new Set<string>()
     const refused = new Set<string>()
     const fibers = yield* FiberSet.make<unknown, unknown>()
-    const resuming = new Set<string>()
-    const goingOn = new Set<string>()
 
     // Registered after the set, so it runs before the set interrupts what is left.
     yield* Effect.addFinalizer(() =>
       Ref.set(isStopping, true).pipe(
-        Effect.zipRight(drainRuns({ live, fibers, resuming, goingOn, flush: writer.flush }, drain)),
+        Effect.zipRight(drainRuns({ live, fibers, flush: writer.flush }, drain)),
         Effect.zipRight(others.end)
       )
     )
@@ -87,26 +85,18 @@ const make = (drain: Duration.DurationInput) =>
       start: RunStart
     ) =>
       Effect.gen(function*() {
-        const run = yield* Effect.provideService(makeLiveRun(start, writer), Settings, settings)
+        const run = yield* Effect.provideService(makeLiveRun(start, spec.afterRestart, writer), Settings, settings)
         const context = yield* Effect.context<Exclude<R, Steps>>()
         const result = yield* Deferred.make<A, E | RunFailure | FileLocked>()
         live.set(run.id, run)
-        if (spec.afterRestart === "resume") {
-          resuming.add(run.id)
-        }
-        if (spec.afterRestart !== "give up") {
-          goingOn.add(run.id)
-        }
         const own = Effect.mapInputContext(
           Effect.provideServiceEffect(program, Steps, run.steps),
           (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
             Context.merge(context, workflow)
         )
-        const ended = Effect.sync(() => {
+        const ended = Effect.sync(() =>
           live.delete(run.id)
-          resuming.delete(run.id)
-          goingOn.delete(run.id)
-        })
+        )
         // One that ran when it was taken over has had its turn.
         const turn = start.run.state === "running" ? Effect.void : others.turn(run.id)
         const carriedOut = carryOut(spec, own, { run, result, turn, ended })
@@ -130,8 +120,7 @@ const make = (drain: Duration.DurationInput) =>
           const { id } = stored.run
           return yield* Effect.gen(function*() {
             starting.add(id)
-            const used = yield* Effect.tapError(store.insert(stored), () =>
-              Effect.sync(() => refused.add(id)))
+            const used = yield* Effect.tapError(store.insert(stored), () => Effect.sync(() => refused.add(id)))
             if (Option.isSome(used)) {
               yield* asked.isUsed(used.value)
               return yield* restore(Effect.never)

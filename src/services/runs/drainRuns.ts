@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, FiberSet, Option } from "effect"
+import { Array, Deferred, Duration, Effect, FiberSet, Option } from "effect"
 import { RunInterrupted } from "../../schema/Run.ts"
 import { stepUnderWay } from "./describeEnd.ts"
 import type { LiveRun } from "./liveRun.ts"
@@ -10,10 +10,6 @@ const shutdownTimeout = Duration.seconds(3)
 export interface Draining {
   readonly live: ReadonlyMap<string, LiveRun>
   readonly fibers: FiberSet.FiberSet<unknown, unknown>
-  /** Those that the next start goes on with wherever they are: nobody waits for them. */
-  readonly resuming: ReadonlySet<string>
-  /** Those that the next start does not record as interrupted. */
-  readonly goingOn: ReadonlySet<string>
   /** Saves what waits to be saved. */
   readonly flush: Effect.Effect<void>
 }
@@ -26,7 +22,7 @@ const sayAwaited = (run: LiveRun) =>
 
 /** Lets runs end for a while, and then interrupts what is left of them. */
 export const drainRuns = (
-  { fibers, flush, goingOn, live, resuming }: Draining,
+  { fibers, flush, live }: Draining,
   drain: Duration.DurationInput
 ): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -34,11 +30,13 @@ export const drainRuns = (
       Effect.flatMap(run.now, (now) =>
         Deferred.fail(
           run.stop,
-          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: goingOn.has(run.id) })
+          new RunInterrupted({ kind: now.kind, step: stepUnderWay(now), resumes: run.afterRestart !== "give up" })
         ))
     const all = () => [...live.values()]
-    yield* Effect.forEach(all().filter(({ id }) => !resuming.has(id)), sayAwaited, { discard: true })
-    yield* Effect.forEach(all().filter(({ id }) => resuming.has(id)), interrupt, { discard: true })
+    // For a run that the next start goes on with wherever it is, nobody waits.
+    const [awaited, resuming] = Array.partition(all(), ({ afterRestart }) => afterRestart === "resume")
+    yield* Effect.forEach(awaited, sayAwaited, { discard: true })
+    yield* Effect.forEach(resuming, interrupt, { discard: true })
     const drained = yield* FiberSet.awaitEmpty(fibers).pipe(Effect.interruptible, Effect.timeoutOption(drain))
     if (Option.isNone(drained)) {
       yield* Effect.forEach(all(), interrupt, { discard: true })

@@ -19,6 +19,7 @@ import type { ActivityStore } from "./activityEngine.ts"
 import { type EventLog, makeEventLog } from "./eventLog.ts"
 import { makeOutputLog } from "./outputLog.ts"
 import { performActivity } from "./performActivity.ts"
+import type { AfterRestart } from "./Runs.ts"
 import type { KeptStep } from "./RunStore.ts"
 import type { RunWriter } from "./runWriter.ts"
 import { makeSteps, type Steps, type StepsKeeper } from "./Steps.ts"
@@ -38,6 +39,8 @@ export interface LiveRun {
   /** Keeps what it has printed and is not kept yet, for who watches from elsewhere. */
   readonly keepOutput: Effect.Effect<void>
   readonly attempt: number
+  /** What the next start of the service does with it when this one ends before it. */
+  readonly afterRestart: AfterRestart
   /** Fails the program at its next safe point. */
   readonly stop: Deferred.Deferred<never, RunCancelled | RunInterrupted | RunLeft>
   /** Ends it at once, also in the middle of a step: another process may go on with it. */
@@ -68,6 +71,7 @@ const timeNow = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISO
 
 export const makeLiveRun = (
   { attempt, kept, run: start }: RunStart,
+  afterRestart: AfterRestart,
   writer: RunWriter
 ): Effect.Effect<LiveRun, never, Settings> =>
   Effect.gen(function*() {
@@ -133,6 +137,7 @@ export const makeLiveRun = (
     return {
       id,
       attempt,
+      afterRestart,
       now,
       activities,
       steps: Effect.contextWithEffect((workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
