@@ -1,7 +1,9 @@
 import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import { DeployRequest, RollbackRequest } from "../../schema/Deploy.ts"
+import type { Run } from "../../schema/Run.ts"
 import { UpsertRequest } from "../../schema/Upsert.ts"
-import { Runs } from "../../services/runs/Runs.ts"
+import { type GoOn, Runs } from "../../services/runs/Runs.ts"
+import type { StoredRun } from "../../services/runs/RunStore.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
 import { reconcileRollback } from "../releases/reconcileRollback.ts"
@@ -14,61 +16,64 @@ const rollbackRequest = Schema.decodeUnknownOption(RollbackRequest)
 const stackRequest = Schema.decodeUnknownOption(StackRun)
 const upsertRequest = Schema.decodeUnknownOption(UpsertRequest)
 
+/** The server and the directory there that a run is about; nothing when it had not begun, or the server is not known. */
+const placeOf = ({ startedAt, subject }: Run, request: { readonly remotePath: string; readonly serverId: string }) =>
+  Effect.gen(function*() {
+    yield* Option.fromNullable(startedAt)
+    const found = yield* Effect.option((yield* Settings).server(request.serverId))
+    return { server: yield* found, remotePath: subject.remotePath ?? request.remotePath }
+  })
+
+/** Goes on with a run in the way of its kind; fails with `NoSuchElementException` when what that takes is missing. */
+const goOnWith = ({ request, run }: StoredRun, goOn: GoOn) =>
+  Effect.gen(function*() {
+    switch (run.kind) {
+      case "upsert": {
+        const { program, spec } = yield* upsertRun(yield* upsertRequest(request))
+        return yield* goOn(spec, program)
+      }
+      case "deploy": {
+        const asked = yield* deployRequest(request)
+        const { remotePath, server } = yield* placeOf(run, asked)
+        const directory = run.subject.projectPath ?? asked.projectPath
+        return yield* goOn(
+          deploySpec(server, directory, remotePath, asked),
+          reconcileDeploy(server, directory, remotePath, run, asked)
+        )
+      }
+      case "rollback": {
+        const asked = yield* rollbackRequest(request)
+        const { remotePath, server } = yield* placeOf(run, asked)
+        return yield* goOn(rollbackSpec(server, remotePath, asked), reconcileRollback(server, remotePath, run))
+      }
+      case "stack": {
+        const asked = yield* stackRequest(request)
+        const stack = yield* placeOf(run, asked)
+        return yield* goOn(stackSpec(stack, asked), reconcileStack(stack, asked, run))
+      }
+      default:
+        return false
+    }
+  })
+
 /**
  * Goes on with the runs that an earlier process left unfinished: an upsert from the step that had not finished, a
- * deploy or rollback, or what was done to a stack, by asking the server what became of it. What cannot go on is recorded as interrupted.
+ * deploy or rollback, or what was done to a stack, by asking the server what became of it. What cannot go on is recorded
+ * as interrupted.
  */
 export const takeUpRuns = Effect.flatMap(
-  Effect.all([Runs, Settings]),
-  ([runs, settings]) =>
-    runs.takeUp((left, goOn) =>
-      Effect.gen(function*() {
-        const { kind, startedAt } = left.run
-        if (kind === "upsert") {
-          const request = upsertRequest(left.request)
-          if (Option.isNone(request)) return false
-          const { program, spec } = yield* upsertRun(request.value)
-          return yield* goOn(spec, program)
-        }
-        if (kind === "rollback") {
-          const request = rollbackRequest(left.request)
-          if (Option.isNone(request) || startedAt === null) return false
-          const path = left.run.subject.remotePath ?? request.value.remotePath
-          const server = yield* Effect.option(settings.server(request.value.serverId))
-          if (Option.isNone(server)) return false
-          return yield* goOn(
-            rollbackSpec(server.value, path, request.value),
-            reconcileRollback(server.value, path, left.run)
-          )
-        }
-        if (kind === "stack") {
-          const request = stackRequest(left.request)
-          if (Option.isNone(request) || startedAt === null) return false
-          const server = yield* Effect.option(settings.server(request.value.serverId))
-          if (Option.isNone(server)) return false
-          const remotePath = left.run.subject.remotePath ?? request.value.remotePath
-          const stack = { server: server.value, remotePath }
-          return yield* goOn(stackSpec(stack, request.value), reconcileStack(stack, request.value, left.run))
-        }
-        const request = kind === "deploy" ? deployRequest(left.request) : Option.none()
-        if (Option.isNone(request) || startedAt === null) return false
-        const { projectPath, remotePath, serverId } = request.value
-        const path = left.run.subject.remotePath ?? remotePath
-        const directory = left.run.subject.projectPath ?? projectPath
-        const server = yield* Effect.option(settings.server(serverId))
-        if (Option.isNone(server)) return false
-        return yield* goOn(
-          deploySpec(server.value, directory, path, request.value),
-          reconcileDeploy(server.value, directory, path, left.run, request.value)
-        )
-      })
-    )
+  Runs,
+  ({ takeUp }) =>
+    takeUp((left, goOn) => Effect.catchTag(goOnWith(left, goOn), "NoSuchElementException", () => Effect.succeed(false)))
 ).pipe(Effect.withSpan("takeUpRuns"))
 
 const lookPause = Duration.seconds(1)
 const settingsPause = Duration.seconds(2)
 
-/** The same, and again and again where several processes share their runs: any of them may end. */
+/**
+ * Takes up what is left unfinished: once, or for as long as it is executed where several processes share their runs,
+ * since any of them may end.
+ */
 export const keepTakingUpRuns = Effect.gen(function*() {
   const { isShared } = yield* Runs
   yield* takeUpRuns
@@ -78,7 +83,7 @@ export const keepTakingUpRuns = Effect.gen(function*() {
   if (shared) yield* Effect.repeat(again, Schedule.spaced(lookPause))
 })
 
-/** The same for as long as it is executed, where several processes share their runs; otherwise nothing. */
+/** Takes up what is left unfinished for as long as it is executed, where the settings name a shared store; else nothing. */
 export const keepSharedRunsTakenUp = Effect.gen(function*() {
   const url = yield* Effect.option((yield* Settings).find("state.url"))
   if (Option.isSome(Option.flatten(url))) yield* keepTakingUpRuns
