@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { escaped } from "../schema/escaped.ts"
 
 /** How many bytes of logs an agent gets: unless it asks, at least, and at most. */
 export const usualBytes = 16_000
@@ -15,12 +16,9 @@ export const newest = (text: string, maxBytes: number): { readonly text: string;
 }
 
 const colors = /\u001b\[[\d;]*m|\r(?=\n|$)/g
-// C0 and C1 controls but tabs and line breaks, other ends of lines, and what changes the direction of text.
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Logs without colours, whose other control characters stand there in words: none of them moves a cursor. */
-const visible = (logs: string): string =>
-  logs.replace(colors, "").replace(unsafe, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`)
+/** Logs without colours, whose other control characters stand there in words. */
+const visible = (logs: string): string => escaped(logs.replace(colors, ""), "\t\n")
 
 /**
  * Logs between two lines that nobody who writes them can foresee, so that none of them passes for words of the service.

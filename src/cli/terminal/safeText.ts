@@ -1,12 +1,9 @@
-// C0 and C1 controls but the tab, what ends a line, and what changes the direction of text.
-const unsafe = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+import { escaped } from "../../schema/escaped.ts"
+
 const colors = /\u001b\[[\d;]*m/g
 
-const shown = (sign: string) =>
-  sign === "\n" ? "\\n" : sign === "\r" ? "\\r" : `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`
-
 /** Somebody else's text on one line: what would move the cursor or change the terminal stands there in words. */
-export const safeText = (text: string): string => text.replace(unsafe, shown)
+export const safeText = (text: string): string => escaped(text, "\t")
 
 /** A line of a log: its colours stay where there are some, and end with it. */
 export const safeLine = (text: string, hasColor: boolean): string => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Console, Effect, Layer } from "effect"
-import { escaped, SafeLoggerLive } from "../../../src/services/log/safeLogger.ts"
+import { escaped } from "../../../src/schema/escaped.ts"
+import { SafeLoggerLive } from "../../../src/services/log/safeLogger.ts"
 
 /** What an effect writes to the console, as it would stand on a terminal. */
 const written = (effect: Effect.Effect<void>) =>
