@@ -57,11 +57,14 @@ export class PlanFailed extends Schema.TaggedError<PlanFailed>()("PlanFailed", {
 
 const mostMoved = 10
 
+/** What to do about a plan that no longer holds. */
+export const planAgain = "Make a new plan, and send its planHash"
+
 /** The message of a plan that no longer holds, and of what moved since. */
 export const movedWords = (plan: string, moved: ReadonlyArray<string>): string => {
   const others = moved.length - mostMoved
   const told = moved.slice(0, mostMoved).map(cut).join("; ") + (others > 0 ? `; and ${others} more` : "")
-  return `${plan} no longer holds: ${told}. Nothing was changed. Make a new plan, and send its planHash`
+  return `${plan} no longer holds: ${told}. Nothing was changed. ${planAgain}`
 }
 
 /** What an upsert would do is not what was planned. */

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ChangelogEntry } from "./Changelog.ts"
 import { field, flag, text } from "./described.ts"
 import { AppRequest } from "./Drift.ts"
-import { PlanHash } from "./PlatformPlan.ts"
+import { planAgain, PlanHash } from "./PlatformPlan.ts"
 import { cut, followedBy, quoted } from "./quoted.ts"
 import { Step } from "./Step.ts"
 import { strictBody } from "./strict.ts"
@@ -87,7 +87,7 @@ export class StepMoved extends Schema.TaggedError<StepMoved>()("StepMoved", {
 }) {
   override get message() {
     return `The plan was to ${cut(this.planned)}; since then something has changed, and this step would now ` +
-      `${cut(this.now)}. Make a new plan, and send its planHash`
+      `${cut(this.now)}. ${planAgain}`
   }
 }
 

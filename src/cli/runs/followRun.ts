@@ -2,6 +2,7 @@ import { Clock, Effect, Ref, Stream } from "effect"
 import { type Answer, Berth, type Call } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import type { RunEvent } from "../../client/runEvents.ts"
+import { planAgain } from "../../schema/PlatformPlan.ts"
 import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
 import { furtherCommand } from "../common.ts"
 import { safeLine, safeText } from "../terminal/safeText.ts"
@@ -113,8 +114,6 @@ export const sayUnfinished = (run: Run) =>
       (event) => event.event === "end" ? say(endWords(event.data)) : Effect.void
     ).pipe(Effect.catchAll(({ message }) => say(message)))
   })
-
-const planAgain = "Make a new plan, and send its planHash"
 
 /** A refusal in the words of commands, which make a plan themselves. */
 const inCommandWords = (error: BerthError) =>
