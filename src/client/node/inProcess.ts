@@ -5,6 +5,7 @@ import { BerthApi } from "../../http/api/BerthApi.ts"
 import { runEndpoints } from "../../http/api/startsRun.ts"
 import { EndpointsLive } from "../../http/server.ts"
 import { keepSharedRunsTakenUp, takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
+import { madeOnce } from "../../services/fibers/madeOnce.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
@@ -19,7 +20,7 @@ const startingEndpoints = runEndpoints(BerthApi)
 const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
   startingEndpoints.has(`${method} ${url.slice(origin.length)}`)
 
-// As long as any run takes.
+// Another process has the store until its run has ended, which is to take no longer than this.
 const holderTimeout = "2 hours"
 
 /**
@@ -41,7 +42,7 @@ export const inProcess = (
       )
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
       const scope = yield* Effect.scope
-      const takingUp = yield* Effect.cached(Effect.forkIn(Effect.provide(takeUpRuns, runtime), scope))
+      const takingUp = yield* madeOnce(Effect.forkIn(Effect.provide(takeUpRuns, runtime), scope))
       // It may take as long as another process has the store. Who stops waiting then has started nothing.
       const taken = Effect.interruptible(Effect.flatMap(takingUp, Fiber.join))
       const keeping = yield* Effect.once(Effect.forkIn(Effect.provide(keepSharedRunsTakenUp, runtime), scope))

@@ -1,11 +1,12 @@
-import { Path } from "@effect/platform"
+import type { Path } from "@effect/platform"
 import { Clock, Effect, Either, Option } from "effect"
 import type { RoutedApplication, RouteList } from "../../schema/RouteList.ts"
-import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
+import { projectPlaces } from "../projects/listProjects.ts"
 import { type PreviewFailure, refused } from "./editProxyFile.ts"
 import { listedRoutes } from "./listedRoutes.ts"
 import { readProxyText } from "./proxyFile.ts"
@@ -32,13 +33,8 @@ const declaredIn = (projectPath: string) =>
 
 /** What the projects under the root declare. */
 const declaredDomains: Effect.Effect<Declared, never, LocalFiles | Path.Path | Settings> = Effect.gen(function*() {
-  const files = yield* LocalFiles
-  const path = yield* Path.Path
-  const root = yield* (yield* Settings).get("projects.root")
-  const names = (yield* files.names(root)).filter(({ kind }) => kind === "directory" || kind === "link")
-  const [unread, found] = yield* Effect.partition(names, ({ name }) => declaredIn(path.join(root, name)), {
-    concurrency: filesAtOnce
-  })
+  const places = yield* projectPlaces()
+  const [unread, found] = yield* Effect.partition(places, ({ path }) => declaredIn(path), { concurrency: filesAtOnce })
   const byDomain = new Map<string, ReadonlyArray<RoutedApplication>>()
   for (const [domain, application] of found.flat()) {
     byDomain.set(domain, [...byDomain.get(domain) ?? [], application])
