@@ -6,6 +6,8 @@ import { holdsReferences, type SettingsDocument } from "./settingsDocument.ts"
 import type { Snapshot } from "./SettingsStore.ts"
 import type { tokenReader } from "./storedTokens.ts"
 
+type Secrets = ReadonlyArray<Redacted.Redacted>
+
 /** The password of a database's address, as it stands there and as it is meant: what refuses it may repeat either. */
 const passwordsIn = (address: Redacted.Redacted): Secrets => {
   const written = /^[^:]+:\/\/[^:@/]*:([^@/]+)@|[?&]password=([^&]+)/.exec(Redacted.value(address))
@@ -14,8 +16,6 @@ const passwordsIn = (address: Redacted.Redacted): Secrets => {
   const meant = new URLSearchParams(`p=${password.replaceAll("+", "%2B")}`).get("p")
   return [password, meant ?? password].map((text) => Redacted.make(text))
 }
-
-type Secrets = ReadonlyArray<Redacted.Redacted>
 
 interface Read {
   /** What they were read from, unless it names an environment variable or a file, which may change while it does not. */

@@ -1,10 +1,11 @@
 #!/bin/sh
-# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it: at once
-# (look), or when nothing is under way there any more (settled). VOLUMES is yes where removing takes the volumes of the compose file with it. Prints `absent` where nothing is deployed,
-# `empty` where a stack has no containers to stop or restart, else what inspect prints of its containers as they are then. A
-# removal prints a `removed` line for each file that it took away, an `image` line for each image, and a `left` line for
-# what it could not remove. It ends with a code other than 0 where the action failed, and with the words of who refused.
-# Nothing stops it halfway, also not the end of the connection.
+# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it: at
+# once (look), or when nothing is under way there any more (settled). VOLUMES is yes where removing takes the volumes of the
+# compose file with it. Prints `absent` where nothing is deployed, `empty` where a stack has no containers to stop or
+# restart, else what inspect prints of its containers as they are then. A removal prints a `removed` line for each file
+# that it took away, an `image` line for each image, and a `left` line for what it could not remove. It ends with a code
+# other than 0 where the action failed, and with the words of who refused. Nothing stops it halfway, also not the end of
+# the connection.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 . "$(dirname "$0")/lib/compose.sh"
 . "$(dirname "$0")/lib/images.sh"
