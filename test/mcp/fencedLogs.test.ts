@@ -14,7 +14,7 @@ describe("logs for an agent", () => {
       const logs = "\u001b[31mred\u001b[0m\r\n\u001b[2J\u009b1A\u202eback\ttab\u2028end\rover"
       const [, , first, second] = (yield* fenced(logs)).split("\n")
       expect(first).toBe("red")
-      expect(second).toBe("\\u001b[2J\\u009b1A\\u202eback\ttab\\u2028end\\u000dover")
+      expect(second).toBe("\\u001b[2J\\u009b1A\\u202eback\ttab\\u2028end\\rover")
     }))
 
   it.effect("stand between two lines that no log can foresee", () =>

@@ -25,8 +25,8 @@ const scene = (pack: (bytes: Uint8Array) => Uint8Array) =>
     const fs = yield* FileSystem.FileSystem
     const directory = yield* fs.makeTempDirectoryScoped({ prefix: "berth-archive-" })
     const [before, after] = [yield* uniqueName("berth-a"), yield* uniqueName("berth-b")]
-    yield* buildImage(before, "one", { sharesLayers: true })
-    yield* buildImage(after, "two", { sharesLayers: true })
+    yield* buildImage(before, "one", { layers: before })
+    yield* buildImage(after, "two", { layers: before })
     const path = `${directory}/image.tar`
     yield* saveImage(after, path)
     yield* fs.writeFile(path, pack(yield* fs.readFile(path)))
