@@ -6,10 +6,11 @@ const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service th
 const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
-// Of those, what measures how long an answer takes or what memory is left, or has to meet a moment.
-const measured = ["hostileFiles", "killedDeploys", "runStore", "soak", "*Soak"].map((name) =>
-  `test/faults/${name}.test.ts`
-)
+const inFaults = (name: string) => `test/faults/${name}.test.ts`
+// Of those, what measures how long an answer takes, or has to meet a moment.
+const measured = ["hostileFiles", "killedDeploys", "runStore", "socketsSoak"].map(inFaults)
+// What measures the memory that is left: in processes where no file of another project ran.
+const soaks = ["soak", "builtSoak", "connectionsSoak"].map(inFaults)
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 // What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and
@@ -121,9 +122,18 @@ export default defineConfig({
         test: {
           name: "faults",
           include: [`${faults}/*.test.ts`],
-          exclude: measured,
+          exclude: [...measured, ...soaks],
           // Of the tests of one file that run at once, most wait for somebody who does not answer.
           maxConcurrency: 8,
+          testTimeout: 120_000,
+          hookTimeout: 60_000
+        }
+      },
+      {
+        extends: true,
+        test: {
+          name: "soaks",
+          include: soaks,
           testTimeout: 120_000,
           hookTimeout: 60_000
         }

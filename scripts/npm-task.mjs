@@ -102,7 +102,7 @@ const tasks = {
     build()
     // Two files at a time: what they break, fill and kill is their own, and mostly they wait.
     rest.push("--minWorkers=2", "--maxWorkers=2")
-    vitest(["faults", "measured"])
+    vitest(["faults", "soaks", "measured"])
   },
   "test:page": () => {
     build()
