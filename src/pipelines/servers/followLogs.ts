@@ -1,4 +1,4 @@
-import { Effect, Option, Sink, Stream } from "effect"
+import { Chunk, Effect, Option, Sink, Stream } from "effect"
 import type { Scope } from "effect"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
 import { type LogEvent, noSource, NothingToFollow } from "../../schema/Logs.ts"
@@ -6,7 +6,8 @@ import type { ServerNotFound } from "../../schema/Server.ts"
 import type { TooManyFollowers } from "../../schema/Ssh.ts"
 import { boundedLines } from "../../services/bytes/boundedLines.ts"
 import { lastBytes } from "../../services/bytes/lastBytes.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { secretsInUse, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { followLogsCommand, longestLogLine, parseLogLine } from "../remote/followLogs.ts"
@@ -64,8 +65,11 @@ export const followLogs = Effect.fn("followLogs")(function*(
   }
   return rest.pipe(
     Stream.filterMap(parseLogLine),
-    Stream.mapEffect((line) =>
-      Effect.map(withoutSecrets(line.text), (text) => ({ ...line, text: text.slice(0, longestText) }))
+    Stream.mapChunksEffect((chunk) =>
+      Effect.map(
+        secretsInUse,
+        (secrets) => Chunk.map(chunk, (line) => ({ ...line, text: scrubbed(line.text, secrets).slice(0, longestText) }))
+      )
     ),
     latestLines,
     Stream.provideService(Settings, settings)

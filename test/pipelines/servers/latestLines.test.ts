@@ -44,4 +44,40 @@ describe("latestLines", () => {
       expect(lines.at(-1)).toBe(5_000)
       expect(lines.length).toBeLessThan(1_100)
     }))
+
+  it.effect("tells a slow one soon, not after all that waited when it came", () =>
+    Effect.gen(function*() {
+      const source = yield* Queue.unbounded<number>()
+      const [readOne, readTwo, gave900, gave5000] = yield* Effect.all([
+        Deferred.make<void>(),
+        Deferred.make<void>(),
+        Deferred.make<void>(),
+        Deferred.make<void>()
+      ])
+      const telling = (deferred: Deferred.Deferred<void>) => Deferred.succeed(deferred, undefined)
+      const seen = yield* Stream.fromQueue(source, { maxChunkSize: 1 }).pipe(
+        Stream.tap((number) => number === 900 ? telling(gave900) : number === 5_000 ? telling(gave5000) : Effect.void),
+        Stream.map(line),
+        Stream.takeUntil(({ text }) => text === "5000"),
+        latestLines,
+        Stream.tap(({ data, event }) =>
+          event === "line" && data.text === "1"
+            ? Effect.zipRight(telling(readOne), Deferred.await(gave900))
+            : event === "line" && data.text === "2"
+            ? Effect.zipRight(telling(readTwo), Deferred.await(gave5000))
+            : Effect.void
+        ),
+        Stream.runCollect,
+        Effect.fork
+      )
+      yield* source.offer(1)
+      yield* Deferred.await(readOne)
+      yield* source.offerAll(Array.from({ length: 899 }, (_, index) => index + 2))
+      yield* Deferred.await(readTwo)
+      yield* source.offerAll(Array.from({ length: 4_100 }, (_, index) => index + 901))
+      const events = Chunk.toReadonlyArray(yield* seen)
+      const first = events.findIndex(({ event }) => event === "dropped")
+      expect(first).toBeGreaterThan(1)
+      expect(first).toBeLessThan(70)
+    }))
 })
