@@ -17,5 +17,6 @@ program.pipe(
   // One sentence for what a person can mend, everything for a defect.
   Effect.tapErrorCause((cause) => Effect.logFatal(Cause.isFailType(cause) ? cause.error.message : cause)),
   Effect.provide(Layer.merge(NodeContext.layer, SafeLoggerLive)),
-  NodeRuntime.runMain({ disableErrorReporting: true })
+  // Its own pretty logger would say every line once more beside ours.
+  NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )

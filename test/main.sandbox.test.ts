@@ -32,6 +32,7 @@ describe("the service as a program", { concurrent: true, timeout: 60_000 }, () =
       expect(yield* berth.ended).toMatchObject({ code: 1 })
       expect(berth.output()).toContain("BERTH_PORT must be a port from 0 to 65535, not \"abc\"")
       expect(berth.output()).not.toMatch(/\n\s+at /)
+      expect(berth.output().match(/BERTH_PORT must be/g), "it is said once").toHaveLength(1)
     }))
 
   it.scopedLive("starts with wrong settings, and says all that is wrong", () =>

@@ -8,5 +8,6 @@ serveSandbox(process.argv.slice(2)).pipe(
   Effect.tapErrorCause((cause) => Effect.logFatal(Cause.isFailType(cause) ? cause.error.message : cause)),
   Logger.withMinimumLogLevel(LogLevel.Warning),
   Effect.provide(Layer.merge(NodeContext.layer, SafeLoggerLive)),
-  NodeRuntime.runMain({ disableErrorReporting: true })
+  // Its own pretty logger would say every line once more beside ours.
+  NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )
