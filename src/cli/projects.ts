@@ -9,10 +9,14 @@ import { ContainerConfig, containerConfigName } from "../schema/Project.ts"
 import { cut, quoted } from "../schema/quoted.ts"
 import { Failed, NoSuchProject, Usage } from "./Failure.ts"
 import { text } from "./parse/described.ts"
+import { storedServer } from "./storedServer.ts"
 
 /** Where a project's stack is, in place of what its container.json says. */
 export const placeOptions = {
-  server: text("server", "The id of the server; container.json names it otherwise.", { value: "id", names: "server" }),
+  server: text("server", "The id or the name of the server; container.json names it otherwise.", {
+    value: "id",
+    names: "server"
+  }),
   path: text("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
 }
 
@@ -45,7 +49,7 @@ export const projectNamed = (
     return yield* new NoSuchProject({
       name: name.value,
       message: `No project is named ${quoted(name.value)}, under the projects root or here.` +
-        (didYouMean(name.value, projects.map((project) => project.name)) || " berth alone lists those that there are")
+        (didYouMean(name.value, projects.map((project) => project.name)) || " Run berth to see the projects")
     })
   })
 
@@ -80,6 +84,11 @@ export const onlyServer = (name: string) =>
     })
   })
 
+/** The id of the server that `--server` names by its id or its name. */
+export const serverNamed = (idOrName: string) => Effect.map(storedServer(idOrName), ({ id }) => id)
+
+const filled = (text: string | null | undefined) => Option.filter(Option.fromNullable(text), (given) => given !== "")
+
 /** A project and where its stack is: as the options say, or else its container.json. */
 export const placeOf = (
   name: Option.Option<string>,
@@ -96,11 +105,16 @@ export const placeOf = (
           .find((project) => project.path === projectPath)
       )
     const said = Option.orElse(declared, () => known)
-    const serverId = Option.orElse(server, () => Option.flatMapNullable(said, (config) => config.serverId))
-    const remotePath = Option.orElse(path, () => Option.flatMapNullable(said, (config) => config.remotePath))
+    // An empty one is what `berth init` leaves for a person to fill in.
+    const declaredServer = Option.flatMap(said, (config) => filled(config.serverId))
+    const remotePath = Option.orElse(path, () => Option.flatMap(said, (config) => filled(config.remotePath)))
     return {
       projectPath,
-      serverId: Option.isSome(serverId) ? serverId.value : yield* onlyServer(projectPath),
+      serverId: Option.isSome(server)
+        ? yield* serverNamed(server.value)
+        : Option.isSome(declaredServer)
+        ? declaredServer.value
+        : yield* onlyServer(projectPath),
       remotePath: Option.getOrElse(remotePath, () => `~/containers/${basename(projectPath)}`)
     }
   })

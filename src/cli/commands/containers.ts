@@ -5,6 +5,7 @@ import { common, connected } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { optionalArgument } from "../parse/described.ts"
+import { storedServer } from "../storedServer.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
@@ -24,7 +25,7 @@ const psCommand = command(
       "asked.",
     examples: ["berth ps", "berth ps main"]
   },
-  { server: optionalArgument("server", "The id of a stored server.", "server"), ...common },
+  { server: optionalArgument("server", "The id or the name of a stored server.", "server"), ...common },
   (input) =>
     connected(
       input,
@@ -32,11 +33,10 @@ const psCommand = command(
         const { answer, use } = yield* Berth
         const { out, print, say } = yield* Screen
         const ask = (id: string) => answer((api) => api.listContainers({ path: { id } }))
-        if (Option.isSome(input.server) && input.json) {
-          return yield* Effect.flatMap(ask(input.server.value), ({ body }) => print(body))
-        }
-        const ids = Option.isSome(input.server)
-          ? [input.server.value]
+        const one = Option.isSome(input.server) ? (yield* storedServer(input.server.value)).id : undefined
+        if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one), ({ body }) => print(body))
+        const ids = one !== undefined
+          ? [one]
           : (yield* use((api) => api.listServers({}))).map(({ id }) => id)
         const answers = yield* ofEach(ids, ask)
         if (input.json) {

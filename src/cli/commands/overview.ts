@@ -6,6 +6,7 @@ import { command } from "../parse/command.ts"
 import { runWords } from "../runs/stepLines.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { shellWord } from "../terminal/shellWord.ts"
 import { styled } from "../terminal/style.ts"
 import { table } from "../terminal/table.ts"
 import { prose } from "../terminal/wrapped.ts"
@@ -28,18 +29,24 @@ const stacksOf = ({ error, name, run, servers }: ObservedProject): ReadonlyArray
 }
 
 /** What somebody should look at, the gravest first. */
-const careIn = ({ applications, errors, projects, servers }: Overview): ReadonlyArray<string> => [
+export const careIn = ({ applications, errors, projects, servers }: Overview): ReadonlyArray<string> => [
   ...errors,
   ...servers.filter(({ answers, error }) => !answers || error !== undefined).map(({ error, name }) =>
     `${name}: ${error ?? "does not answer"}`
   ),
   ...projects.flatMap(({ name, servers }) =>
-    servers.filter(({ state }) => state === "degraded" || state === "stopped").map(({ remotePath, serverId, state }) =>
-      `${name} is ${state} on ${serverId}: berth logs ${name} --server ${serverId} --path ${remotePath}`
+    servers.filter(({ state }) => state === "degraded" || state === "stopped").map((
+      { remotePath, serverId, serverName, state }
+    ) =>
+      `${name} is ${state} on ${serverName ?? serverId}: berth ${state === "stopped" ? "start" : "logs"} ${
+        shellWord(name)
+      } --server ${shellWord(serverId)} --path ${shellWord(remotePath)}`
     )
   ),
   ...applications.filter(({ drift }) => drift !== null && drift > 0).map(({ drift, name, projectPath }) =>
-    `${name} differs in ${drift} field${drift === 1 ? "" : "s"}: berth app drift ${projectPath ?? ""} --app ${name}`
+    `${name} differs in ${drift} field${drift === 1 ? "" : "s"}: berth app drift${
+      projectPath === null ? "" : ` ${shellWord(projectPath)}`
+    } --app ${shellWord(name)}`
   )
 ]
 
@@ -49,10 +56,10 @@ const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
   const waiting = projects.find(({ servers }) => servers.every(({ state }) => state === "absent" || state === null))
   const running = projects.find(({ servers }) => servers.some(({ state }) => state === "running"))
   return [
-    ...(waiting === undefined ? [] : [`berth deploy ${safeText(waiting.name)}`]),
+    ...(waiting === undefined ? [] : [`berth deploy ${shellWord(waiting.name)}`]),
     ...(running === undefined
       ? []
-      : [`berth diff ${safeText(running.name)}`, `berth logs ${safeText(running.name)} -f`]),
+      : [`berth diff ${shellWord(running.name)}`, `berth logs ${shellWord(running.name)} -f`]),
     "berth ps",
     "berth doctor"
   ].slice(0, 3)
@@ -95,7 +102,12 @@ export const overviewCommand = command(
             ]),
           "",
           prose(
-            style("dim", `Seen at ${value.observedAt} by ${where === "this process" ? "this command" : where}. Next:`),
+            style(
+              "dim",
+              `Seen at ${value.observedAt} by ${
+                where === "this process" ? "this command" : `the service at ${where}`
+              }. Next:`
+            ),
             out
           ),
           ...nextIn(value).map((line) => `  ${line}`)

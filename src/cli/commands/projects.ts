@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { basename, join, resolve } from "node:path"
+import { Effect, Option } from "effect"
+import { join, resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
 import type { ComparedFile } from "../../schema/Compare.ts"
 import { answered, common, connected } from "../common.ts"
@@ -12,6 +12,7 @@ import { diffLines } from "../terminal/diffLines.ts"
 import { bytes, counted } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
+import { shellWord } from "../terminal/shellWord.ts"
 import { type Style, styled } from "../terminal/style.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
@@ -64,7 +65,9 @@ const diffCommand = command(
           if (differing.length > 0) yield* print(differing.flatMap((file) => fileLines(file, out)).join("\n"))
           yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
           yield* say(
-            differing.length === 0
+            files.length === 0
+              ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
+              : differing.length === 0
               ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverId)}.`
               : `${counted(differing.length, "file")} of ${files.length} differ.`
           )
@@ -98,7 +101,9 @@ const initCommand = command(
               )
             }
             if (kept.length > 0) yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
-            yield* say(`Next: berth build ${basename(projectPath)}, then berth deploy ${basename(projectPath)}`)
+            // As it was named here: a directory outside the root has no name elsewhere.
+            const project = Option.match(input.project, { onNone: () => "", onSome: (given) => ` ${shellWord(given)}` })
+            yield* say(`Next: berth build${project}, then berth deploy${project}`)
           }))
       })
     )

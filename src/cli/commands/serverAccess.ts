@@ -1,13 +1,11 @@
 import { Effect, Option, Redacted } from "effect"
 import { resolve } from "node:path"
-import { Berth } from "../../client/Berth.ts"
-import { didYouMean } from "../../schema/nearest.ts"
-import { quoted } from "../../schema/quoted.ts"
 import type { ServerCheck, ServerTest } from "../../schema/ServerTest.ts"
 import { answered, common, connected } from "../common.ts"
-import { exitCodes, Failed, Usage } from "../Failure.ts"
+import { exitCodes, Usage } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, integer, text } from "../parse/described.ts"
+import { storedServer } from "../storedServer.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
@@ -41,11 +39,15 @@ const serverAt = (address: string, { agent, key, port, sudo }: Access) => {
   if (username === undefined || host === undefined) {
     return new Usage({ message: "The address must be like deployer@main.example.com, with a user" })
   }
+  const given = Option.orElse(port, () => Option.map(Option.fromNullable(addressPort), Number))
+  if (Option.isSome(given) && (given.value < 1 || given.value > 65_535)) {
+    return new Usage({ message: `The port must be a whole number from 1 to 65535, not ${given.value}` })
+  }
   return Effect.succeed({
     username,
     host: host.replace(/^\[(.*)\]$/, "$1"),
     useSudo: sudo,
-    port: Option.getOrUndefined(Option.orElse(port, () => Option.map(Option.fromNullable(addressPort), Number))),
+    port: Option.getOrUndefined(given),
     password: fromEnvironment("BERTH_SSH_PASSWORD"),
     sudoPassword: fromEnvironment("BERTH_SUDO_PASSWORD"),
     passphrase: fromEnvironment("BERTH_KEY_PASSPHRASE"),
@@ -82,24 +84,12 @@ export const addServerCommand = command(
         return yield* answered(
           input,
           (api) => api.saveServer({ payload }),
-          ({ server }) => say(`Stored ${safeText(server.name)} with the id ${server.id}. Next: berth ps ${server.id}`)
+          ({ server }) =>
+            say(`Stored ${safeText(server.name)} with the id ${server.id}. Next: berth server test ${server.id}`)
         )
       })
     )
 )
-
-/** The stored server of this id, or else the only one of this name. */
-export const storedServer = (idOrName: string) =>
-  Effect.gen(function*() {
-    const servers = yield* (yield* Berth).use((api) => api.listServers({}))
-    const named = servers.filter(({ name }) => name.toLowerCase() === idOrName.toLowerCase())
-    const stored = servers.find(({ id }) => id === idOrName) ?? (named.length === 1 ? named[0] : undefined)
-    if (stored !== undefined) return stored
-    const meant = didYouMean(idOrName, servers.flatMap(({ id, name }) => [id, name]))
-    return yield* new Failed({
-      message: `No server with the id or the name ${quoted(idOrName)} is stored.${meant} berth server list names them`
-    })
-  })
 
 const checkLines = (name: string, { detail, fix, ok }: ServerCheck, surface: Surface) => {
   const style = styled(surface)
@@ -134,7 +124,7 @@ export const testServerCommand = command(
     examples: ["berth server test main", "berth server test ann@attic.example.com --agent"]
   },
   {
-    server: argument("server", "The id of a stored server, or user@host or user@host:port.", "server"),
+    server: argument("server", "The id or the name of a stored server, or user@host or user@host:port.", "server"),
     hostKey: text("host-key", "The fingerprint of its host key, once compared.", { value: "SHA256:…" }),
     ...access,
     ...common

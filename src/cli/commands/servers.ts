@@ -4,13 +4,14 @@ import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
 import { command, group } from "../parse/command.ts"
 import { argument } from "../parse/described.ts"
+import { storedServer } from "../storedServer.ts"
 import { listed } from "../terminal/listed.ts"
 import { bytes } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { addServerCommand, storedServer, testServerCommand } from "./serverAccess.ts"
+import { addServerCommand, testServerCommand } from "./serverAccess.ts"
 
-const server = argument("server", "The id of a stored server; berth server list names them.", "server")
+const server = argument("server", "The id or the name of a stored server; berth server list names them.", "server")
 
 const listCommand = command(
   { name: "list", summary: "List the stored servers.", examples: ["berth server list"] },
@@ -36,7 +37,7 @@ const removeCommand = command(
     examples: ["berth server remove attic --yes"]
   },
   {
-    server: argument("server", "The id or the name of a stored server; berth server list names them.", "server"),
+    server,
     yes,
     ...common
   },
@@ -61,17 +62,19 @@ const scanCommand = command(
   (input) =>
     connected(
       input,
-      answered(input, (api) => api.scanServer({ path: { id: input.server } }), ({ deployed }) =>
-        listed(
-          "Nothing is deployed under ~/containers.",
-          ["NAME", "PATH", "COMPOSE", "ENV", "DATA", "ARCHIVE"],
-          deployed.map(({ hasComposeFile, hasData, hasEnv, name, remotePath, tarFile }) => [
-            name,
-            remotePath,
-            ...[hasComposeFile, hasEnv, hasData].map((has) => (has ? "yes" : "no")),
-            tarFile ?? ""
-          ])
-        ))
+      Effect.flatMap(storedServer(input.server), ({ id }) =>
+        answered(input, (api) =>
+          api.scanServer({ path: { id } }), ({ deployed }) =>
+          listed(
+            "Nothing is deployed under ~/containers.",
+            ["NAME", "PATH", "COMPOSE", "ENV", "DATA", "ARCHIVE"],
+            deployed.map(({ hasComposeFile, hasData, hasEnv, name, remotePath, tarFile }) => [
+              name,
+              remotePath,
+              ...[hasComposeFile, hasEnv, hasData].map((has) => (has ? "yes" : "no")),
+              tarFile ?? ""
+            ])
+          )))
     )
 )
 
@@ -81,19 +84,21 @@ const statsCommand = command(
   (input) =>
     connected(
       input,
-      answered(input, (api) => api.serverStats({ path: { id: input.server } }), ({ containers }) =>
-        listed(
-          "No container runs.",
-          ["CONTAINER", "SERVICE", "CPU", "MEMORY", "NETWORK", "RESTARTS"],
-          containers.map(({ cpuPercent, memoryBytes, memoryLimitBytes, name, networkBytes, restarts, service }) => [
-            name,
-            service,
-            `${cpuPercent.toFixed(1)}%`,
-            `${bytes(memoryBytes)} of ${bytes(memoryLimitBytes)}`,
-            bytes(networkBytes),
-            String(restarts)
-          ])
-        ))
+      Effect.flatMap(storedServer(input.server), ({ id }) =>
+        answered(input, (api) =>
+          api.serverStats({ path: { id } }), ({ containers }) =>
+          listed(
+            "No container runs.",
+            ["CONTAINER", "SERVICE", "CPU", "MEMORY", "NETWORK", "RESTARTS"],
+            containers.map(({ cpuPercent, memoryBytes, memoryLimitBytes, name, networkBytes, restarts, service }) => [
+              name,
+              service,
+              `${cpuPercent.toFixed(1)}%`,
+              `${bytes(memoryBytes)} of ${bytes(memoryLimitBytes)}`,
+              bytes(networkBytes),
+              String(restarts)
+            ])
+          )))
     )
 )
 

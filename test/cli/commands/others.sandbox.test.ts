@@ -15,6 +15,16 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         const steps: ReadonlyArray<readonly [args: string, code: number, words: RegExp]> = [
           ["overview", 0, /^PROJECT .*\nhello .*[^]*APPLICATION[^]*Next:/],
           ["ps sandbox", 0, /^SERVER .*\nsandbox +greeter /],
+          ["ps Sandbox", 0, /^SERVER .*\nsandbox +greeter /],
+          ["ps sandbx", 1, /No server with the id or the name "sandbx" is stored\. Did you mean "sandbox"\?/],
+          ["server stats Sandbox", 0, /^CONTAINER .*\ngreeter /],
+          ["releases notes --server SANDBOX", 0, /No release yet/],
+          ["logs greeter --server Sandbox", 0, /stand-in/],
+          ["server add Far ann@far.invalid:99999 --agent", 64, /must be a whole number from 1 to 65535, not 99999/],
+          ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
+          ["diff notes", 0, /^There is nothing to compare: \S+notes has no file to deploy/],
+          ["init notes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
+          ["deploy notes --dry-run", 0, /^Deploy notes to ~\/containers\/notes on sandbox:/],
           ["server list", 0, /^ID .*\nsandbox /],
           ["server scan sandbox", 0, /^NAME .*\ngreeter /],
           ["diff hello", 2, /\+ compose\.yml +local-only/],
@@ -48,7 +58,10 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server test nobody@127.0.0.1:1", 1, /✗ log-in: [^]*Berth cannot deploy there yet/],
           ["server test @x", 64, /must be like deployer@main\.example\.com/],
           ["runs", 0, /upsert of hello +succeeded/],
-          ["doctor", 0, /✓ settings: /]
+          ["doctor", 0, /✓ settings: /],
+          ["server add sandbox ann@far.invalid --agent", 0, /with the id (\d+)\. Next: berth server test \1$/m],
+          ["ps Sandbox", 1, /2 stored servers are named "Sandbox": name one by its id: sandbox, \d+/],
+          ["ps sandbox", 0, /^SERVER /]
         ]
         for (const [args, code, words] of steps) {
           const ran = yield* runCli({ url }, args.split(" "))

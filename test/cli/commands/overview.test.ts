@@ -1,0 +1,32 @@
+import { expect, it } from "@effect/vitest"
+import { careIn } from "../../../src/cli/commands/overview.ts"
+import type { ObservedStack } from "../../../src/schema/Overview.ts"
+
+const observedAt = "2026-01-02T03:04:05.678Z"
+const stack = (state: ObservedStack["state"], remotePath: string): ObservedStack => ({
+  serverId: "1700000000000",
+  serverName: "Main",
+  remotePath,
+  state,
+  containers: null,
+  release: null,
+  observedAt
+})
+
+it("names for a stack that does not run the command that helps, ready to be pasted into a shell", () => {
+  const servers = [stack("stopped", "~/containers/my shop"), stack("degraded", "/srv/shop"), stack("running", "~/x")]
+  expect(careIn({
+    observedAt,
+    ageMs: 0,
+    projects: [{ name: "my shop", path: "/home/ann/my shop", servers, run: null, observedAt }],
+    applications: [
+      { name: "shop", uuid: null, projectPath: "/home/ann/my shop", status: null, drift: 2, observedAt }
+    ],
+    servers: [],
+    errors: []
+  })).toEqual([
+    "my shop is stopped on Main: berth start 'my shop' --server 1700000000000 --path '~/containers/my shop'",
+    "my shop is degraded on Main: berth logs 'my shop' --server 1700000000000 --path /srv/shop",
+    "shop differs in 2 fields: berth app drift '/home/ann/my shop' --app shop"
+  ])
+})

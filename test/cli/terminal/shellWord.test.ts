@@ -1,0 +1,14 @@
+import { expect, it } from "@effect/vitest"
+import { shellWord } from "../../../src/cli/terminal/shellWord.ts"
+
+it.each([
+  ["hello", "hello"],
+  ["/srv/containers/hello", "/srv/containers/hello"],
+  ["~/containers/hello", "'~/containers/hello'"],
+  ["my shop", "'my shop'"],
+  ["it's", "'it'\\''s'"],
+  ["$(id)", "'$(id)'"],
+  ["", "''"]
+])("%j is the word %s of a command", (given, word) => {
+  expect(shellWord(given)).toBe(word)
+})
