@@ -42,7 +42,7 @@ Three things to try in another terminal:
 
 The commands of README.md and docs/ work as they stand after:
 
-  export BERTH=${url} PROJECTS=${world.projects}
+  export BERTH=${url} BERTH_URL=${url} PROJECTS=${world.projects}
 
 Ctrl-C ends it and removes everything.
 `

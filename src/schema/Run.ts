@@ -131,9 +131,7 @@ export interface RunEvent {
 export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound", { id: Schema.String }) {
   readonly status = 404
   override get message() {
-    return `Run not found: no run has the id ${
-      JSON.stringify(this.id.slice(0, 100))
-    }. The list of runs names those that there are`
+    return `Run not found: no run has the id ${JSON.stringify(this.id.slice(0, 100))}. See the list of runs for the ids`
   }
 }
 

@@ -86,7 +86,10 @@ const settled = (text: string, world: string) =>
     .replaceAll(world, "WORLD")
     .replaceAll(process.cwd(), "HERE")
     .replaceAll(userAtMachine(), "USER")
-    .replaceAll(/(?<= by | at )http:\/\/127\.0\.0\.1:\d+(?=[.:] (Next|all))|this command(?=\. Next)/g, "BERTH")
+    .replaceAll(
+      /(?:(?<= by )the service at |(?<= at ))http:\/\/127\.0\.0\.1:\d+(?=[.:] (Next|all))|this command(?=\. Next)/g,
+      "BERTH"
+    )
     .replaceAll(/\b01[0-9a-z]{24}\b/g, "RUN")
     .replaceAll(/\b[0-9a-f]{24}\b/g, "UUID")
     .replaceAll(/\b\d{13}\b/g, "ID")

@@ -144,7 +144,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("tabs"),
     422,
-    "Deploy failed at preflight: ROOT/tabs/compose.yml:2: Tabs are not allowed as indentation. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/tabs/compose.yml:2 is not valid YAML: Tabs are not allowed as indentation. Nothing on the server was changed"
   ],
   [
     "POST",

@@ -64,6 +64,8 @@ describe("npm run sandbox", () => {
         expect(greeting).toContain("stand-in")
         const commands = greeting.split("\n").filter((line) => line.startsWith("  curl "))
         expect(commands).toHaveLength(3)
+        const url = saidOf(greeting, "Berth")
+        expect(greeting).toContain(`  export BERTH=${url} BERTH_URL=${url} PROJECTS=${saidOf(greeting, "Projects")}\n`)
         const answers = yield* Effect.forEach(commands, (command) =>
           Effect.map(
             Effect.promise(() => promisify(execFile)("sh", ["-c", `${command} --silent --show-error`])),

@@ -69,7 +69,7 @@ const parse = (file: string, text: string) =>
   Effect.gen(function*() {
     const yaml = yield* Either.mapLeft(
       parseYaml(text, { merge: true }),
-      ({ line, reason }) => new ProjectFileInvalid({ file: `${file}:${line}`, reason })
+      ({ line, reason }) => new ProjectFileInvalid({ file: `${file}:${line}`, reason: `is not valid YAML: ${reason}` })
     )
     const source: Source = { file, ...yaml }
     const content = yield* Effect.try({

@@ -16,13 +16,14 @@ export interface ProjectPlace {
 export const projectPlaces = Effect.fn("projectPlaces")(function*() {
   const path = yield* Path.Path
   const files = yield* LocalFiles
-  const root = yield* (yield* Settings).get("projects.root")
+  const settings = yield* Settings
+  const root = yield* settings.get("projects.root")
   const found = yield* files.find(root)
   if (!Option.exists(found, ({ kind }) => kind === "directory")) {
     const reason = Option.isNone(found) ? "does not exist" : "is not a directory"
     return yield* new LocalFileFailed({
       path: root,
-      reason: `the projects root ${reason}: create it, or set projects.root`
+      reason: `the projects root ${reason}: create it, or set projects.root in ${settings.file}`
     })
   }
   return (yield* files.names(root)).flatMap(({ kind, name }): ReadonlyArray<ProjectPlace> =>

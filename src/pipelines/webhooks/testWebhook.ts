@@ -45,8 +45,7 @@ export const testWebhook = Effect.fn("testWebhook")(function*(
       ...about,
       hook: hook.id,
       sent: true,
-      detail:
-        `The git host took a test delivery to ${url} on. It does not tell over its API what the platform answers: ` +
+      detail: `The git host accepted a test delivery to ${url}. Its API does not say what the platform answers: ` +
         `its page of hook ${hook.id} shows that`
     }),
     Effect.catchAll(({ message }) =>

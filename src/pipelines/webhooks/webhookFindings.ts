@@ -56,7 +56,7 @@ const isPrivate = (host: string) => /^(10|192\.168|172\.(1[6-9]|2\d|3[01]))\./.t
 const addressFindings = (url: string): ReadonlyArray<WebhookFinding> => {
   const host = URL.canParse(url) ? new URL(url).hostname : ""
   if (isLoopback(host)) {
-    const finding = `${url} is an address of the git host itself, unless both run on one machine`
+    const finding = `${url} leads to the git host's own machine, which is right only if the platform runs there too`
     return [{ finding, fix: "Set platform.webhookUrl to an address that the git host reaches the platform at" }]
   }
   const fix = "Allow it there (Gitea and Forgejo: ALLOWED_HOST_LIST in the section webhook), " +

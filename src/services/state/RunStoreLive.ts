@@ -11,7 +11,7 @@ const openTimeout = Duration.seconds(15)
 
 const misled = (reason: string) =>
   new RunStoreUnavailable({
-    store: "what state.url of the settings names",
+    store: "the store that the settings name",
     reason: `${reason}. Correct it, and ask again`
   })
 

@@ -280,7 +280,9 @@ describe("overview", () => {
     Effect.gen(function*() {
       const { errors, projects, servers } = yield* look
       expect(projects).toEqual([])
-      expect(errors).toEqual([expect.stringContaining("the projects root does not exist")])
+      expect(errors).toEqual([
+        expect.stringMatching(/the projects root does not exist: create it, or set projects\.root in \S+/)
+      ])
       expect(servers).toMatchObject([{ id: "1", answers: true }])
     }).pipe(Effect.provide(world({ settings: { "projects.root": "/nowhere" } }))))
 })

@@ -60,8 +60,8 @@ describe.each(inPart(vendors, vendors.slice(0, 2)))("what keeps pushes away with
     }).pipe(within({ without: ["gitHost.webhookSecret"] })))
 
   it.scopedLive.each([
-    ["http://127.0.0.1:8000", "is an address of the git host itself"],
-    ["http://localhost:8000", "is an address of the git host itself"],
+    ["http://127.0.0.1:8000", "leads to the git host's own machine"],
+    ["http://localhost:8000", "leads to the git host's own machine"],
     ["http://10.1.2.3", "is a private address: a git host may refuse to deliver there"],
     ["http://[fd00::1]:8000", "is a private address: a git host may refuse to deliver there"]
   ])("is told of the address %s", ([address = "", words = ""]) =>
