@@ -1,7 +1,8 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Effect, Layer } from "effect"
+import { NotStarted } from "./http/askedPort.ts"
 import { version } from "./schema/version.ts"
-import { NotStarted, serve } from "./serve.ts"
+import { serve } from "./serve.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { usage } from "./usage.ts"
 

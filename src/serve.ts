@@ -1,6 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
-import { Config, Effect, Layer, Schema } from "effect"
+import { Config, Effect, Layer, Logger, LogLevel, Option } from "effect"
 import { Announce } from "./http/announce.ts"
+import { askedPort } from "./http/askedPort.ts"
 import { LeaveAddress } from "./http/leaveAddress.ts"
 import { listen } from "./http/listen.ts"
 import { requireToken } from "./http/loopback.ts"
@@ -11,27 +12,7 @@ import { servicesLive } from "./services/ServicesLive.ts"
 import { Settings } from "./services/settings/Settings.ts"
 import { settingsFile } from "./services/settings/settingsFile.ts"
 
-/** The service was started with something that it does not understand. */
-export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { reason: Schema.String }) {
-  override get message() {
-    return `Berth was not started: ${this.reason}`
-  }
-}
-
-const highestPort = 65_535
-
-const port = Config.string("BERTH_PORT").pipe(
-  Config.withDefault("3100"),
-  Effect.map((text) => text.trim()),
-  Effect.filterOrFail(
-    (text) => /^\d{1,5}$/.test(text) && Number(text) <= highestPort,
-    (text) => {
-      const given = JSON.stringify(text.slice(0, 40))
-      return new NotStarted({ reason: `BERTH_PORT must be a port from 0 to ${highestPort}, not ${given}` })
-    }
-  ),
-  Effect.map(Number)
-)
+const usualPort = 3100
 
 const host = Config.nonEmptyString("BERTH_HOST").pipe(Config.withDefault("127.0.0.1"))
 
@@ -43,9 +24,10 @@ const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
 
 /** Serves at the address of the environment, with the settings file of the environment, until it is interrupted. */
 export const serve = Effect.gen(function*() {
-  const address = { host: yield* host, port: yield* port }
+  const address = { host: yield* host, port: Option.getOrElse(yield* askedPort, () => usualPort) }
   const services = Layer.provide(servicesLive(yield* settingsFile), NodeContext.layer)
-  yield* Effect.provide(requireToken(address.host), services)
+  // What its services would warn of, those that serve say.
+  yield* requireToken(address.host).pipe(Effect.provide(services), Logger.withMinimumLogLevel(LogLevel.None))
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
   const here = Layer.provide(LeaveAddress, NodeContext.layer)
   yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address))

@@ -1,8 +1,10 @@
 import { HttpServer, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Config, Console, Effect, Layer, Option } from "effect"
+import { Console, Effect, Layer, Option } from "effect"
 import type { Scope } from "effect"
 import { baseUrl } from "../http/announce.ts"
+import { askedPort } from "../http/askedPort.ts"
+import { LeaveAddress } from "../http/leaveAddress.ts"
 import { listen } from "../http/listen.ts"
 import { Http } from "../http/server.ts"
 import { AgentTools } from "../mcp/http.ts"
@@ -73,14 +75,16 @@ const makeAskedWorld = (
 export const serveSandbox = (args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.gen(function*() {
     yield* clearLeftBehind
-    const asked = yield* Config.option(Config.port("BERTH_PORT"))
+    const asked = yield* askedPort
     const world = yield* makeAskedWorld(args)
     const services = Layer.provide(servicesLive(world.settingsFile), NodeContext.layer)
     const serve = (port: number) =>
-      listen(Layer.merge(Layer.provide(Http, AgentTools), Greet(world)), Layer.merge(services, NodeContext.layer), {
-        host: loopback,
-        port
-      })
+      listen(
+        // Commands with the sandbox's settings find it by themselves.
+        Layer.mergeAll(Layer.provide(Http, AgentTools), Greet(world), LeaveAddress),
+        Layer.merge(services, NodeContext.layer),
+        { host: loopback, port }
+      )
     yield* Layer.launch(Option.match(asked, {
       onSome: serve,
       // Another Berth may be at the usual port.

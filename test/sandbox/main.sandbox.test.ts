@@ -2,9 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFile, spawn, spawnSync } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
-import { dirname } from "node:path"
+import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { compiled } from "../fixtures/compiled.ts"
 
@@ -77,7 +77,9 @@ describe("npm run sandbox", () => {
           { success: true, logs: expect.stringContaining("hello") }
         ])
         const directory = dirname(saidOf(greeting, "Settings"))
-        expect(existsSync(directory)).toBe(true)
+        expect(JSON.parse(readFileSync(join(directory, "berth.service"), "utf8"))).toMatchObject({
+          address: saidOf(greeting, "Berth")
+        })
         yield* end(child, "SIGINT")
         expect(existsSync(directory)).toBe(false)
       }))
@@ -107,6 +109,8 @@ describe("npm run sandbox", () => {
         expect(existsSync(directory)).toBe(false)
         const refused = yield* Effect.flip(start({ BERTH_PORT: String(taken.port) }))
         expect(refused.message).toContain(`Cannot listen on 127.0.0.1:${taken.port}`)
+        const misread = yield* Effect.flip(start({ BERTH_PORT: "abc" }))
+        expect(misread.message.match(/BERTH_PORT must be a port from 0 to 65535, not "abc"/g)).toHaveLength(1)
       })),
     testTimeout
   )

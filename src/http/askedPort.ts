@@ -1,0 +1,23 @@
+import { Config, Effect, Option, Schema } from "effect"
+
+/** The service was started with something that it does not understand. */
+export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { reason: Schema.String }) {
+  override get message() {
+    return `Berth was not started: ${this.reason}`
+  }
+}
+
+const highestPort = 65_535
+
+const judged = (given: string) =>
+  /^\d{1,5}$/.test(given) && Number(given) <= highestPort
+    ? Effect.succeed(Number(given))
+    : new NotStarted({
+      reason: `BERTH_PORT must be a port from 0 to ${highestPort}, not ${JSON.stringify(given.slice(0, 40))}`
+    })
+
+/** The port that `BERTH_PORT` asks for, if it is set; 0 is any free one. */
+export const askedPort = Effect.gen(function*() {
+  const given = yield* Config.option(Config.string("BERTH_PORT"))
+  return Option.isNone(given) ? Option.none<number>() : Option.some(yield* judged(given.value.trim()))
+})
