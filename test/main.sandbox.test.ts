@@ -31,7 +31,7 @@ describe("the service as a program", { concurrent: true, timeout: 60_000 }, () =
     Effect.gen(function*() {
       const berth = yield* spawnBerth({ BERTH_PORT: "abc" })
       expect(yield* berth.ended).toMatchObject({ code: 1 })
-      expect(berth.output().match(/BERTH_PORT must be a port from 0 to 65535, not "abc"/g)).toHaveLength(1)
+      expect(berth.output()).toContain("BERTH_PORT must be a port from 0 to 65535, not \"abc\"")
       expect(berth.output()).not.toMatch(/\n\s+at /)
       expect(berth.output().match(/BERTH_PORT must be/g), "it is said once").toHaveLength(1)
     }))
@@ -43,11 +43,8 @@ describe("the service as a program", { concurrent: true, timeout: 60_000 }, () =
       const berth = yield* startBerth(file)
       yield* eventually(Effect.sync(() => berth.output().includes(`${file}:3: platform.timeout must have a unit`)))
       expect(berth.output()).toContain(`${file}:2: platform.urll is not a setting. Did you mean "url"?`)
-      for (const once of [" listens on ", "Did you mean \"url\"?", "chmod 600"]) {
-        expect([once, berth.output().split("\n").filter((line) => line.includes(once))]).toEqual([once, [
-          expect.stringContaining(once)
-        ]])
-      }
+      const warned = berth.output().match(/Others on this machine can read/g) ?? []
+      expect(warned).toHaveLength(process.platform === "win32" ? 0 : 1)
       const health = yield* Effect.promise(() => fetch(`${berth.url}/api/health`))
       expect(health.status).toBe(200)
     }))

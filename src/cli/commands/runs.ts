@@ -1,6 +1,6 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { isEnded, type Run } from "../../schema/Run.ts"
+import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
 import { answered, common, connected, furtherCommand } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
@@ -23,11 +23,13 @@ const showRun = (run: Run) =>
     const { out, print } = yield* Screen
     const now = yield* Clock.currentTimeMillis
     const { door, name } = run.requestedBy
+    // The message of the run says it once more, and more of it.
+    const isTold = ({ detail, status }: RunStep) => status === "error" && (run.error?.error.includes(detail) ?? false)
     yield* print(prose(
       [
         `${run.id}  ${runWords(run)}: ${run.state}`,
         `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
-        ...run.steps.map((step) => `  ${stepLine(step, out)}`),
+        ...run.steps.map((step) => `  ${stepLine(isTold(step) ? { ...step, detail: "" } : step, out)}`),
         ...(run.error === null ? [] : [`Error: ${run.error.error.split("\n").map(safeText).join("\n")}`])
       ].join("\n"),
       out

@@ -15,6 +15,12 @@ const withProgress = (steps: ReadonlyArray<RunStep>, event: Extract<RunEvent, { 
   return steps.map((each) => (each.step === step && each.status === "running" ? { ...each, progress } : each))
 }
 
+/** Why steps failed, as far as neither the error of their run nor its result says so. */
+const untoldFailures = ({ error, result, steps }: Run): ReadonlyArray<string> => {
+  const told = error?.error ?? JSON.stringify([result])
+  return steps.flatMap(({ detail, status }) => status === "error" && !told.includes(detail) ? [detail] : [])
+}
+
 /** After how long it is said that a run has not begun. */
 const patience = "1 second"
 
@@ -40,8 +46,11 @@ export const makeRunView = Effect.gen(function*() {
       const before = yield* Ref.get(said)
       if (before.has(key) || before.has(step.step) || (canRedraw && step.status === "running")) return
       yield* Ref.set(said, new Set([...before, key]))
-      yield* say(stepLine(step, err))
+      // Why it failed is told with the end of the run, whose message says it whole.
+      yield* say(stepLine(step.status === "error" ? { ...step, detail: "" } : step, err))
     })
+  const tellUntold = (run: Run) =>
+    Effect.forEach(untoldFailures(run), (detail) => say(`  ${safeText(detail)}`), { discard: true })
   const draw = Effect.gen(function*() {
     const running = (yield* Ref.get(steps)).filter(({ status }) => status === "running")
     if (canRedraw) return yield* show(running.map((step) => stepLine(step, err)))
@@ -62,6 +71,7 @@ export const makeRunView = Effect.gen(function*() {
             yield* Ref.set(latest, event.data)
             if (event.data.state === "queued") yield* say(style("dim", `${runWords(event.data)}: waiting for its turn`))
             yield* Effect.forEach(event.data.steps, tell, { discard: true })
+            if (event.event === "end") yield* tellUntold(event.data)
             break
           case "progress":
             yield* Ref.update(steps, (all) => withProgress(all, event))
