@@ -4,33 +4,50 @@ import { placeOf } from "../schema/inWords.ts"
 import { ApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { KnownQuery } from "./api/KnownQuery.ts"
+import { refuseBody } from "./refuseBody.ts"
 
-interface Address {
+/** Where an endpoint is, and what its schema judges of a request. */
+interface Endpoint {
   readonly method: string
   readonly path: RegExp
+  readonly takesQuery: boolean
+  readonly takesBody: boolean
 }
 
-const withoutQuery: Array<Address> = []
+const endpoints: Array<Endpoint> = []
 HttpApi.reflect(BerthApi, {
   onGroup: () => undefined,
-  onEndpoint: ({ endpoint: { method, path, urlParamsSchema } }) => {
-    if (Option.isNone(urlParamsSchema)) {
-      withoutQuery.push({ method, path: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`) })
-    }
+  onEndpoint: ({ endpoint: { method, path, payloadSchema, urlParamsSchema } }) => {
+    endpoints.push({
+      method,
+      path: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`),
+      takesQuery: Option.isSome(urlParamsSchema),
+      takesBody: Option.isSome(payloadSchema)
+    })
   }
 })
 
-/** What an endpoint with parameters of its own does not know, its schema refuses. */
+const refuse = (message: string) => new ApiError({ status: 400, message })
+
+const repeatedIn = (names: ReadonlyArray<string>): string | undefined => {
+  const seen = new Set<string>()
+  return names.find((name) => seen.size === seen.add(name).size)
+}
+
+/** What an endpoint with parameters or a body of its own does not know, its schema refuses. */
 export const KnownQueryLive = Layer.succeed(
   KnownQuery,
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const [path = "", query = ""] = request.url.split(/\?([^]*)/)
-    const [name] = new URLSearchParams(query).keys()
-    if (name === undefined) return
-    if (withoutQuery.some((address) => address.method === request.method && address.path.test(path))) {
-      const message = `${placeOf([name])} is not a known query parameter. This endpoint takes none`
-      return yield* new ApiError({ status: 400, message })
+    const endpoint = endpoints.find((one) => one.method === request.method && one.path.test(path))
+    const names = [...new URLSearchParams(query).keys()]
+    const [name] = names
+    if (name !== undefined && endpoint?.takesQuery === false) {
+      return yield* refuse(`${placeOf([name])} is not a known query parameter. This endpoint takes none`)
     }
+    const repeated = repeatedIn(names)
+    if (repeated !== undefined) return yield* refuse(`${placeOf([repeated])} is given more than once in the query`)
+    if (endpoint?.takesBody === false && request.method !== "GET") yield* refuseBody(request)
   })
 )

@@ -13,6 +13,7 @@ import { answeredBy, overHandlers } from "../client/node/overHandlers.ts"
 import { ApiError, orApiError } from "../http/api/ApiError.ts"
 import { type Caller, CurrentCaller } from "../http/caller.ts"
 import { EndpointsLive } from "../http/server.ts"
+import { listed } from "../schema/expected.ts"
 import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { OfferFor } from "./Offer.ts"
@@ -22,6 +23,14 @@ const disabled = new ApiError({
   status: 404,
   message: "Tools for agents are turned off here: the setting mcp.enabled turns them on"
 })
+
+const methods = ["GET", "POST", "DELETE"]
+const notAllowed = (method: string) =>
+  new ApiError({
+    status: 405,
+    message: `${method} is not allowed on /mcp: use ${listed(methods, "or")}`,
+    headers: { allow: methods.join(", ") }
+  })
 
 /** Answers what agents ask, over the endpoints of this process, each in the name of who sent it. */
 const answering = (loadOffer: Effect.Effect<OfferFor>) =>
@@ -60,6 +69,7 @@ export const agentDoor = (loadOffer: Effect.Effect<OfferFor>) =>
         const asked = yield* HttpServerRequest.HttpServerRequest
         const caller = yield* CurrentCaller
         if (!(yield* orApiError(settings.get("mcp.enabled")))) return yield* disabled
+        if (!methods.includes(asked.method)) return yield* notAllowed(asked.method)
         const readOnly = caller.role === "viewer" || (yield* orApiError(settings.get("mcp.readOnly")))
         const body = asked.method === "POST" ? yield* asked.json : undefined
         const left = new AbortController()

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { field, number, projectPath, serverId, text, textOrNull } from "./described.ts"
+import { listed } from "./expected.ts"
 import { Step } from "./Step.ts"
 import { strictQuery } from "./strict.ts"
 
@@ -85,7 +86,7 @@ export interface Run extends Schema.Schema.Type<typeof Run> {}
 export const maxRuns = 500
 
 const choices = (words: ReadonlyArray<string>) => ({
-  message: () => ({ message: `must be ${words.join(", ")}`, override: true })
+  message: () => ({ message: `must be ${listed(words, "or")}`, override: true })
 })
 const limitWords = `must be a whole number from 1 to ${maxRuns}`
 

@@ -342,6 +342,43 @@ const mistakes: ReadonlyArray<Row> = [
     "name must not be empty; buildpack must be composestack or autopack; gitRepo must be a string; isStatic must be true or false"
   ],
   ["POST", "/api/platform/apps/x/envs", { key: "A", value: 1 }, 400, "value must be a string"],
+  [
+    "POST",
+    "/api/platform/apps/x/deploy",
+    { dryRun: true },
+    400,
+    "dryRun is not a known field. This endpoint takes none"
+  ],
+  [
+    "DELETE",
+    "/api/platform/apps/x",
+    { dryRun: true, confirm: refusedSecret },
+    400,
+    "dryRun and confirm are not known fields. This endpoint takes none"
+  ],
+  ["DELETE", "/api/servers/1", [refusedSecret], 400, "This endpoint takes no request body"],
+  [
+    "POST",
+    "/api/runs/x/cancel",
+    `{"password": ${refusedSecret}}`,
+    400,
+    "The request body is not valid JSON: line 1, column 14, in password: a value must be a string in double quotes, a number, true, false, null, [ or {"
+  ],
+  [
+    "POST",
+    "/api/runs/x/cancel",
+    {},
+    404,
+    "Run not found: no run has the id \"x\". See the list of runs for the ids"
+  ],
+  [
+    "GET",
+    "/api/runs?kind=deplo&state=done&limit=0",
+    undefined,
+    400,
+    "kind must be deploy, rollback, stack, build, pull or upsert; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
+  ],
+  ["GET", "/api/runs?kind=deploy&kind=build", undefined, 400, "kind is given more than once in the query"],
   ["PATCH", "/api/platform/apps/x", [refusedSecret], 400, "The request must be a JSON object"],
   ["POST", "/api/platform/routes", {}, 200, "routeName, domain and port are required"],
   [
@@ -411,6 +448,8 @@ describe("an endpoint", () => {
         { operation, query: { zzz: "1" }, body: takesBody(operation) ? {} : undefined },
         ...(takesBody(operation) && !isOpen(operation) ? [{ operation, query: {}, body: { zzz: 1 } }] : [])
       ])
+      const refusesAll = operations.filter((operation) => operation.method !== "GET" && !takesBody(operation))
+      cases.push(...refusesAll.map((operation) => ({ operation, query: {}, body: { zzz: 1 } })))
       const answers = yield* Effect.forEach(cases, ({ body, operation, query }) =>
         Effect.map(
           request(operation.method, addressOf(operation, { ...parts, query }), body),

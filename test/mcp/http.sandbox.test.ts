@@ -198,6 +198,9 @@ describe("tools for agents", () => {
         status: 404,
         text: expect.stringContaining("begin a new one")
       })
+      const put = yield* request("PUT", "/mcp", call, accept)
+      expect(put).toMatchObject({ status: 405, body: { error: "PUT is not allowed on /mcp: use GET, POST or DELETE" } })
+      expect(put.headers.get("allow")).toBe("GET, POST, DELETE")
       settings("mcp:\n  enabled: false\n")
       expect(yield* request("POST", "/mcp", call, accept)).toMatchObject({
         status: 404,

@@ -13,6 +13,12 @@ const always: ReadonlyArray<Reason> = [
   [403, "The host name or the origin of the request is not accepted."],
   [500, "The service failed in a way that was not foreseen: its log says more."]
 ]
+/** Of an endpoint that takes no body, where a request may have one. */
+const noBody: ReadonlyArray<Reason> = [
+  [400, "A body with fields is sent, and the endpoint takes none."],
+  [413, "The body is longer than 1 MB."],
+  [415, "The body is not sent as application/json."]
+]
 const settings: Reason = [500, "The settings cannot be used as they are."]
 const server: ReadonlyArray<Reason> = [
   settings,
@@ -71,7 +77,10 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   listServers: [settings],
   saveServer: [...body, busy, [500, "The settings cannot be read or written."]],
   testServer: [...body, settings, [404, "No stored server has this id."]],
-  removeServer: [[404, "No stored server has this id."], busy, [500, "The settings cannot be read or written."]],
+  removeServer: [...noBody, [404, "No stored server has this id."], busy, [
+    500,
+    "The settings cannot be read or written."
+  ]],
   scanServer: [...server, [500, "What is deployed cannot be listed."]],
   listContainers: [...server, [500, "The containers cannot be listed."]],
   serverLogs: [...server, [500, "Neither a container nor a stack is named, or its logs cannot be read."]],
@@ -104,10 +113,10 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   createApplication: [...body, ...platform],
   findApplication: platform,
   updateApplication: [...body, ...platform],
-  deleteApplication: platform,
+  deleteApplication: [...noBody, ...platform],
   listEnvs: platform,
   createEnv: [...body, ...platform],
-  deployApplication: platform,
+  deployApplication: [...noBody, ...platform],
   listPlatformServers: platform,
   drift: [...body, ...platform, ...project],
   platformPlan: [...body, ...platform, ...project, gitHost, busy, ...proxy, [500, "Too little can be read to plan."]],
@@ -143,8 +152,8 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
     [429, "Too many wrong tokens were tried just now."]
   ],
   showSession: [],
-  closeSession: [],
-  cancelRun: [...oneRun, [409, "The run has ended already."]]
+  closeSession: noBody,
+  cancelRun: [...noBody, ...oneRun, [409, "The run has ended already."]]
 }
 
 /** Why an operation answers with a failure, by status, ascending. */
