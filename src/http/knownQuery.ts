@@ -5,6 +5,7 @@ import { ApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { KnownQuery } from "./api/KnownQuery.ts"
 import { refuseBody } from "./refuseBody.ts"
+import { routedPath } from "./routedPath.ts"
 
 /** Where an endpoint is, and what its schema judges of a request. */
 interface Endpoint {
@@ -20,7 +21,7 @@ HttpApi.reflect(BerthApi, {
   onEndpoint: ({ endpoint: { method, path, payloadSchema, urlParamsSchema } }) => {
     endpoints.push({
       method,
-      path: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`),
+      path: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`, "i"),
       takesQuery: Option.isSome(urlParamsSchema),
       takesBody: Option.isSome(payloadSchema)
     })
@@ -39,7 +40,8 @@ export const KnownQueryLive = Layer.succeed(
   KnownQuery,
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const [path = "", query = ""] = request.url.split(/\?([^]*)/)
+    const [, query = ""] = request.url.split(/\?([^]*)/)
+    const path = routedPath(request.url)
     const endpoint = endpoints.find((one) => one.method === request.method && one.path.test(path))
     const names = [...new URLSearchParams(query).keys()]
     const [name] = names

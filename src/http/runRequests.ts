@@ -9,14 +9,13 @@ import { ApiError, orApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { runEndpoints } from "./api/startsRun.ts"
 import { CurrentCaller } from "./caller.ts"
+import { routedPath } from "./routedPath.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 const longestKey = 200
 
 /** Which door the caller says it is; the page of a stranger cannot say so, since the guard turns it away. */
 const doorOf = Schema.decodeUnknownOption(Schema.Literal("cli", "mcp", "web", "script"))
-
-const pathOf = (url: string) => url.split("?")[0] ?? url
 
 /** Whether the caller would rather have the run at once than its result later (RFC 7240). */
 const prefersAsync = (prefer: string | undefined): boolean =>
@@ -32,7 +31,7 @@ const idempotencyOf = (request: HttpServerRequest.HttpServerRequest) =>
     const body = yield* Effect.orElseSucceed(request.text, () => "")
     // Only digests of what a caller chose are kept.
     const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
-    const asked = `${request.method} ${pathOf(request.url)}\n${body}`
+    const asked = `${request.method} ${routedPath(request.url)}\n${body}`
     return Option.some({ key: digestOf(key), digest: digestOf(asked) })
   })
 
@@ -64,7 +63,9 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         const request = yield* HttpServerRequest.HttpServerRequest
         const { name, role } = yield* CurrentCaller
         // Who may not start a run is refused where the endpoint is known, and gets no earlier answer either.
-        if (!startingEndpoints.has(`${request.method} ${pathOf(request.url)}`) || role === "viewer") return yield* app
+        if (!startingEndpoints.has(`${request.method} ${routedPath(request.url)}`) || role === "viewer") {
+          return yield* app
+        }
         const isAsync = prefersAsync(request.headers["prefer"])
         const idempotency = yield* idempotencyOf(request)
         const answered = yield* Ref.make(Option.none<string>())

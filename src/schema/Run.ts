@@ -107,7 +107,11 @@ export const RunsQuery = Schema.Struct({
       jsonSchema: { type: "integer", minimum: 1, maximum: maxRuns, default: 50 }
     })
   ).annotations({ description: "How many runs to list at most." }),
-  before: Schema.optional(Schema.String.annotations({ description: "The id that the page before named as `next`." }))
+  before: Schema.optional(
+    Schema.String.pipe(Schema.pattern(/^[0-9a-z]{26}$/)).annotations({
+      message: () => ({ message: "must be the id of a run, such as a page names as next", override: true })
+    })
+  ).annotations({ description: "The id that the page before named as `next`." })
 }).annotations(strictQuery)
 export interface RunsQuery extends Schema.Schema.Type<typeof RunsQuery> {}
 

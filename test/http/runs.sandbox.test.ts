@@ -96,6 +96,12 @@ describe.skipIf(process.platform === "win32")("the runs of a service", () => {
       expect((yield* service.request("GET", "/api/runs?limit=0")).body).toEqual({
         error: expect.stringContaining("must be a whole number from 1 to 500")
       })
+      expect((yield* service.request("GET", `/api/runs?before=${id}`)).body).toEqual({ runs: [], next: null })
+      for (const before of ["", "garbage", `${id}0`, "%00"]) {
+        expect((yield* service.request("GET", `/api/runs?before=${before}`)).body).toEqual({
+          error: "before must be the id of a run, such as a page names as next"
+        })
+      }
     }))
 
   it.scopedLive("are not started by what is refused", () =>
@@ -147,6 +153,23 @@ describe.skipIf(process.platform === "win32")("the runs of a service", () => {
       expect((yield* service.build({ "idempotency-key": "x".repeat(201) })).status).toBe(400)
       expect((yield* service.build({ "idempotency-key": "twice" })).status).toBe(200)
       expect(service.times).toBe(2)
+    }))
+
+  it.scopedLive("are started alike at every address that leads to the endpoint", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("true")
+      const headers = { "prefer": "respond-async", "idempotency-key": "once" }
+      const paths = ["build", "build/", "BUILD", "buil%64", "/build", "build;x"].map((path) => `/api/container/${path}`)
+      const answers = yield* Effect.forEach(
+        paths,
+        (path) => service.request("POST", path, { projectPath: join(service.root, "app") }, headers)
+      )
+      expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 202))
+      expect(new Set(answers.map(({ headers }) => headers.get("berth-run"))).size).toBe(1)
+      for (const path of ["/API/Container/build", "/api//container/build"]) {
+        const answer = yield* service.request("POST", `${path}?dryRun=true`, { projectPath: join(service.root, "app") })
+        expect([path, answer.status]).toEqual([path, 400])
+      }
     }))
 
   it.scopedLive("are cancelled, those that wait too, and only once", () =>
