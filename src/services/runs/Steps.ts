@@ -105,7 +105,8 @@ export const makeSteps = (keeper: StepsKeeper = forgetful): Effect.Effect<Steps[
       progress: (step, done, total) =>
         Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          if (done < total && now - (told.get(step) ?? -progressMillis) < progressMillis) return
+          // Either way: the clock may have been set back since.
+          if (done < total && Math.abs(now - (told.get(step) ?? -progressMillis)) < progressMillis) return
           told.set(step, now)
           const progress = { done, total, unit: "bytes" } as const
           yield* Ref.update(steps, (all) => withProgress(all, step, progress))

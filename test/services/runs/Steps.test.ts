@@ -1,6 +1,6 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Chunk, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
-import { skip, step, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
+import { Chunk, Deferred, Effect, Fiber, Layer, Redacted, Stream, TestClock } from "effect"
+import { makeSteps, skip, step, Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 
 const fresh = Layer.merge(Layer.fresh(StepsLive), settingsTest({ "platform.token": Redacted.make("platform-token") }))
@@ -35,6 +35,31 @@ describe("steps", () => {
         expect(yield* Effect.flip(step("sync", failing, () => ""))).toMatchObject({ _tag: "Refused" })
         expect(yield* all).toEqual([{ step: "sync", status: "error", detail: "refused" }])
       }).pipe(Effect.provide(fresh)))
+
+    test.effect("tell of five pieces a second at most how far they have come, also when the clock is set back", () =>
+      Effect.gen(function*() {
+        const told: Array<number> = []
+        const steps = yield* makeSteps({
+          run: "-",
+          initial: [],
+          changed: () => Effect.void,
+          progressed: (_, { done }) => Effect.sync(() => void told.push(done)),
+          output: () => Effect.void,
+          isKept: () => Effect.succeed(false),
+          isCancelled: Effect.succeed(false),
+          perform: (_, __, effect) => effect(false)
+        })
+        yield* TestClock.setTime(3_600_000)
+        for (let piece = 0; piece < 100; piece++) {
+          yield* steps.progress("upload", piece, 1_000)
+          yield* TestClock.adjust("10 millis")
+        }
+        expect(told).toEqual([0, 20, 40, 60, 80])
+        yield* TestClock.setTime(0)
+        yield* steps.progress("upload", 100, 1_000)
+        yield* steps.progress("upload", 1_000, 1_000)
+        expect(told.slice(5)).toEqual([100, 1_000])
+      }))
 
     test.effect("show no secret in use, whatever form it came back in", () =>
       Effect.gen(function*() {
