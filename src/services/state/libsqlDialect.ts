@@ -40,5 +40,5 @@ export const libsqlDialect = (file: string, sql: SqlClient.SqlClient): Dialect =
           held
         )
     )),
-  order: { runs: sql`id`, steps: sql`rowid` }
+  order: { runs: sql`rowid`, steps: sql`rowid` }
 })

@@ -67,6 +67,16 @@ describe("runs in a file", () => {
       expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(2)
     }))
 
+  it.scopedLive("are left in the order of their recording, also when the clock was set back between them", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "berth.db")
+      yield* using(file, (store) =>
+        Effect.gen(function*() {
+          for (const number of [2, 3, 1]) yield* store.insert(stored(run(number, { state: "queued" })))
+          expect((yield* store.left([])).map((left) => left.run.id)).toEqual([2, 3, 1].map((number) => run(number).id))
+        }))
+    }))
+
   it.scopedLive("are waited for while another process has them, and not for ever", () =>
     Effect.gen(function*() {
       const file = join(yield* temporaryDirectory, "berth.db")
