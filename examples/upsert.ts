@@ -5,6 +5,7 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { resolve } from "node:path"
+import { takeUpRuns } from "../src/pipelines/runs/takeUpRuns.ts"
 import { upsert } from "../src/pipelines/upsert/upsert.ts"
 import { watchingSteps } from "../src/services/runs/watchRun.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
@@ -12,7 +13,8 @@ import { settingsFile } from "../src/services/settings/settingsFile.ts"
 
 const [projectPath = ".", appName] = process.argv.slice(2)
 
-const program = upsert({ projectPath: resolve(projectPath), appName }).pipe(
+// What an earlier process left unfinished goes first.
+const program = Effect.zipRight(takeUpRuns, upsert({ projectPath: resolve(projectPath), appName })).pipe(
   watchingSteps(({ detail, status, step }) =>
     Console.log(`${step.padEnd(10)} ${status.padEnd(8)} ${detail}`.trimEnd())
   ),

@@ -1,14 +1,32 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Context, Duration, Effect, Exit, Fiber, Layer, Redacted, Ref, Schedule, Scope, Stream } from "effect"
+import {
+  Chunk,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Redacted,
+  Ref,
+  Schedule,
+  Scope,
+  Stream
+} from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Berth, BerthError, type RunEvent } from "../../src/client/index.ts"
 import { inProcess } from "../../src/client/node/inProcess.ts"
 import { overHttp } from "../../src/client/node/overHttp.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
+import { RunStore } from "../../src/services/runs/RunStore.ts"
+import { runStoreIn } from "../../src/services/state/embeddedRunStore.ts"
 import { freePort } from "../fixtures/freePort.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
+import { stored, storedRun } from "../fixtures/storedRuns.ts"
+import { settingsTest } from "../layers/SettingsTest.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
@@ -197,5 +215,18 @@ describe.skipIf(process.platform === "win32")("a service in this process, whose 
       }))
       expect((yield* Fiber.join(waiting)).value).toMatchObject({ success: true })
       expect(yield* log).toBe("begun\nbegun\n")
+    }), 60_000)
+  it.scopedLive("takes up what a killed process left before it starts another run", () =>
+    Effect.gen(function*() {
+      const { projectPath, settingsFile } = yield* buildStage("true")
+      const store = Layer.provide(runStoreIn(join(dirname(settingsFile), "berth.db"), "20 seconds"), settingsTest())
+      const left = storedRun(1, { kind: "build", state: "running" })
+      yield* Effect.provide(Effect.flatMap(RunStore, (runs) => runs.insert(stored(left))), store)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const berth = yield* connected(inProcess(settingsFile))
+        yield* berth.use((api) => api.build({ payload: { projectPath } }))
+      }))
+      const kept = yield* Effect.provide(Effect.flatMap(RunStore, (runs) => runs.find(left.id)), store)
+      expect(kept).toMatchObject(Option.some({ state: "interrupted" }))
     }), 60_000)
 })

@@ -10,15 +10,15 @@ import { servicesLive } from "../../services/ServicesLive.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
 
-/** Whether a request has to do with runs: what an earlier process left is taken up before it. */
-const isAboutRuns = ({ headers, url }: HttpClientRequest.HttpClientRequest) =>
-  "idempotency-key" in headers || url.startsWith(`${origin}/api/runs`)
-
 const startingEndpoints = runEndpoints(BerthApi)
 
-/** Whether a request starts a run, which may have to wait for one that a process of the team has left. */
+/** Whether a request starts a run, which may have to wait for one that another process has left. */
 const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
   startingEndpoints.has(`${method} ${url.slice(origin.length)}`)
+
+/** Whether a request has to do with runs: what an earlier process left is taken up before it. */
+const isAboutRuns = (request: HttpClientRequest.HttpClientRequest) =>
+  startsRun(request) || request.url.startsWith(`${origin}/api/runs`)
 
 // Another process has the store until its run has ended, which is to take no longer than this.
 const holderTimeout = "2 hours"

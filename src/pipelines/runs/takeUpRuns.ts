@@ -71,12 +71,12 @@ const lookPause = Duration.seconds(1)
 const settingsPause = Duration.seconds(2)
 
 /**
- * Takes up what is left unfinished: once, or for as long as it is executed where several processes share their runs,
- * since any of them may end.
+ * Takes up what is left unfinished, as soon as the store can be used: once, or for as long as it is executed where
+ * several processes share their runs, since any of them may end.
  */
 export const keepTakingUpRuns = Effect.gen(function*() {
   const { isShared } = yield* Runs
-  yield* takeUpRuns
+  yield* Effect.repeat(takeUpRuns, { until: (isDone) => isDone, schedule: Schedule.spaced(settingsPause) })
   const shared = yield* Effect.orDie(Effect.retry(isShared, Schedule.spaced(settingsPause)))
   // What goes wrong with one run must not leave all others to nobody.
   const again = Effect.catchAllDefect(takeUpRuns, (defect) => Effect.logError("Runs could not be taken up", defect))

@@ -85,9 +85,9 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   readonly isShared: Effect.Effect<boolean, RunStoreUnavailable>
   /**
    * Asks for each run that another process, or an earlier one, left unfinished how to go on with it. One for which `how`
-   * answers false is recorded as interrupted.
+   * answers false is recorded as interrupted. Answers whether that could be done: the store may be out of reach.
    */
-  readonly takeUp: <R>(how: TakeUp<R>) => Effect.Effect<void, never, R>
+  readonly takeUp: <R>(how: TakeUp<R>) => Effect.Effect<boolean, never, R>
   /** Why runs cannot be recorded now; nothing when they can. */
   readonly trouble: Effect.Effect<Option.Option<RunStoreUnavailable>>
   /** What runs are recorded in and how many bytes it takes; fails when they cannot be recorded now. */

@@ -19,6 +19,7 @@ import { closeRun } from "./closeRun.ts"
 import { stepUnderWay } from "./describeEnd.ts"
 import { drainRuns } from "./drainRuns.ts"
 import { endedEvents } from "./endedEvents.ts"
+import { leftFirst } from "./leftFirst.ts"
 import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
 import { newRun } from "./newRun.ts"
 import { makeRunIds } from "./runId.ts"
@@ -69,6 +70,7 @@ const make = (drain: Duration.DurationInput) =>
     // Runs that are being recorded, and those whose recording failed: whoever asked was told that none was started.
     const starting = new Set<string>()
     const refused = new Set<string>()
+    const takenUp = yield* Deferred.make<void>()
     const fibers = yield* FiberSet.make<unknown, unknown>()
 
     // Registered after the set, so it runs before the set interrupts what is left.
@@ -78,6 +80,10 @@ const make = (drain: Duration.DurationInput) =>
         Effect.zipRight(others.end)
       )
     )
+
+    // One whose end waits to be saved has ended, and one that is being recorded is on its way.
+    const isHere = (id: string) =>
+      live.has(id) || starting.has(id) || writer.isWaiting(id)
 
     const launch = <A, I, E extends { readonly message: string }, R>(
       spec: RunSpec<A, I>,
@@ -94,9 +100,7 @@ const make = (drain: Duration.DurationInput) =>
           (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
             Context.merge(context, workflow)
         )
-        const ended = Effect.sync(() =>
-          live.delete(run.id)
-        )
+        const ended = Effect.sync(() => live.delete(run.id))
         // One that ran when it was taken over has had its turn.
         const turn = start.run.state === "running" ? Effect.void : others.turn(run.id)
         const carriedOut = carryOut(spec, own, { run, result, turn, ended })
@@ -112,6 +116,7 @@ const make = (drain: Duration.DurationInput) =>
         Effect.gen(function*() {
           yield* restore(store.ready)
           yield* others.begin
+          yield* restore(leftFirst(store, { queue: spec.key.name, isHere, takenUp }))
           if (yield* Ref.get(isStopping)) {
             return yield* new ServiceStopping()
           }
@@ -144,8 +149,7 @@ const make = (drain: Duration.DurationInput) =>
     const takeUpOne = <R>(stored: StoredRun, how: TakeUp<R>) =>
       Effect.gen(function*() {
         const { run } = stored
-        // One whose end waits to be saved has ended, and one that is being recorded is on its way.
-        if (live.has(run.id) || starting.has(run.id) || writer.isWaiting(run.id)) return
+        if (isHere(run.id)) return
         const taken = yield* store.take({ id: run.id, attempt: stored.attempt })
         if (Option.isNone(taken)) return
         const attempt = taken.value
@@ -218,12 +222,14 @@ const make = (drain: Duration.DurationInput) =>
             discard: true
           })
         }).pipe(
-          Effect.tap(() => Ref.set(said, "")),
+          Effect.zipRight(Ref.set(said, "")),
+          Effect.zipRight(Deferred.succeed(takenUp, undefined)),
+          Effect.as(true),
           Effect.catchTag("RunStoreUnavailable", ({ message }) =>
             Effect.unlessEffect(
               Effect.logWarning(message),
               Effect.map(Ref.getAndSet(said, message), (before) => before === message)
-            ))
+            ).pipe(Effect.as(false)))
         ),
       trouble: writer.trouble,
       checkStore: Effect.gen(function*() {

@@ -348,6 +348,36 @@ describe("Runs", () => {
       expect(yield* Ref.get(performed)).toEqual(["a", "b", "c"])
     }).pipe(Effect.provide(settingsTest())))
 
+  it.scoped("lets what a killed process left of a key go before the next run of it, and no other run wait", () =>
+    Effect.gen(function*() {
+      const store = yield* sharedStore
+      const killed = yield* processOver(store)
+      yield* Effect.fork(killed.runs.run(spec("upsert", "key", "resume"), Effect.never))
+      yield* settle
+      const order = yield* Ref.make<ReadonlyArray<string>>([])
+      const note = (name: string) => Ref.update(order, (all) => [...all, name])
+      const { runs } = yield* processOver(store)
+      const next = yield* Effect.fork(runs.run(spec("upsert"), note("next")))
+      yield* runs.run(spec("upsert", "other"), note("other"))
+      yield* settle
+      expect(yield* Ref.get(order)).toEqual(["other"])
+      expect(yield* runs.takeUp((_, goOn) => goOn(spec("upsert", "key", "resume"), note("left")))).toBe(true)
+      yield* Fiber.join(next)
+      expect(yield* Ref.get(order)).toEqual(["other", "left", "next"])
+    }).pipe(Effect.provide(settingsTest())))
+
+  it.scoped("does not wait for ever for what nobody takes up", () =>
+    Effect.gen(function*() {
+      const store = yield* sharedStore
+      const killed = yield* processOver(store)
+      yield* Effect.fork(killed.runs.run(spec("upsert", "key", "resume"), Effect.never))
+      yield* settle
+      const { runs } = yield* processOver(store)
+      const next = yield* Effect.fork(runs.run(spec("upsert"), Effect.succeed("begun")))
+      yield* TestClock.adjust("5 seconds")
+      expect(yield* Fiber.join(next)).toBe("begun")
+    }).pipe(Effect.provide(settingsTest())))
+
   it.scoped("does not go on with what another version of its workflow left", () =>
     Effect.gen(function*() {
       const store = yield* sharedStore
