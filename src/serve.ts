@@ -8,7 +8,7 @@ import { requireToken } from "./http/loopback.ts"
 import { Http } from "./http/server.ts"
 import { AgentTools } from "./mcp/http.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
-import { servicesLive } from "./services/ServicesLive.ts"
+import { servicesLive, settingsLive } from "./services/ServicesLive.ts"
 import { Settings } from "./services/settings/Settings.ts"
 import { settingsFile } from "./services/settings/settingsFile.ts"
 
@@ -25,9 +25,11 @@ const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
 /** Serves at the address of the environment, with the settings file of the environment, until it is interrupted. */
 export const serve = Effect.gen(function*() {
   const address = { host: yield* host, port: Option.getOrElse(yield* askedPort, () => usualPort) }
-  const services = Layer.provide(servicesLive(yield* settingsFile), NodeContext.layer)
-  // What its services would warn of, those that serve say.
-  yield* requireToken(address.host).pipe(Effect.provide(services), Logger.withMinimumLogLevel(LogLevel.None))
+  const file = yield* settingsFile
+  const services = Layer.provide(servicesLive(file), NodeContext.layer)
+  const settings = Layer.provide(settingsLive(file), NodeContext.layer)
+  // What its settings would warn of, those that serve say.
+  yield* requireToken(address.host).pipe(Effect.provide(settings), Logger.withMinimumLogLevel(LogLevel.None))
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
   const here = Layer.provide(LeaveAddress, NodeContext.layer)
   yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address))

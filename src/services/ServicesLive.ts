@@ -57,6 +57,12 @@ const LocalLive = Layer.mergeAll(
   SessionsLive
 )
 
+/** The settings alone, for what looks at them before the services are made. */
+export const settingsLive = (settingsFile: string) =>
+  SettingsLive(settingsFile).pipe(
+    Layer.provide(Layer.merge(LocksLive, LocalFilesLive))
+  ) satisfies Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path>
+
 /**
  * Every service that the pipelines use, for one settings file. It needs the file system and paths of the platform that
  * it runs on: `NodeContext.layer`.
