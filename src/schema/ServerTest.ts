@@ -3,7 +3,8 @@ import { field, flag, text, textOrNull } from "./described.ts"
 import { ServerInput } from "./Server.ts"
 import { strictBody } from "./strict.ts"
 
-const Fingerprint = Schema.String.pipe(
+/** The fingerprint of a host key. */
+export const Fingerprint = Schema.String.pipe(
   Schema.pattern(/^SHA256:[A-Za-z0-9+/]{43}$/, {
     message: () => "must be a fingerprint as ssh-keygen -l prints it: SHA256: and 43 letters, digits, + and /"
   })
@@ -39,8 +40,8 @@ export const ShownHostKey = Schema.Struct({
   ),
   standing: Schema.Literal("known", "new", "changed").annotations({
     description:
-      "known: it is the remembered one; new: none is remembered for this host and port; changed: another one is " +
-      "remembered, and no credential was sent."
+      "known: it is the one that is remembered, or was confirmed; new: neither is so for this host and port; changed: " +
+      "another one is, and no credential was sent."
   }),
   remembered: textOrNull("The remembered fingerprint, where it shows another one; else null.")
 }).annotations({ identifier: "ShownHostKey" })

@@ -43,4 +43,31 @@ describe("the connection test over HTTP", () => {
       })
       expect(yield* request("POST", "/api/servers/test", { ...stored, id: "none" })).toMatchObject({ status: 404 })
     }), 30_000)
+
+  it.scopedLive(
+    "stores a server with the key that was confirmed, and lets no other one in",
+    () =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld
+        const { request } = yield* startService(world.settingsFile)
+        const { fingerprint, password, port, username } = world.server
+        const stored = { name: "Attic", port, username, useSudo: true, password: Redacted.value(password) }
+        const connected = (host: string, hostKey: string) =>
+          Effect.gen(function*() {
+            const { body } = yield* request("POST", "/api/servers", { ...stored, host, hostKey })
+            expect(body).toMatchObject({ success: true, server: { host } })
+            const { server: { id } } = body as { readonly server: { readonly id: string } }
+            return yield* request("GET", `/api/servers/${id}/containers`)
+          })
+        const other = `SHA256:${"A".repeat(43)}`
+        expect(yield* connected("localhost", other)).toMatchObject({
+          status: 500,
+          body: { error: expect.stringContaining(`remembered ${other}, now ${fingerprint}. Nothing was sent`) }
+        })
+        expect(yield* connected("127.0.0.1", fingerprint)).toMatchObject({ status: 200 })
+        const kept = yield* Effect.promise(() => readFile(world.settingsFile, "utf8"))
+        expect(kept).not.toContain("SHA256")
+      }),
+    30_000
+  )
 })

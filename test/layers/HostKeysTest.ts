@@ -1,5 +1,5 @@
 import { Effect, Layer, Ref } from "effect"
-import { HostKeys, judge, remembered, standingIn } from "../../src/services/ssh/HostKeys.ts"
+import { HostKeys, judge, remembered, standingIn, withConfirmed } from "../../src/services/ssh/HostKeys.ts"
 
 /** Host keys in memory, on top of the known_hosts text given. */
 export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
@@ -11,6 +11,7 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
         knownTypes: (host, port) =>
           Effect.map(Ref.get(text), (text) => remembered(text, host, port).map((key) => key.type)),
         standing: (host, port, key) => Effect.map(Ref.get(text), (text) => standingIn(text, host, port, key)),
+        confirm: (host, port, print) => Ref.update(text, (text) => withConfirmed(text, host, port, print)),
         check: (host, port, key) =>
           Ref.modify(text, (text) => {
             const judged = judge(text, host, port, key)

@@ -63,6 +63,19 @@ describe.skipIf(missing !== undefined)(`servers and the log-in ${missing ?? ""}`
     expect(await page.getByRole("link", { name: "Fresh" }).count()).toBe(0)
   })
 
+  it("are stored with the key that was confirmed, which Berth insists on", async () => {
+    const { page } = open
+    const dialog = await fillIn("Pinned", Redacted.value(stage.world.server.password))
+    await dialog.getByLabel("Host").fill("localhost")
+    await dialog.getByRole("button", { name: "Test the connection" }).click()
+    await dialog.getByRole("button", { name: "It is the same: log in" }).click()
+    await dialog.getByText(/^Docker \d/).waitFor()
+    const sent = page.waitForRequest((request) => request.url().endsWith("/api/servers") && request.method() === "POST")
+    await dialog.getByRole("button", { name: "Store it and connect" }).click()
+    expect((await sent).postDataJSON()).toMatchObject({ hostKey: stage.world.server.fingerprint })
+    await page.getByRole("heading", { name: "Pinned" }).waitFor()
+  })
+
   it("are added, and say at once whether they can be used", async () => {
     await add("Second", Redacted.value(stage.world.server.password))
     await open.page.getByText("answers", { exact: true }).waitFor()

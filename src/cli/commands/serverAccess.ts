@@ -61,7 +61,7 @@ export const addServerCommand = command(
   {
     name: "add",
     summary: "Store a server to deploy to.",
-    details: `${passwords} berth server test tries first whether it works.`,
+    details: `${passwords} berth server test tries first whether it works, and shows the fingerprint of the host key.`,
     examples: [
       "berth server add Main deployer@main.example.com --key ~/.ssh/id_ed25519",
       "berth server add Attic ann@attic.example.com --agent --sudo"
@@ -70,6 +70,9 @@ export const addServerCommand = command(
   {
     name: argument("name", "What people call it."),
     address: argument("address", "Who to log in as, and where: user@host or user@host:port."),
+    hostKey: text("host-key", "The fingerprint of its host key, once compared: Berth insists on it.", {
+      value: "SHA256:…"
+    }),
     id: text("id", "Replace the stored server with this id.", { value: "id", names: "server" }),
     ...access,
     ...common
@@ -80,7 +83,12 @@ export const addServerCommand = command(
       Effect.gen(function*() {
         const { say } = yield* Screen
         const server = yield* serverAt(input.address, input)
-        const payload = { ...server, name: input.name, id: Option.getOrUndefined(input.id) }
+        const payload = {
+          ...server,
+          name: input.name,
+          id: Option.getOrUndefined(input.id),
+          hostKey: Option.getOrUndefined(input.hostKey)
+        }
         return yield* answered(
           input,
           (api) => api.saveServer({ payload }),

@@ -4,8 +4,9 @@ import { Container, DeployedProject } from "../../schema/Container.ts"
 import { done, field, serverId, text } from "../../schema/described.ts"
 import { Release } from "../../schema/Release.ts"
 import { RemotePathText } from "../../schema/RemotePath.ts"
-import { Server, ServerInput } from "../../schema/Server.ts"
+import { Server } from "../../schema/Server.ts"
 import { ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
+import { ServerToStore } from "../../schema/ServerToStore.ts"
 import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { forOperators, forViewers } from "./access.ts"
@@ -52,12 +53,14 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("saveServer", "/api/servers").annotateContext(forOperators)
-      .setPayload(ServerInput)
+      .setPayload(ServerToStore)
       .addSuccess(Schema.Struct({ ...Success.fields, server: field(Server, "The server as it is stored now.") }))
       .annotateContext(
         OpenApi.annotations({
           summary: "Add or replace a server",
-          description: "Replaces the stored server with the same id, or adds this one under a new id."
+          description:
+            "Replaces the stored server with the same id, or adds this one under a new id. With hostKey, the server has " +
+            "to show that key when it is connected to for the first time."
         })
       )
   )

@@ -75,7 +75,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   pull: [...body, ...server, ...run],
   editorDiff: [...body, ...server, [500, "The editor cannot be started."]],
   listServers: [settings],
-  saveServer: [...body, busy, [500, "The settings cannot be read or written."]],
+  saveServer: [...body, busy, [500, "The settings or the host keys cannot be read or written."]],
   testServer: [...body, settings, [404, "No stored server has this id."]],
   removeServer: [...noBody, [404, "No stored server has this id."], busy, [
     500,

@@ -4,7 +4,7 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import { connect } from "./connection.ts"
 import type { ConnectError } from "./connection.ts"
 import { Connections } from "./Connections.ts"
-import { fingerprint, HostKeys } from "./HostKeys.ts"
+import { fingerprint, HostKeys, type HostKeysUnavailable } from "./HostKeys.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
@@ -40,6 +40,8 @@ export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact
     server: ServerAccess,
     confirmed: Option.Option<string>
   ) => Effect.Effect<Contact, never, Scope.Scope>
+  /** Insists on a fingerprint that somebody has compared, when a server is connected to for the first time. */
+  readonly confirm: (host: string, port: number, fingerprint: string) => Effect.Effect<void, HostKeysUnavailable>
 }>() {}
 
 /** The host keys as they are for a first contact: they see what is shown, and keep nothing. */
@@ -74,6 +76,7 @@ export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Laye
   FirstContact,
   Effect.map(HostKeys, (keys) =>
     FirstContact.of({
+      confirm: keys.confirm,
       meet: Effect.fn("FirstContact.meet")((server, confirmed) =>
         Effect.gen(function*() {
           const seen = yield* Ref.make(Option.none<ShownKey>())

@@ -44,7 +44,12 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
     port: number,
     key: HostKey
   ) => Effect.Effect<KeyMismatch | "known" | "new", HostKeysUnavailable>
-  /** Remembers the first key of a server; answers a mismatch when it shows another than the remembered ones. */
+  /**
+   * Insists on this fingerprint at the first connection to a server, since somebody has compared it. Nothing changes
+   * where a key is remembered already.
+   */
+  readonly confirm: (host: string, port: number, fingerprint: string) => Effect.Effect<void, HostKeysUnavailable>
+  /** Remembers the first key of a server, which has to be the confirmed one if there is one; answers a mismatch when it shows another than the remembered ones. */
   readonly check: (
     host: string,
     port: number,
@@ -92,6 +97,27 @@ export const remembered = (text: string, host: string, port: number): ReadonlyAr
     return line?.names.includes(nameOf(host, port)) === true ? [{ type: line.type, key: line.key }] : []
   })
 
+/** A comment for OpenSSH: the fingerprint that a server has to show when it is met for the first time. */
+const confirmation = (host: string, port: number) => `# confirmed ${nameOf(host, port)} `
+
+const rowsOf = (text: string) => text.split(/(?<=\n)/)
+
+const confirmedFor = (text: string, host: string, port: number): string | undefined => {
+  const start = confirmation(host, port)
+  return rowsOf(text).find((row) => row.startsWith(start))?.slice(start.length).trim()
+}
+
+const withoutConfirmation = (text: string, host: string, port: number) =>
+  rowsOf(text).filter((row) => !row.startsWith(confirmation(host, port))).join("")
+
+const ended = (text: string) => text === "" || text.endsWith("\n") ? text : `${text}\n`
+
+/** A known_hosts text in which this fingerprint is confirmed for a server of which no key is remembered. */
+export const withConfirmed = (text: string, host: string, port: number, fingerprint: string): string =>
+  remembered(text, host, port).length > 0
+    ? text
+    : `${ended(withoutConfirmation(text, host, port))}${confirmation(host, port)}${fingerprint}\n`
+
 /**
  * What a known_hosts text says about a key that a server shows, and the text with the key when the server is new. One
  * key is remembered for a server: it is asked for that type first, so that its other keys do not look like a change. A
@@ -108,14 +134,20 @@ export const judge = (text: string, host: string, port: number, key: HostKey) =>
     }
     return { answer, text }
   }
-  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`
+  const confirmed = confirmedFor(text, host, port)
+  if (confirmed !== undefined && confirmed !== fingerprint(key.blob)) {
+    const answer: KeyMismatch = { remembered: confirmed, presented: fingerprint(key.blob) }
+    return { answer, text }
+  }
+  const whole = ended(withoutConfirmation(text, host, port))
   return { answer: "remembered" as const, text: `${whole}${nameOf(host, port)} ${key.type} ${shown}\n` }
 }
 
 /** What a known_hosts text says about a key, where nothing is remembered by asking. */
 export const standingIn = (text: string, host: string, port: number, key: HostKey): KeyMismatch | "known" | "new" => {
   const { answer } = judge(text, host, port, key)
-  return answer === "remembered" ? "new" : answer
+  if (answer !== "remembered") return answer
+  return confirmedFor(text, host, port) === undefined ? "new" : "known"
 }
 
 /** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
@@ -147,6 +179,16 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
             Effect.map((text) => standingIn(text, host, port, key)),
             Effect.mapError(unavailable)
           )
+        ),
+        confirm: Effect.fn("HostKeys.confirm")((host, port, print) =>
+          Effect.gen(function*() {
+            yield* files.makeDirectory(path.dirname(file))
+            yield* Effect.gen(function*() {
+              const text = yield* read
+              const confirmed = withConfirmed(text, host, port, print)
+              if (confirmed !== text) yield* files.write(file, confirmed, { mode: 0o600 })
+            }).pipe(locks.withLock(hostKeysLock(file)))
+          }).pipe(Effect.mapError(unavailable))
         ),
         check: Effect.fn("HostKeys.check")((host, port, key) =>
           Effect.gen(function*() {

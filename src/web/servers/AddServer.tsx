@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import type { ServerInput } from "../../schema/Server.ts"
+import type { ServerToStore } from "../../schema/ServerToStore.ts"
 import { call } from "../service/berth.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -10,7 +11,7 @@ import { Failure } from "../ui/Notes.tsx"
 import { ConnectionTest } from "./ConnectionTest.tsx"
 import { serverIn, type Way } from "./serverForm.ts"
 
-const save = (server: ServerInput) => call((berth) => berth.saveServer({ payload: server }))
+const save = (server: ServerToStore) => call((berth) => berth.saveServer({ payload: server }))
 const tested = ({ hostKey, server }: { readonly server: ServerInput; readonly hostKey: string | undefined }) =>
   call((berth) => berth.testServer({ payload: { ...server, ...hostKey === undefined ? {} : { hostKey } } }))
 
@@ -35,7 +36,10 @@ export const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
   const form = useRef<HTMLFormElement>(null)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    mutate(serverIn(new FormData(event.currentTarget), way))
+    // A key that was confirmed for this server, as it is filled in now, is the one that Berth insists on.
+    const shown = trial.data?.hostKey?.fingerprint
+    const hostKey = shown !== undefined && shown === confirmed ? { hostKey: shown } : {}
+    mutate({ ...serverIn(new FormData(event.currentTarget), way), ...hostKey })
   }
   const test = (hostKey: string | undefined) => {
     const filled = form.current
@@ -102,7 +106,8 @@ export const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
             ? (
               <p className="quiet">
                 A test shows the fingerprint of its host key before anything is sent. Once it is stored, Berth connects
-                and remembers the key: should the server ever show another one, nothing is sent to it.
+                and remembers the key, which has to be the one that you confirmed: should the server ever show another
+                one, nothing is sent to it.
               </p>
             )
             : (

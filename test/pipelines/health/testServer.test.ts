@@ -39,6 +39,7 @@ const meeting = (session: Contact["session"] | SshReply, shown = key) =>
       settingsTest({}, [stored]),
       Layer.succeed(Met, met),
       Layer.succeed(FirstContact, {
+        confirm: () => Effect.void,
         meet: (server) =>
           Effect.as(Ref.update(met, (all) => [...all, server]), { key: Option.some(shown), session: answer })
       })

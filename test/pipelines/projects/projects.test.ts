@@ -255,7 +255,7 @@ services:
 
   it.scoped.each(
     [
-      ["services:\n  web:\n   image: a\n  image: [\n", /compose\.yml:\d+(: | is not valid YAML: )/],
+      ["services:\n  web:\n   image: a\n  image: [\n", /compose\.yml:\d+ is not valid YAML: /],
       ["services:\n  web:\n    image: [1]\n", /compose\.yml:3: services\.web\.image/],
       [
         "services:\n  web:\n    image: ${TAG:?which one}\n",

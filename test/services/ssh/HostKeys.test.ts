@@ -5,7 +5,15 @@ import { Effect, Layer } from "effect"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import type { HostKey } from "../../../src/services/ssh/HostKeys.ts"
-import { fingerprint, hostKey, HostKeys, HostKeysLive, judge } from "../../../src/services/ssh/HostKeys.ts"
+import {
+  fingerprint,
+  hostKey,
+  HostKeys,
+  HostKeysLive,
+  judge,
+  standingIn,
+  withConfirmed
+} from "../../../src/services/ssh/HostKeys.ts"
 
 const key = (text: string, type = "ssh-ed25519"): HostKey => {
   const name = Buffer.from(type)
@@ -84,7 +92,49 @@ describe("judge", () => {
   })
 })
 
+describe("withConfirmed", () => {
+  const text = withConfirmed("# mine", "Main.lan", 22, fingerprint(one.blob))
+
+  it("insists on the confirmed key when the server is met for the first time", () => {
+    expect(text).toBe(`# mine\n# confirmed main.lan ${fingerprint(one.blob)}\n`)
+    expect(judge(text, "main.lan", 22, two)).toEqual({
+      answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
+      text
+    })
+    expect(standingIn(text, "main.lan", 22, one)).toBe("known")
+    expect(standingIn(text, "main.lan", 22, two)).toHaveProperty("presented")
+    expect(standingIn(text, "main.lan", 2222, two)).toBe("new")
+  })
+
+  it("is done with once the key is remembered", () => {
+    const met = judge(text, "main.lan", 22, one)
+    expect(met).toEqual({
+      answer: "remembered",
+      text: `# mine\nmain.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
+    })
+    expect(withConfirmed(met.text, "main.lan", 22, fingerprint(two.blob))).toBe(met.text)
+  })
+
+  it("holds the last one that was confirmed", () => {
+    const again = withConfirmed(text, "main.lan", 22, fingerprint(two.blob))
+    expect(again).toBe(`# mine\n# confirmed main.lan ${fingerprint(two.blob)}\n`)
+  })
+})
+
 describe("HostKeysLive", () => {
+  it.scopedLive("insists on a confirmed key across restarts, in a private file", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        const confirm = Effect.flatMap(HostKeys, (keys) => keys.confirm("main.lan", 22, fingerprint(one.blob)))
+        yield* Effect.provide(confirm, live)
+        if (process.platform !== "win32") {
+          expect((yield* (yield* FileSystem.FileSystem).stat(file)).mode & 0o777).toBe(0o600)
+        }
+        expect(yield* Effect.provide(check("main.lan", 22, two), live)).toHaveProperty("presented")
+        expect(yield* Effect.provide(check("main.lan", 22, one), live)).toBe("remembered")
+      })
+    ))
+
   it.scopedLive("remembers across restarts, in a private file", () =>
     withFile((file, live) =>
       Effect.gen(function*() {
