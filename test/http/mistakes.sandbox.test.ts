@@ -214,7 +214,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     { ...server, private_key: pem },
     400,
-    "private_key is not a known field. Did you mean \"privateKey\"? Known fields: id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent"
+    "private_key is not a known field. Did you mean \"privateKey\"? Known fields: id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, hostKey"
   ],
   [
     "POST",
@@ -235,14 +235,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     [{ ...server, password: refusedSecret }],
     400,
-    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase and agent"
+    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent and hostKey"
   ],
   [
     "POST",
     "/api/servers",
     JSON.stringify(refusedSecret),
     400,
-    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase and agent"
+    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent and hostKey"
   ],
   ["POST", "/api/servers", { name: "a" }, 400, "host and username are missing"],
   ["POST", "/api/servers", { ...server, id: 5 }, 400, "id must be a string"],
