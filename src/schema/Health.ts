@@ -9,6 +9,9 @@ export const Finding = Schema.Struct({
   fix: Schema.optional(Schema.String).annotations({
     description: "What to do about it, in one sentence; with every line that failed."
   }),
+  setUp: Schema.optional(Schema.Boolean).annotations({
+    description: "false of a line that failed because no setting names that part yet: the rest works without it."
+  }),
   latencyMs: Schema.optional(Schema.Number).annotations({
     description: "How long it took to find out, in milliseconds."
   })

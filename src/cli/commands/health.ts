@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import type { Finding } from "../../schema/Health.ts"
 import { common, connected } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
@@ -8,11 +9,14 @@ import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { prose } from "../terminal/wrapped.ts"
 
+const unusedWords =
+  "What is not set up waits for its settings, and the rest works without it: docs/settings.md has them all."
+
 const doctorCommand = command(
   {
     name: "doctor",
     summary: "Check the settings, the servers, the platform and the git host, and say what to mend.",
-    details: "Ends with 1 when a check failed.",
+    details: "Ends with 1 when a check failed. What no setting names is not set up, and is not a failure.",
     examples: ["berth doctor"]
   },
   common,
@@ -25,20 +29,29 @@ const doctorCommand = command(
         const style = styled(out)
         const { body, value } = yield* answer((api) => api.health({ urlParams: { deep: "true" } }))
         const findings = value.dependencies ?? []
-        const failed = findings.filter(({ ok }) => !ok).length
+        const isUnused = ({ ok, setUp }: Finding) => !ok && setUp === false
+        const failed = findings.filter((finding) => !finding.ok && !isUnused(finding)).length
+        const unused = findings.filter(isUnused).length
+        const linesOf = (finding: Finding): ReadonlyArray<string> => {
+          const { detail, fix, name, ok } = finding
+          const title = style("bold", safeText(name))
+          if (isUnused(finding)) return [`${style("dim", "-")} ${title}: not set up`]
+          return [
+            `${ok ? style("green", "✓") : style("red", "✗")} ${title}: ${safeText(detail)}`,
+            ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
+          ]
+        }
         if (input.json) yield* print(body)
         else {
-          yield* print(
-            findings.flatMap(({ detail, fix, name, ok }) => [
-              `${ok ? style("green", "✓") : style("red", "✗")} ${style("bold", safeText(name))}: ${safeText(detail)}`,
-              ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
-            ]).map((line) => prose(line, out)).join("\n")
-          )
+          yield* print(findings.flatMap(linesOf).map((line) => prose(line, out)).join("\n"))
           yield* say(
             failed === 0
-              ? `Berth ${value.version} ${where === "this process" ? "in" : "at"} ${where}: all is well.`
-              : `${failed} of ${findings.length} checks failed.`
+              ? `Berth ${value.version} ${where === "this process" ? "in" : "at"} ${where}: all ${
+                unused === 0 ? "is well." : "that is set up is well."
+              }`
+              : `${failed} of ${findings.length - unused} checks failed.`
           )
+          if (unused > 0) yield* say(unusedWords)
         }
         return failed === 0 ? exitCodes.done : exitCodes.failed
       })

@@ -13,6 +13,7 @@ import { repositoryNameOf } from "../webhooks/repositoryName.ts"
 import { checkDocker } from "./checkDocker.ts"
 import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
 import { checkDisk, checkRuns } from "./checkState.ts"
+import { markNotSetUp } from "./notSetUp.ts"
 
 const checksAtOnce = 8
 const checkTimeout = Duration.seconds(20)
@@ -149,7 +150,7 @@ export const health = Effect.fn("health")(function*({ deep, startedAt }: { deep:
   const uptimeSeconds = Math.floor(((yield* Clock.currentTimeMillis) - startedAt) / 1000)
   const shallow: Health = { status: "ok", version, uptimeSeconds }
   if (!deep) return shallow
-  const dependencies = yield* checkDependencies
+  const dependencies = yield* markNotSetUp(yield* checkDependencies)
   const found: Health = {
     ...shallow,
     status: dependencies.every(({ ok }) => ok) ? "ok" : "degraded",

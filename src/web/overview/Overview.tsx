@@ -18,7 +18,7 @@ export const Overview = () => {
   const projects = useProjects()
   const health = useHealth(true)
   const care = data === undefined ? [] : careOf(data)
-  const failed = health.data?.dependencies?.filter(({ ok }) => !ok).length ?? 0
+  const failed = health.data?.dependencies?.filter(({ ok, setUp }) => !ok && setUp !== false).length ?? 0
   const state = data === undefined
     ? error === null ? "Looking at everything …" : "Nothing could be looked at."
     : care.length > 0

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { runCli } from "../../fixtures/cli.ts"
-import { startService } from "../../fixtures/service.ts"
+import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
 describe.skipIf(process.platform === "win32")("the commands that read and change", () => {
   it.scopedLive(
@@ -73,4 +73,15 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
       }).pipe(Effect.provide(NodeContext.layer)),
     120_000
   )
+
+  it.scopedLive("do not take for a failure what nobody has set up", () =>
+    Effect.gen(function*() {
+      const { url } = yield* startService(yield* settingsFileWith("projects: { root: /tmp }\n"))
+      const { code, err, out } = yield* runCli({ url }, ["doctor"])
+      expect(out).toContain("✓ settings: ")
+      expect(out).toContain("- platform: not set up\n- git host: not set up\n- proxy file: not set up\n")
+      expect(out).not.toContain("✗")
+      expect(err).toMatch(/all that is set up is well\.\nWhat is not set up waits for its settings/)
+      expect(code).toBe(0)
+    }), 60_000)
 })

@@ -65,6 +65,37 @@ describe("deep health", { timeout: 60_000 }, () => {
       ]))
     }))
 
+  it.scopedLive("tells what nobody has set up from what fails", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("projects: { root: /tmp }\n")
+      const { request } = yield* startService(file)
+      const marked = Effect.gen(function*() {
+        const lines = dependenciesOf((yield* request("GET", "/api/health?deep=true")).body)
+        return lines.flatMap((line) => {
+          const { name, ok, setUp }: { readonly name?: unknown; readonly ok?: unknown; readonly setUp?: unknown } =
+            Object(line)
+          return ok === true ? [] : [[name, setUp]]
+        })
+      })
+      const unused = (yield* marked).map(([name]) => name)
+      expect(unused).toEqual([
+        "platform",
+        "git host",
+        "proxy file",
+        "platform.defaultServerUuid",
+        "platform.projectUuid",
+        "platform.privateKeyUuid",
+        "gitHost.webhookSecret",
+        "proxy.targetIp"
+      ])
+      expect(yield* marked).toEqual(unused.map((name) => [name, false]))
+      const begun = "projects: { root: /tmp }\nplatform: { token: a-token }\ngitHost: { owner: ann }\n"
+      yield* must(() => writeFile(file, begun))
+      expect(yield* marked).toEqual(
+        unused.map((name) => [name, String(name).startsWith("proxy") ? false : undefined])
+      )
+    }))
+
   it.scopedLive("has a line for everything, and changes nothing to write it", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
