@@ -57,9 +57,9 @@ describe("sockets that are cut", () => {
           latencies.push((yield* Clock.currentTimeMillis) - before)
           yield* Effect.sleep("50 millis")
         }
-        // One in twenty may meet a busy machine: both ends of every socket are in this process.
+        // It is 60 ms where the machine does nothing else; both ends of every socket are in this process.
         const usual = latencies.toSorted((a, b) => a - b)[Math.floor(latencies.length * 0.95)] ?? 0
-        expect(usual, what).toBeLessThan(200)
+        expect(usual, what).toBeLessThan(400)
         slowest.push(`${what} ${usual} ms`)
       }
       yield* Effect.retry(
