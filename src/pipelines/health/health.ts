@@ -139,7 +139,11 @@ const checkDependencies = Effect.gen(function*() {
       finding(`server ${server.name}`, checkServer(server))
     )
   ]
-  return (yield* Effect.all(checks, { concurrency: checksAtOnce })).flat()
+  const found = (yield* Effect.all(checks, { concurrency: checksAtOnce })).flat()
+  if (servers._tag === "Right") return found
+  // What is wrong with the settings is said once, and not for each part that needs them.
+  const reason = yield* withoutSecrets(servers.left.message)
+  return found.filter(({ detail, name }) => name === "settings" || !detail.includes(reason))
 }).pipe(Effect.withSpan("health.checkDependencies"))
 
 /**

@@ -3,8 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { health } from "../../../src/pipelines/health/health.ts"
 import { RunStoreUnavailable } from "../../../src/schema/Run.ts"
+import { SettingsInvalid } from "../../../src/schema/Settings.ts"
 import { GitHost } from "../../../src/services/githost/GitHost.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
+import { Settings } from "../../../src/services/settings/Settings.ts"
 import { platformTest } from "../../layers/PlatformTest.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
@@ -32,6 +34,26 @@ describe("deep health", () => {
         detail: "Runs cannot be recorded in /srv/berth.db: the disk is full. Free some space",
         fix: "Mend what the detail says: the service records runs again by itself as soon as it can"
       })
+    }).pipe(Effect.provide(world)))
+
+  it.effect("says once what is wrong with the settings, and still what does not need them", () =>
+    Effect.gen(function*() {
+      const broken = new SettingsInvalid({ file: "berth.yaml", line: 7, setting: null, reason: "is not valid YAML: x" })
+      const settings = yield* Settings
+      const found = yield* health({ deep: true, startedAt: 0 }).pipe(
+        Effect.provideService(Settings, {
+          ...settings,
+          servers: broken,
+          server: () => broken,
+          get: () => broken,
+          find: () => broken
+        })
+      )
+      expect(found.dependencies?.map(({ name, ok }) => [name, ok])).toEqual([
+        ["settings", false],
+        ["platform", true],
+        ["history of runs", true]
+      ])
     }).pipe(Effect.provide(world)))
 
   it.effect("does not complain of what the platform does not tell", () =>
