@@ -13,6 +13,7 @@ Environment:
   BERTH_PORT     the port to listen on, 0 for any free one. Default: 3100
 
 Addresses, with the defaults:
+  http://127.0.0.1:3100                 the web page
   http://127.0.0.1:3100/reference       every endpoint, to read and to try
   http://127.0.0.1:3100/openapi.json    the same for programs
   http://127.0.0.1:3100/api/health      whether it runs; ?deep=true checks all that it depends on

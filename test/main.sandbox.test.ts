@@ -15,7 +15,17 @@ describe("the service as a program", { concurrent: true, timeout: 60_000 }, () =
     Effect.gen(function*() {
       const berth = yield* started("--help")
       expect(yield* berth.ended).toMatchObject({ code: 0 })
-      for (const word of ["BERTH_CONFIG", "BERTH_HOST", "BERTH_PORT", "3100", "/reference", "npm run sandbox"]) {
+      for (
+        const word of [
+          "BERTH_CONFIG",
+          "BERTH_HOST",
+          "BERTH_PORT",
+          "3100",
+          "/reference",
+          "the web page",
+          "npm run sandbox"
+        ]
+      ) {
         expect(berth.output()).toContain(word)
       }
     }))

@@ -75,7 +75,7 @@ export const onlyServer = (name: string) =>
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     const [first, ...others] = servers
     if (first !== undefined && others.length === 0) return first.id
-    const ids = servers.map(({ id }) => id).slice(0, 20).join(", ")
+    const ids = servers.map(({ id, name }) => `${id} (${cut(name)})`).slice(0, 20).join(", ")
     return yield* new Failed({
       message: first === undefined
         ? "No server is stored yet: add one with berth server add"

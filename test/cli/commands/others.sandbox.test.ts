@@ -60,6 +60,11 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["runs", 0, /upsert of hello +succeeded/],
           ["doctor", 0, /✓ settings: /],
           ["server add sandbox ann@far.invalid --agent", 0, /with the id (\d+)\. Next: berth server test \1$/m],
+          [
+            "deploy notes --yes",
+            1,
+            /does not say which server[^]*Stored servers: sandbox \(Sandbox\), \d+ \(sandbox\)/
+          ],
           ["ps Sandbox", 1, /2 stored servers are named "Sandbox": name one by its id: sandbox, \d+/],
           ["ps sandbox", 0, /^SERVER /]
         ]
