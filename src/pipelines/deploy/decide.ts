@@ -33,6 +33,8 @@ export interface Decision {
   readonly pollOptions: PollOptions
   /** Why the deploy cannot be done; empty where it can. */
   readonly obstacles: ReadonlyArray<string>
+  /** Those of the obstacles that are the project's own. */
+  readonly faults: ReadonlyArray<string>
 }
 
 const total = (files: ReadonlyArray<DeployFile>) => files.reduce((sum, file) => sum + file.size, 0)
@@ -99,6 +101,7 @@ export const decide = Effect.fn("deploy.decide")(function*(
     onUnhealthy: unhealthy,
     toPull: needs.toPull,
     pollOptions: { interval, timeout },
-    obstacles: preflightFailures(facts, server.name, { files, images }, needs.obstacles)
+    obstacles: preflightFailures(facts, server.name, { files, images }, needs.obstacles),
+    faults: needs.faults
   }
 })

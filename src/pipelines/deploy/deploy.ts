@@ -93,7 +93,10 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string, { 
       })
       if (planHash !== undefined) yield* checkPlan(planHash, { server, directory, remotePath }, decision)
       const [reason] = decision.obstacles
-      return reason === undefined ? decision : yield* new DockerUnusable({ reason })
+      if (reason === undefined) return decision
+      return yield* decision.faults.includes(reason)
+        ? new ProjectFileInvalid({ file: directory, reason })
+        : new DockerUnusable({ reason })
     })
     const ready = yield* decided
     const revision = yield* acquireDeployLock(server, remotePath)

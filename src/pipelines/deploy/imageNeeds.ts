@@ -1,5 +1,6 @@
 import { Option } from "effect"
 import type { PullPolicy } from "../../schema/Deploy.ts"
+import { quoted } from "../../schema/quoted.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
 import { fullImageName } from "../remote/fullImageName.ts"
@@ -13,6 +14,8 @@ export interface ImageNeeds {
   readonly toPull: ReadonlyArray<string>
   /** Why the stack cannot start, for want of images; empty where it can. */
   readonly obstacles: ReadonlyArray<string>
+  /** Those of the obstacles that the project's own compose file is to blame for. */
+  readonly faults: ReadonlyArray<string>
 }
 
 /** What an archive holds is not known where it cannot be read: then it may hold everything. */
@@ -38,8 +41,12 @@ export const imageNeeds = (
     .map(({ name }) => `the service ${name} in ${plan.compose.fileName} has neither an image nor a build`)
   const wanted = [...new Set(running.flatMap(({ image }) => image === undefined ? [] : [image]))]
     .filter((image) => !isArchived(image))
+  const userOf = (image: string) => running.find((service) => service.image === image)?.name ?? ""
   const unusable = wanted.filter((image) => !isImageName(image)).map((image) =>
-    `${JSON.stringify(image)} is not a name of an image: check the variables in ${plan.compose.fileName}`
+    `the image ${quoted(image)} of the service ${
+      userOf(image)
+    } in ${plan.compose.fileName} is not a name of an image: ` +
+    "check the variables in it"
   )
   const usable = wanted.filter(isImageName)
   const missing = usable.filter((image) => !imageIds.has(image))
@@ -51,6 +58,7 @@ export const imageNeeds = (
   )
   return {
     toPull: policy === "never" ? [] : policy === "always" ? usable : missing,
-    obstacles: [...nameless, ...unusable, ...refused]
+    obstacles: [...nameless, ...unusable, ...refused],
+    faults: [...nameless, ...unusable]
   }
 }

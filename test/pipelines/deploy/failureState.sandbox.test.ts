@@ -108,6 +108,20 @@ describe("an archive that is no good", () => {
 })
 
 describe("the error of a deploy", () => {
+  it.scopedLive("names the service whose image cannot be one, as the project's own fault", () =>
+    Effect.gen(function*() {
+      const { deployed, directory } = yield* scene()
+      yield* Effect.promise(() =>
+        writeFile(join(directory, "compose.yml"), "services: { web: { image: \"${NOT_SET}\" } }")
+      )
+      const failure = yield* Effect.flip(deployed)
+      expect(failure.message).toBe(
+        `Deploy failed at preflight: ${directory}: the image "" of the service web in compose.yml is not a name of an ` +
+          "image: check the variables in it. Nothing on the server was changed"
+      )
+      expect(failure).toMatchObject({ status: 422 })
+    }))
+
   it("ends the server's words before it says what runs now", () => {
     const message = (reason: string, state?: string) =>
       new DeployFailed({ step: "start", reason, ...state === undefined ? {} : { state } }).message

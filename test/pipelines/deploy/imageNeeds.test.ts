@@ -37,13 +37,14 @@ const needs = (policy: PullPolicy, given = plan(services, tar), archive = holdin
 
 describe("the images that a stack needs beside its archive", () => {
   it("are pulled where they are missing, all of them, or not at all", () => {
-    expect(needs("missing")).toEqual({ toPull: ["nginx"], obstacles: [] })
-    expect(needs("always")).toEqual({ toPull: ["redis:7", "nginx"], obstacles: [] })
+    expect(needs("missing")).toEqual({ toPull: ["nginx"], obstacles: [], faults: [] })
+    expect(needs("always")).toEqual({ toPull: ["redis:7", "nginx"], obstacles: [], faults: [] })
     expect(needs("never")).toEqual({
       toPull: [],
       obstacles: [
         "\"Main\" has no image nginx, and shop.tar does not hold it: build the archive with it, or let the server pull it (deploy.pull is never)"
-      ]
+      ],
+      faults: []
     })
     expect(needs("never", plan([service({ image: "shop" })]), Option.none()).obstacles).toEqual([
       "the project has no image archive (*.tar), and \"Main\" has no image shop: build the archive first, or let the server pull it (deploy.pull is never)"
@@ -51,16 +52,18 @@ describe("the images that a stack needs beside its archive", () => {
   })
 
   it("are not known of an archive that cannot be read: it may hold them", () => {
-    expect(needs("missing", plan(services, tar), Option.none())).toEqual({ toPull: [], obstacles: [] })
+    expect(needs("missing", plan(services, tar), Option.none())).toEqual({ toPull: [], obstacles: [], faults: [] })
   })
 
   it("have to be named, in a way that can be pulled", () => {
+    const faults = [
+      "the service web in compose.yml has neither an image nor a build",
+      "the image \"shop: latest\" of the service web in compose.yml is not a name of an image: check the variables in it"
+    ]
     expect(needs("missing", plan([service({}), service({ image: "shop: latest" })]), Option.none())).toEqual({
       toPull: [],
-      obstacles: [
-        "the service web in compose.yml has neither an image nor a build",
-        "\"shop: latest\" is not a name of an image: check the variables in compose.yml"
-      ]
+      obstacles: faults,
+      faults
     })
   })
 })
