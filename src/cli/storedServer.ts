@@ -11,6 +11,12 @@ export const storedServer = (idOrName: string) =>
     const named = servers.filter(({ name }) => name.toLowerCase() === idOrName.toLowerCase())
     const stored = servers.find(({ id }) => id === idOrName) ?? (named.length === 1 ? named[0] : undefined)
     if (stored !== undefined) return stored
+    if (servers.length === 0) {
+      return yield* new Failed({
+        message: "No server is stored in the settings that are used here: berth doctor says which file that is, and " +
+          "berth server add adds one"
+      })
+    }
     if (named.length > 1) {
       const ids = named.map(({ id }) => id).slice(0, 20).join(", ")
       return yield* new Failed({

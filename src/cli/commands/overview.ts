@@ -28,6 +28,14 @@ const stacksOf = ({ error, name, run, servers }: ObservedProject): ReadonlyArray
   ])
 }
 
+/** The applications as rows; what is wrong with all of them stands below, once. */
+export const applicationRows = ({ applications, errors }: Overview): ReadonlyArray<ReadonlyArray<string>> =>
+  applications.map(({ drift, error, name, status }) => [
+    name,
+    error === undefined ? status ?? "not on the platform" : errors.includes(error) ? "not known" : error,
+    drift === null ? "" : drift === 0 ? "no drift" : `${drift} differ`
+  ])
+
 /** What somebody should look at, the gravest first. */
 export const careIn = ({ applications, errors, projects, servers }: Overview): ReadonlyArray<string> => [
   ...errors,
@@ -83,11 +91,7 @@ export const overviewCommand = command(
         const { body, value } = yield* answer((api) => api.overview({}))
         if (input.json) return yield* print(body)
         const care = careIn(value)
-        const applications = value.applications.map(({ drift, error, name, status }) => [
-          name,
-          error ?? status ?? "not on the platform",
-          drift === null ? "" : drift === 0 ? "no drift" : `${drift} differ`
-        ])
+        const applications = applicationRows(value)
         yield* print([
           value.projects.length === 0
             ? "No project yet: the setting projects.root names the directory that they are in."

@@ -88,5 +88,9 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
       expect(out).not.toContain("✗")
       expect(err).toMatch(/all that is set up is well\.\nWhat is not set up waits for its settings/)
       expect(code).toBe(0)
+      expect(yield* runCli({ url }, ["ps", "main"])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("No server is stored in the settings that are used here: berth doctor says which")
+      })
     }), 60_000)
 })

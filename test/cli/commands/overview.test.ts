@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { careIn } from "../../../src/cli/commands/overview.ts"
+import { applicationRows, careIn } from "../../../src/cli/commands/overview.ts"
 import type { ObservedStack } from "../../../src/schema/Overview.ts"
 
 const observedAt = "2026-01-02T03:04:05.678Z"
@@ -28,5 +28,36 @@ it("names for a stack that does not run the command that helps, ready to be past
     "my shop is stopped on Main: berth start 'my shop' --server 1700000000000 --path '~/containers/my shop'",
     "my shop is degraded on Main: berth logs 'my shop' --server 1700000000000 --path /srv/shop",
     "shop differs in 2 fields: berth app drift '/home/ann/my shop' --app shop"
+  ])
+})
+
+it("says once what is wrong with all applications, and beside each what is wrong with it", () => {
+  const shared = "The applications of the platform are not known: The setting platform.url is missing"
+  const application = (name: string, more: object) => ({
+    name,
+    uuid: null,
+    projectPath: null,
+    status: null,
+    drift: null,
+    observedAt,
+    ...more
+  })
+  expect(applicationRows({
+    observedAt,
+    ageMs: 0,
+    projects: [],
+    applications: [
+      application("shop", { error: shared }),
+      application("blog", { error: "Not compared: too late" }),
+      application("wiki", { status: "running", drift: 0 }),
+      application("mail", {})
+    ],
+    servers: [],
+    errors: [shared]
+  })).toEqual([
+    ["shop", "not known", ""],
+    ["blog", "Not compared: too late", ""],
+    ["wiki", "running", "no drift"],
+    ["mail", "not on the platform", ""]
   ])
 })
