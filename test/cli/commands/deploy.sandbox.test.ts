@@ -120,7 +120,11 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
             "No project is named \"helo\", under the projects root or here. Did you mean \"hello\"?",
             1
           ],
-          [["deploy", "hello", "--server", "sandbax", "--yes"], "no server with id \"sandbax\" is stored", 1],
+          [
+            ["deploy", "hello", "--server", "sandbax", "--yes"],
+            "No server with the id or the name \"sandbax\" is stored. Did you mean \"sandbox\"?",
+            1
+          ],
           [["deploy", "notes", "--dry-run"], "notes", 1]
         ]
         for (const [args, words, code] of refusals) {
