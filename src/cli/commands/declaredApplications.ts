@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { maxChangelogEntries } from "../../schema/Changelog.ts"
 import type { PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { answered, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
@@ -168,7 +169,10 @@ const changelogCommand = command(
   },
   {
     ...declared,
-    limit: integer("limit", "How many entries to list; 20 unless given.", { value: "number" }),
+    limit: integer("limit", "How many entries to list; 20 unless given.", {
+      value: "number",
+      between: [1, maxChangelogEntries]
+    }),
     before: integer("before", "Only entries before the one of this number.", { value: "number" }),
     ...common
   },

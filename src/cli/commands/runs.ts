@@ -1,6 +1,6 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
+import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/Run.ts"
 import { answered, common, connected, furtherCommand } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
@@ -63,7 +63,7 @@ const runsCommand = command(
   {
     run: optionalArgument("run", "The id of a run.", "run"),
     follow: flag("follow", "Show what happens in the run, until it has ended.", "f"),
-    limit: integer("limit", "How many runs to list.", { value: "number" }),
+    limit: integer("limit", "How many runs to list.", { value: "number", between: [1, maxRuns] }),
     ...common
   },
   (input) =>
@@ -89,7 +89,9 @@ const runsCommand = command(
             tookOf(run, now),
             run.requestedBy.name
           ])
-          const more = next === null ? Effect.void : say(`There are more: berth runs --limit ${limit * 2}`)
+          const more = next === null
+            ? Effect.void
+            : say(`There are more: berth runs --limit ${Math.min(maxRuns, limit * 2)}`)
           return Effect.zipRight(print(table(["RUN", "WHAT", "STATE", "ASKED", "TOOK", "BY"], rows, out)), more)
         })
       })

@@ -35,7 +35,7 @@ const fromEnvironment = (name: string) =>
 
 /** The fields of a server that an address like `ann@attic.example.com:2222` and the options say. */
 const serverAt = (address: string, { agent, key, port, sudo }: Access) => {
-  const [, username, host, addressPort] = /^([^@\s]+)@(\[[^\]]+\]|[^:\s]+)(?::(\d{1,5}))?$/.exec(address) ?? []
+  const [, username, host, addressPort] = /^([^@\s:/]+)@(\[[^\]]+\]|[^:/\s]+)(?::(\d{1,5}))?$/.exec(address) ?? []
   if (username === undefined || host === undefined) {
     return new Usage({ message: "The address must be like deployer@main.example.com, with a user" })
   }

@@ -10,8 +10,13 @@ const flagsOf = ({ alias, name }: OptionWords) => [`--${name}`, ...(alias === un
 const usage = (message: string) => new Usage({ message })
 
 /** What is wrong with the value of an option; nothing when it fits. */
-const valueMistake = ({ choices, kind, name }: OptionWords, value: string): string | undefined => {
-  if (kind === "integer" && !/^-?\d{1,15}$/.test(value)) return `--${name} must be a whole number, not ${quoted(value)}`
+const valueMistake = ({ between, choices, kind, name }: OptionWords, value: string): string | undefined => {
+  if (kind === "integer") {
+    const [least, most] = between ?? [-Infinity, Infinity]
+    const isFit = /^-?\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most
+    const bounds = between === undefined ? "" : ` from ${least} to ${most}`
+    return isFit ? undefined : `--${name} must be a whole number${bounds}, not ${quoted(value)}`
+  }
   return choices === undefined || choices.includes(value)
     ? undefined
     : `--${name} must be ${choices.join(" or ")}, not ${quoted(value)}.${didYouMean(value, choices)}`

@@ -11,6 +11,8 @@ export interface OptionWords {
   /** What stands for its value in help; absent for one that takes none. */
   readonly value?: string
   readonly kind?: "integer"
+  /** The least and the greatest number that it takes. */
+  readonly between?: readonly [number, number]
   readonly choices?: ReadonlyArray<string>
   readonly names?: Names
 }
@@ -55,7 +57,11 @@ export const text = (
 ) => noted(options, { name, words, ...rest }, Options.optional(withAlias(Options.text(name), rest.alias)))
 
 /** An option with a whole number. */
-export const integer = (name: string, words: string, rest: { readonly value: string; readonly alias?: string }) =>
+export const integer = (
+  name: string,
+  words: string,
+  rest: { readonly value: string; readonly alias?: string; readonly between?: readonly [number, number] }
+) =>
   noted(
     options,
     { name, words, kind: "integer", ...rest },

@@ -21,6 +21,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["releases notes --server SANDBOX", 0, /No release yet/],
           ["logs greeter --server Sandbox", 0, /stand-in/],
           ["server add Far ann@far.invalid:99999 --agent", 64, /must be a whole number from 1 to 65535, not 99999/],
+          ["server add Far ssh://ann@far.invalid", 64, /must be like deployer@main\.example\.com/],
           ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
           ["diff notes", 0, /^There is nothing to compare: \S+notes has no file to deploy/],
           ["init notes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
