@@ -8,7 +8,7 @@ import type { ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
+import { LocalProcesses, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { localName } from "../pull/localName.ts"
@@ -23,8 +23,8 @@ const localFile = (localPath: string) =>
     if (!path.isAbsolute(localPath) || localPath.includes("\0")) return yield* invalid("is not absolute")
     const file = path.normalize(localPath)
     const found = yield* files.find(file)
-    if (!Option.exists(found, ({ kind }) => kind === "file")) return yield* invalid("is not a regular file")
-    return file
+    if (Option.isNone(found)) return yield* invalid("does not exist")
+    return found.value.kind === "file" ? file : yield* invalid("is not a regular file")
   })
 
 const bounded = <E>(content: Stream.Stream<Uint8Array, E>, path: string) =>
@@ -79,7 +79,10 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
   const directory = yield* files.temporaryDirectory("berth-diff-")
   return yield* Effect.gen(function*() {
     const remoteCopy = yield* fetch(directory)
-    yield* (yield* LocalProcesses).launch({ program, args: [...options, remoteCopy, local] })
+    yield* Effect.mapError(
+      (yield* LocalProcesses).launch({ program, args: [...options, remoteCopy, local] }),
+      ({ help }) => new ProgramNotFound({ program, help: `${help}. The setting editor.command names it` })
+    )
     return { success: true as const, localPath: local, remoteCopy }
   }).pipe(Effect.onError(() => Effect.ignore(files.remove(directory))))
 })

@@ -122,7 +122,12 @@ const checkDependencies = Effect.gen(function*() {
   const servers = yield* Effect.either(settings.servers)
   const read = servers._tag === "Right"
     ? Effect.succeed({ name: "settings", ok: true, detail: settings.file })
-    : Effect.fail(servers.left)
+    : Effect.map(settings.findings, (all) => ({
+      name: "settings",
+      ok: false,
+      detail: all.length === 0 ? servers.left.message : all.map(({ problem }) => problem).join("; "),
+      fix: fixOf(servers.left)
+    }))
   const checks = [
     finding("settings", read),
     finding("platform", Effect.flatMap(Platform, ({ check }) => check)),

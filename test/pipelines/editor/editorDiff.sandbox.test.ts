@@ -71,8 +71,8 @@ describe("editorDiff", () => {
       yield* plant(root, { "a": "" })
       const failing = [
         ["a", "/srv/dir/x", 400, "localPath"],
-        [join(root, "none"), "/srv/dir/x", 400, "localPath"],
-        [root, "/srv/dir/x", 400, "localPath"],
+        [join(root, "none"), "/srv/dir/x", 400, "none\" does not exist"],
+        [root, "/srv/dir/x", 400, "is not a regular file"],
         [join(root, "a"), "/srv/dir", 400, "/srv/dir"],
         [join(root, "a"), "/srv/..\\x", 400, "..\\\\x"],
         [join(root, "a"), "/srv/none", 502, "/srv/none"]
@@ -122,7 +122,7 @@ describe("editorDiff", () => {
         }).pipe(Effect.provide([files, LocalProcessesLive, settings, SftpTest(remote)]))
       )
       expect(error).toMatchObject({ _tag: "ProgramNotFound", status: 500 })
-      expect(error.message).toContain("berth-no-such-editor")
+      expect(error.message).toMatch(/^Cannot run berth-no-such-editor: .*\. The setting editor\.command names it$/)
       expect((yield* copies).filter((name) => !before.includes(name))).toEqual([])
     }))
 

@@ -188,6 +188,16 @@ describe("deep health", { timeout: 60_000 }, () => {
       expect(dependenciesOf(deep.body)).toContainEqual(
         expect.objectContaining({ name: "settings", ok: false, detail: expect.stringMatching(/berth\.yaml:\d+/) })
       )
+      const wrong = yield* settingsFileWith("deploy:\n  pull: maybe\n  keepReleases: none\nprojcts: {}\n")
+      const told = yield* (yield* startService(wrong)).request("GET", "/api/health?deep=true")
+      expect(dependenciesOf(told.body)).toContainEqual(
+        expect.objectContaining({
+          name: "settings",
+          ok: false,
+          detail: expect.stringMatching(/yaml:2: deploy\.pull [^]*yaml:3: deploy\.keepReleases [^]*yaml:4: projcts /),
+          fix: "Correct the settings file where the detail says"
+        })
+      )
       const plain = yield* request("GET", "/api/health")
       expect(plain.body).toEqual({ status: "ok", version: "2.0.0", uptimeSeconds: expect.any(Number) })
     }))
