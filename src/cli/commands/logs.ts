@@ -71,7 +71,9 @@ const logsCommand = command(
         const { also, serverId, source } = yield* sourceOf(input.name, input)
         const since = Option.getOrUndefined(input.since)
         const lines = Option.getOrUndefined(input.lines)
-        const told = (error: BerthError) => new BerthError({ ...error, message: followedBy(error.message, also) })
+        // A request that is wrong in itself says nothing about the name.
+        const told = (error: BerthError) =>
+          new BerthError({ ...error, message: error.status === 400 ? error.message : followedBy(error.message, also) })
         if (input.follow) {
           const view = yield* makeLineView
           return yield* Stream.runForEach(

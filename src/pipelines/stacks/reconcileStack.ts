@@ -65,7 +65,8 @@ export const reconcileStack = Effect.fn("reconcileStack")(
         schedule: attempts,
         while: (error) => error._tag !== "StackMissing" && error._tag !== "StackFailed"
       }),
-      ({ containers }) => action === "remove" && containers.length === 0 ? "it is gone" : describeRunning(containers)
+      ({ containers }) =>
+        action === "remove" && containers.length === 0 ? "the stack is gone" : describeRunning(containers)
     ).pipe(Effect.mapError((error) => {
       if (error._tag === "StackMissing") return error
       const reason = error._tag === "StackFailed" ? error.reason : error.message

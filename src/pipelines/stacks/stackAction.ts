@@ -30,12 +30,12 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
   Effect.gen(function*() {
     const { remotePath, server } = stack
     // Before the lock, which makes a directory where there is none.
-    yield* step("preflight", askStack(stack, action, "look"), () => "it is there")
+    yield* step("preflight", askStack(stack, action, "look"), () => "the stack is there")
     yield* acquireDeployLock(server, remotePath)
     const answer = yield* step(
       action,
       uncancellable(askStack(stack, action, "do", volumes)),
-      ({ containers }) => action === "remove" ? "it is gone" : describeRunning(containers)
+      ({ containers }) => action === "remove" ? "the stack is gone" : describeRunning(containers)
     )
     const what = `${done[action]} ${remotePath} on "${server.name}"`
     if (action === "remove") {

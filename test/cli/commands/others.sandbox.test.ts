@@ -20,6 +20,12 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server stats Sandbox", 0, /^CONTAINER .*\ngreeter /],
           ["releases notes --server SANDBOX", 0, /No release yet/],
           ["logs greeter --server Sandbox", 0, /stand-in/],
+          [
+            "logs greeter --since soon",
+            1,
+            /^Error: since must be a time like \S+, or how long ago: 30s, 10m, 2h or 1d\n$/
+          ],
+          ["logs nobody", 1, /No such container: nobody\. No project is named "nobody" either/],
           ["server add Far ann@far.invalid:99999 --agent", 64, /must be a whole number from 1 to 65535, not 99999/],
           ["server add Far ssh://ann@far.invalid", 64, /must be like deployer@main\.example\.com/],
           ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
