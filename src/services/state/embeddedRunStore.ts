@@ -27,6 +27,8 @@ export const makeRunStoreIn = (
     const settings = yield* Settings
     const scope = yield* Effect.scope
     const opened = yield* Deferred.make<Opened>()
+    // It was found that the file cannot be used as things are: who asks is told so at once, and it is tried again.
+    const stuck = yield* Deferred.make<void>()
     const isWanted = yield* Ref.make(false)
     const hindrance = yield* Ref.make(usedBy("another Berth"))
     const note = yield* Deferred.make<HolderNote>()
@@ -46,6 +48,7 @@ export const makeRunStoreIn = (
       const [{ openState }, { reasonOf }] = yield* load
       const store = yield* openState(file, waiting).pipe(
         Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
+        Effect.tapError(() => Deferred.succeed(stuck, undefined)),
         Effect.retry(Schedule.spaced(reopenPause)),
         Effect.orDie
       )
@@ -62,7 +65,14 @@ export const makeRunStoreIn = (
     const letGo = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
       Effect.timeoutOption(holderTimeout)
     )
-    const inTime = Effect.timeoutOption(Deferred.await(opened), openTimeout)
+    const now = Effect.flatMap(Deferred.poll(opened), Effect.transposeOption)
+    // The time also holds for who cannot be interrupted: a service that ends.
+    const waited = Effect.raceFirst(Deferred.await(opened), Deferred.await(stuck)).pipe(
+      Effect.interruptible,
+      Effect.timeoutOption(openTimeout),
+      Effect.zipRight(now)
+    )
+    const inTime = Effect.flatMap(now, (store) => Option.isSome(store) ? Effect.succeed(store) : waited)
     const opening = Effect.gen(function*() {
       yield* Effect.uninterruptible(wanted)
       let store = yield* inTime
@@ -76,6 +86,8 @@ export const makeRunStoreIn = (
     const store = lazyRunStore(opening)
     return {
       ...store,
+      // Nobody else could go on with what it holds.
+      release: Effect.void,
       insert: (stored) => Effect.zipLeft(store.insert(stored), changed(stored.run)),
       save: (run, attempt) => Effect.zipLeft(store.save(run, attempt), changed(run))
     }

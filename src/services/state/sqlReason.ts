@@ -1,17 +1,18 @@
 import { Predicate } from "effect"
 
-/** The code that SQLite gave to a failure, `SQLITE_FULL` for instance; empty when it gave none. */
+/** The code that SQLite or the system gave to a failure, `SQLITE_FULL` for instance; empty when it gave none. */
 export const sqlCode = (error: unknown): string => {
   const cause = Predicate.hasProperty(error, "cause") ? error.cause : error
   return Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
 }
 
 const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
-  [/^SQLITE_FULL/, "the disk is full. Free some space; it goes on by itself then"],
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, "the disk is full. Free some space; it goes on by itself then"],
   [
-    /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/,
+    /^(SQLITE_(READONLY|CANTOPEN|PERM|AUTH)|EACCES|EPERM|EROFS)/,
     "the file cannot be opened or written. Check who owns it and its directory"
   ],
+  [/^EISDIR/, "a directory is in its place. Move that away; it goes on by itself then"],
   [/^SQLITE_(BUSY|LOCKED)/, "another Berth of this machine uses it. Stop that one, or use its address"],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Option, Schedule, Scope } from "effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { RunStore } from "../../../src/services/runs/RunStore.ts"
 import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
@@ -146,6 +155,27 @@ describe("runs in a file", () => {
       expect(aside.map((name) => readFileSync(join(directory, name)))).toEqual([broken])
       expect((yield* using(file, (store) => store.list({}))).runs).toHaveLength(1)
     }))
+
+  it.scopedLive(
+    "are refused at once where a directory is in the file's place, and kept once it is away",
+    () =>
+      Effect.gen(function*() {
+        const file = join(yield* temporaryDirectory, "berth.db")
+        mkdirSync(file)
+        yield* using(file, (store) =>
+          Effect.gen(function*() {
+            expect((yield* Effect.flip(store.list({}))).message).toBe(
+              `Runs cannot be recorded in ${file}: a directory is in its place. Move that away; it goes on by itself then`
+            )
+            // As at the end of a service, which nothing may hold up.
+            yield* Effect.uninterruptible(store.release)
+            expect(yield* Effect.uninterruptible(Effect.flip(store.check))).toMatchObject({ status: 503 })
+            rmdirSync(file)
+            yield* Effect.retry(store.insert(stored(run(1))), { schedule: Schedule.spaced("50 millis"), times: 400 })
+          }), "1 hour")
+      }),
+    30_000
+  )
 
   it.scopedLive("are checked by a write, which tells how many bytes they take", () =>
     Effect.gen(function*() {
