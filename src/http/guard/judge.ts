@@ -1,4 +1,5 @@
 import { Option } from "effect"
+import { quoted } from "../../schema/quoted.ts"
 import { type Caller, localCaller } from "../caller.ts"
 import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
 import { sameSecret } from "../session/sameSecret.ts"
@@ -94,7 +95,7 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   if (host === undefined || moreHosts.length > 0) return refuse(403, "A request needs exactly one Host header")
   const allowedHosts = [...loopbackNames, ...policy.hosts.map((name) => name.toLowerCase())]
   if (!isOwn && !allowedHosts.includes(hostName(host))) {
-    return refuse(403, `The host name ${JSON.stringify(host)} is not accepted: add it to http.hosts in the settings`)
+    return refuse(403, `The host name ${quoted(host)} is not accepted: add it to http.hosts in the settings`)
   }
 
   const origins = valuesOf(head, "origin")
@@ -106,7 +107,7 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   )
   const own = origin === undefined || sameOrigin
   if (origins.length > 1 || !(own || listed)) {
-    return refuse(403, `The origin ${JSON.stringify(origin)} is not accepted: add it to http.origins in the settings`)
+    return refuse(403, `The origin ${quoted(origin ?? "")} is not accepted: add it to http.origins in the settings`)
   }
   const sites = valuesOf(head, "sec-fetch-site")
   if (!listed && !followsLink(head) && sites.some((site) => site !== "same-origin" && site !== "none")) {

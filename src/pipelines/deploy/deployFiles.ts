@@ -1,6 +1,7 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Either, Option, Order } from "effect"
 import { type ContainerConfig, ProjectFileInvalid } from "../../schema/Project.ts"
+import { quoted } from "../../schema/quoted.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ComposeFile } from "../projects/composeFile.ts"
 import { linkTarget } from "../projects/linkTarget.ts"
@@ -76,7 +77,7 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
     Effect.gen(function*() {
       const clean = yield* Either.mapLeft(relativeName(name), (reason) => refuse(source, reason))
       if (clean === "data" || clean.startsWith("data/")) {
-        return yield* refuse(source, `${JSON.stringify(name)} is data of the server and never deployed`)
+        return yield* refuse(source, `${quoted(name)} is data of the server and never deployed`)
       }
       const at = path.join(directory, ...clean.split("/"))
       const found = yield* files.find(at)

@@ -1,5 +1,6 @@
 import { Either, Option } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
+import { quoted } from "../../schema/quoted.ts"
 import type { Route } from "../../schema/Route.ts"
 import { DomainWithoutPort, TargetUnusable } from "../../schema/Upsert.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
@@ -33,7 +34,7 @@ export const proxyRoute = (
   Either.gen(function*() {
     const routeName = routeNameOf(plan.name)
     if (routeName === "") {
-      const reason = `A route is named by letters and digits, and ${JSON.stringify(plan.name)} has none of them`
+      const reason = `A route is named by letters and digits, and ${quoted(plan.name)} has none of them`
       return yield* Either.left(new TargetUnusable({ reason }))
     }
     const port = yield* Either.fromOption(plan.port, () => new DomainWithoutPort({ appName: plan.name, domain }))

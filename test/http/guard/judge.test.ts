@@ -17,6 +17,17 @@ const verdict = (
 const host = ["Host", "localhost:3100"] as const
 
 describe("judge", () => {
+  it.each([
+    ["host", [["Host", "e".repeat(3_000)]]],
+    ["origin", [host, ["Origin", `http://${"o".repeat(3_000)}`]]]
+  ])("repeats no more than the beginning of a long %s", (name, headers) => {
+    const head = { method: "GET", target: "/", fromHere: true, rawHeaders: headers.flat(), session: Option.none() }
+    const judged = judge(head, open)
+    const message = judged.allowed ? "" : judged.message
+    expect(message).toMatch(new RegExp(`^The ${name}(?: name)? ".*…" is not accepted: add it to http\\.${name}s`))
+    expect(message.length).toBeLessThan(300)
+  })
+
   it.each(
     [
       ["localhost", [["Host", "localhost:3100"]], 200],
