@@ -1,5 +1,6 @@
 import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option } from "effect"
+import { withShortWords } from "../schema/quoted.ts"
 import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { ApiError } from "./api/ApiError.ts"
@@ -38,7 +39,9 @@ export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
     Effect.catchAllCause(app, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
       return Option.match(known(Cause.squash(cause)), {
-        onSome: (failure) => Effect.map(shown(failure.message), (message) => errorResponse({ ...failure, message })),
+        onSome: (failure) =>
+          Effect.map(shown(failure.message), (message) =>
+            errorResponse({ ...failure, message: withShortWords(message) })),
         onNone: () =>
           Effect.flatMap(shown(Cause.pretty(cause, { renderErrorCause: true })), (words) => {
             const [first = "", ...lines] = words.split("\n")

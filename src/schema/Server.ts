@@ -37,10 +37,12 @@ const oneLine = (text: string): string | true => {
 }
 const filled = ShortText.pipe(Schema.filter(oneLine))
 
+const longestHost = 253
 const hostName = (text: string): string | true => {
   if (text.includes("://")) return "must be a host name or an IP address, without ://"
   if (text.includes("@")) return "must be a host name or an IP address: the user belongs in username"
   if (/^[^:]*:\d*$/.test(text)) return "must be a host name or an IP address: the port belongs in port"
+  if (text.length > longestHost) return `must be a host name or an IP address, with at most ${longestHost} characters`
   return !/[\s/\\?#]/.test(text) || "must be a host name or an IP address"
 }
 const Host = filled.pipe(Schema.filter(hostName))

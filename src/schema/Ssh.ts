@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { cut } from "./quoted.ts"
 
 const where = { server: Schema.String, host: Schema.String, port: Schema.Number }
 
@@ -9,7 +10,7 @@ export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("
 }) {
   readonly status = 502
   override get message() {
-    return `Cannot reach server "${this.server}" at ${this.host}:${this.port}: ${this.reason}`
+    return `Cannot reach server "${cut(this.server)}" at ${cut(this.host)}:${this.port}: ${this.reason}`
   }
 }
 
@@ -130,7 +131,7 @@ export class RemoteFileFailed extends Schema.TaggedError<RemoteFileFailed>()("Re
 }) {
   readonly status = 502
   override get message() {
-    return `${this.path} on "${this.server}": ${this.reason}`
+    return `${cut(this.path)} on "${cut(this.server)}": ${this.reason}`
   }
 }
 

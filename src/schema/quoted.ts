@@ -4,6 +4,12 @@ const longest = 150
 export const cut = (text: string): string =>
   text.length <= longest ? text : `${text.slice(0, longest / 2 - 1)}…${text.slice(-longest / 2)}`
 
+const longestWord = 300
+
+/** A message in which what is one very long word, somebody's name or path, is cut. */
+export const withShortWords = (message: string): string =>
+  message.replaceAll(/\S+/g, (word) => word.length > longestWord ? cut(word) : word)
+
 /** What a user sent, in double quotes and on one line, cut where it gets long: what a message shows of it. */
 export const quoted = (text: string): string => {
   const whole = JSON.stringify(text.slice(0, longest + 1))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { makeWorld } from "../../src/sandbox/world.ts"
 import { brokenProjects, mistakenSettings, refusedSecret } from "../fixtures/mistakes.ts"
 import { addressOf, type Operation, operations } from "../fixtures/operations.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
@@ -256,6 +257,13 @@ const mistakes: ReadonlyArray<Row> = [
   [
     "POST",
     "/api/servers",
+    { ...server, host: "x".repeat(254) },
+    400,
+    "host must be a host name or an IP address, with at most 253 characters"
+  ],
+  [
+    "POST",
+    "/api/servers",
     { ...server, host: "root@h" },
     400,
     "host must be a host name or an IP address: the user belongs in username"
@@ -463,6 +471,19 @@ describe("an endpoint", () => {
 })
 
 describe("a mistake", () => {
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "is short where a server repeats what was sent",
+    () =>
+      Effect.gen(function*() {
+        const { serverId, settingsFile } = yield* makeWorld
+        const { request } = yield* startService(settingsFile)
+        const { status, text } = yield* request("GET", `/api/servers/${serverId}/logs?remotePath=~/${"x".repeat(900)}`)
+        expect([status, text]).toEqual([500, expect.stringMatching(/^\{"error":"Failed to get logs: .*xxx…xxx/)])
+        expect(text).not.toContain("x".repeat(301))
+      }),
+    { timeout: 60_000 }
+  )
+
   it.scopedLive("is answered with one sentence that a person can act on", () =>
     Effect.gen(function*() {
       const root = yield* brokenProjects
