@@ -24,6 +24,7 @@ const refusals: ReadonlyArray<readonly [args: ReadonlyArray<string>, message: st
   [["deploy", "--wizard"], "berth deploy has no option \"--wizard\". See berth deploy --help"],
   [["runs", "--limit", "abc"], "--limit must be a whole number from 1 to 500, not \"abc\""],
   [["runs", "--limit", "0"], "--limit must be a whole number from 1 to 500, not \"0\""],
+  [["app", "changelog", "--before", "0"], "--before must be a whole number from 1 on, not \"0\""],
   [["app", "changelog", "--limit", "999"], "--limit must be a whole number from 1 to 100, not \"999\""],
   [["logs", "--lines", "abc"], "--lines must be a whole number, not \"abc\""],
   [["runs", "--limit"], "--limit needs a value: --limit <number>"],

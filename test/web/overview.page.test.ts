@@ -46,6 +46,24 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     await page.goBack()
   })
 
+  it("tells what nobody has set up from what is not well", async () => {
+    const { page } = await stage.open("/servers")
+    await page.route("**/api/health?deep=true", async (route) => {
+      const response = await route.fetch()
+      const { dependencies, ...health } = await response.json()
+      const line = (name: string, setUp?: false) => ({ name, ok: false, detail: "it is not there", fix: "Look", setUp })
+      await route.fulfill({
+        response,
+        json: { ...health, dependencies: [...dependencies, line("an attic", false), line("a cellar")] }
+      })
+    })
+    await page.getByRole("link", { name: "Overview" }).click()
+    const lines = page.getByRole("region", { name: "What Berth depends on" }).getByRole("listitem")
+    await lines.filter({ hasText: "an attic" }).getByText("is not set up").waitFor()
+    await lines.filter({ hasText: "a cellar" }).getByText("is not well").waitFor()
+    await page.context().close()
+  })
+
   it("goes anywhere from the keyboard", async () => {
     const { page } = open
     await page.getByRole("heading", { name: "Overview" }).waitFor()

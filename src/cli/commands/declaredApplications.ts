@@ -173,7 +173,10 @@ const changelogCommand = command(
       value: "number",
       between: [1, maxChangelogEntries]
     }),
-    before: integer("before", "Only entries before the one of this number.", { value: "number" }),
+    before: integer("before", "Only entries before the one of this number.", {
+      value: "number",
+      between: [1, Infinity]
+    }),
     ...common
   },
   (input) =>

@@ -14,7 +14,7 @@ const valueMistake = ({ between, choices, kind, name }: OptionWords, value: stri
   if (kind === "integer") {
     const [least, most] = between ?? [-Infinity, Infinity]
     const isFit = /^-?\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most
-    const bounds = between === undefined ? "" : ` from ${least} to ${most}`
+    const bounds = between === undefined ? "" : most === Infinity ? ` from ${least} on` : ` from ${least} to ${most}`
     return isFit ? undefined : `--${name} must be a whole number${bounds}, not ${quoted(value)}`
   }
   return choices === undefined || choices.includes(value)

@@ -1,9 +1,16 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { Health } from "../../schema/Health.ts"
+import type { Finding, Health } from "../../schema/Health.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+
+const standing = ({ ok, setUp }: Finding) =>
+  ok
+    ? { tone: "", icon: "check", words: "is well" } as const
+    : setUp === false
+    ? { tone: "idle", icon: "minus", words: "is not set up" } as const
+    : { tone: "bad", icon: "cross", words: "is not well" } as const
 
 /** What Berth depends on: a line each, and what to do where one is not well. */
 export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }: {
@@ -13,19 +20,23 @@ export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }
     {error === null ? null : <Failure error={error} again={refetch} />}
     {data === undefined && error === null ? <Waiting what="what Berth depends on" /> : null}
     <ul className="rows">
-      {data?.dependencies?.map(({ detail, fix, latencyMs, name, ok }) => (
-        <li key={name}>
-          <span className={ok ? "tick" : "tick bad"}>
-            <Icon name={ok ? "check" : "cross"} />
-          </span>
-          <span className="grow">
-            <span className="strong">{name}</span> <span className="quiet">{detail}</span>
-            {fix === undefined ? null : <span>{" "}{fix}</span>}
-            <span className="unseen">{ok ? "is well" : "is not well"}</span>
-          </span>
-          {latencyMs === undefined ? null : <span className="quiet numbers">{Math.round(latencyMs)} ms</span>}
-        </li>
-      ))}
+      {data?.dependencies?.map((finding) => {
+        const { detail, fix, latencyMs, name } = finding
+        const { icon, tone, words } = standing(finding)
+        return (
+          <li key={name}>
+            <span className={`tick ${tone}`}>
+              <Icon name={icon} />
+            </span>
+            <span className="grow">
+              <span className="strong">{name}</span> <span className="quiet">{detail}</span>
+              {fix === undefined ? null : <span>{" "}{fix}</span>}
+              <span className="unseen">{words}</span>
+            </span>
+            {latencyMs === undefined ? null : <span className="quiet numbers">{Math.round(latencyMs)} ms</span>}
+          </li>
+        )
+      })}
     </ul>
   </Panel>
 )
