@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { type Agent, agents, type Calling } from "../fixtures/agents.ts"
 import { startService } from "../fixtures/service.ts"
-import { inPart, inTurn } from "../fixtures/thorough.ts"
+import { inPart, inTurn, thorough } from "../fixtures/thorough.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
 const remotePath = "~/containers/hello"
@@ -26,7 +26,7 @@ const planned = (agent: Agent, tool: string, given: Record<string, unknown>) =>
   Effect.map(agent.call(tool, given), ({ data }) => ({ ...given, planHash: field(data, "planHash") }))
 
 describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) => {
-  it.scopedLive("deploy as planned, and tell of it what an agent needs", () =>
+  it.scopedLive.runIf(thorough)("deploy as planned, and tell of it what an agent needs", () =>
     Effect.gen(function*() {
       const { projectPath, url, wanted, world } = yield* started
       const agent = yield* connect(url)
