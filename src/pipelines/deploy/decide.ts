@@ -1,8 +1,8 @@
 import type { Path } from "@effect/platform"
 import { type Duration, Effect, Option } from "effect"
-import type { DockerUnusable } from "../../schema/Container.ts"
+import { DockerUnusable } from "../../schema/Container.ts"
 import type { OnUnhealthy, PullPolicy } from "../../schema/Deploy.ts"
-import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import { ProjectFileInvalid } from "../../schema/Project.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { SshError } from "../../schema/Ssh.ts"
@@ -36,6 +36,17 @@ export interface Decision {
   /** Those of the obstacles that are the project's own. */
   readonly faults: ReadonlyArray<string>
 }
+
+/** Why a decided deploy of this directory cannot be done, as the project's own fault where it is; nothing where it can. */
+export const refusalOf = (
+  { faults, obstacles: [reason] }: Decision,
+  directory: string
+): Option.Option<DockerUnusable | ProjectFileInvalid> =>
+  Option.map(
+    Option.fromNullable(reason),
+    (reason) =>
+      faults.includes(reason) ? new ProjectFileInvalid({ file: directory, reason }) : new DockerUnusable({ reason })
+  )
 
 const total = (files: ReadonlyArray<DeployFile>) => files.reduce((sum, file) => sum + file.size, 0)
 

@@ -1,6 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Effect } from "effect"
-import { DockerUnusable } from "../../schema/Container.ts"
+import { Effect, Option } from "effect"
 import { DeployPlanMoved } from "../../schema/ContainerPlan.ts"
 import {
   DeployFailed,
@@ -35,7 +34,7 @@ import { acquireDeployLock } from "./acquireDeployLock.ts"
 import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
 import { checkPlan } from "./containerPlan/containerPlan.ts"
-import { decide } from "./decide.ts"
+import { decide, refusalOf } from "./decide.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
@@ -92,11 +91,8 @@ const prepare = (server: ServerAccess, directory: string, remotePath: string, { 
         ...wishes
       })
       if (planHash !== undefined) yield* checkPlan(planHash, { server, directory, remotePath }, decision)
-      const [reason] = decision.obstacles
-      if (reason === undefined) return decision
-      return yield* decision.faults.includes(reason)
-        ? new ProjectFileInvalid({ file: directory, reason })
-        : new DockerUnusable({ reason })
+      const refusal = refusalOf(decision, directory)
+      return Option.isNone(refusal) ? decision : yield* refusal.value
     })
     const ready = yield* decided
     const revision = yield* acquireDeployLock(server, remotePath)
