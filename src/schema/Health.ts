@@ -18,6 +18,10 @@ export const Finding = Schema.Struct({
 }).annotations({ identifier: "Finding" })
 export interface Finding extends Schema.Schema.Type<typeof Finding> {}
 
+/** How what was looked at stands: `unused` is what no setting names yet, which is no failure. */
+export const standingOf = ({ ok, setUp }: Finding): "well" | "failed" | "unused" =>
+  ok ? "well" : setUp === false ? "unused" : "failed"
+
 /** How the service itself is doing, and when asked for more, what it depends on. */
 export const Health = Schema.Struct({
   status: Schema.Literal("ok", "degraded").annotations({

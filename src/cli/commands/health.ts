@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import type { Finding } from "../../schema/Health.ts"
+import { type Finding, standingOf } from "../../schema/Health.ts"
 import { common, connected } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
@@ -29,13 +29,13 @@ const doctorCommand = command(
         const style = styled(out)
         const { body, value } = yield* answer((api) => api.health({ urlParams: { deep: "true" } }))
         const findings = value.dependencies ?? []
-        const isUnused = ({ ok, setUp }: Finding) => !ok && setUp === false
-        const failed = findings.filter((finding) => !finding.ok && !isUnused(finding)).length
-        const unused = findings.filter(isUnused).length
+        const count = (standing: ReturnType<typeof standingOf>) =>
+          findings.filter((finding) => standingOf(finding) === standing).length
+        const [failed, unused] = [count("failed"), count("unused")]
         const linesOf = (finding: Finding): ReadonlyArray<string> => {
           const { detail, fix, name, ok } = finding
           const title = style("bold", safeText(name))
-          if (isUnused(finding)) return [`${style("dim", "-")} ${title}: not set up`]
+          if (standingOf(finding) === "unused") return [`${style("dim", "-")} ${title}: not set up`]
           return [
             `${ok ? style("green", "✓") : style("red", "✗")} ${title}: ${safeText(detail)}`,
             ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])

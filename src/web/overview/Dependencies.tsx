@@ -1,16 +1,15 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { Finding, Health } from "../../schema/Health.ts"
+import { type Health, standingOf } from "../../schema/Health.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
-const standing = ({ ok, setUp }: Finding) =>
-  ok
-    ? { tone: "", icon: "check", words: "is well" } as const
-    : setUp === false
-    ? { tone: "idle", icon: "minus", words: "is not set up" } as const
-    : { tone: "bad", icon: "cross", words: "is not well" } as const
+const shown = {
+  well: { tone: "", icon: "check", words: "is well" },
+  unused: { tone: "idle", icon: "minus", words: "is not set up" },
+  failed: { tone: "bad", icon: "cross", words: "is not well" }
+} as const
 
 /** What Berth depends on: a line each, and what to do where one is not well. */
 export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }: {
@@ -22,7 +21,7 @@ export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }
     <ul className="rows">
       {data?.dependencies?.map((finding) => {
         const { detail, fix, latencyMs, name } = finding
-        const { icon, tone, words } = standing(finding)
+        const { icon, tone, words } = shown[standingOf(finding)]
         return (
           <li key={name}>
             <span className={`tick ${tone}`}>

@@ -1,3 +1,4 @@
+import { standingOf } from "../../schema/Health.ts"
 import { useHealth, useProjects } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Head } from "../ui/Head.tsx"
@@ -18,7 +19,7 @@ export const Overview = () => {
   const projects = useProjects()
   const health = useHealth(true)
   const care = data === undefined ? [] : careOf(data)
-  const failed = health.data?.dependencies?.filter(({ ok, setUp }) => !ok && setUp !== false).length ?? 0
+  const failed = health.data?.dependencies?.filter((one) => standingOf(one) === "failed").length ?? 0
   const state = data === undefined
     ? error === null ? "Looking at everything …" : "Nothing could be looked at."
     : care.length > 0
