@@ -52,6 +52,9 @@ const keyFile = (text: string): string | true =>
   text.includes("-----BEGIN") ? "is the path of a key file, not its content" : oneLine(text)
 const KeyFile = ShortText.pipe(Schema.filter(keyFile))
 
+/** The SSH port of a server that names none. */
+export const usualSshPort = 22
+
 /**
  * A server as a caller sends it. Credentials are stored and never returned: one that is left out keeps its stored
  * value, `null` clears it.
@@ -62,7 +65,7 @@ export const ServerInput = Schema.Struct({
   }),
   name: field(filled, "What people call it."),
   host: field(Host, "Its host name or IP address."),
-  port: Schema.optional(Port).annotations({ description: "Its SSH port.", default: 22 }),
+  port: Schema.optional(Port).annotations({ description: "Its SSH port.", default: usualSshPort }),
   username: field(filled, "The user to log in as."),
   useSudo: Schema.optional(Schema.Boolean).annotations({
     description: "Whether Docker and files need sudo there."

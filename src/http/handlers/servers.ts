@@ -7,8 +7,8 @@ import { followLogs } from "../../pipelines/servers/followLogs.ts"
 import { logs } from "../../pipelines/servers/logs.ts"
 import { scan } from "../../pipelines/servers/scan.ts"
 import { stats } from "../../pipelines/servers/stats.ts"
+import { storeServer } from "../../pipelines/servers/storeServer.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { FirstContact } from "../../services/ssh/FirstContact.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { eventStream } from "../eventStream.ts"
@@ -17,17 +17,13 @@ const success = { success: true as const }
 
 export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handlers) =>
   Effect.gen(function*() {
-    const firstContact = yield* FirstContact
     const settings = yield* Settings
     return handlers
       .handle("listServers", () => orApiError(settings.servers))
-      .handle("saveServer", ({ payload: { hostKey, ...input } }) =>
-        Effect.gen(function*() {
-          // Before it is stored: nothing may connect to it without insisting on the key.
-          if (typeof hostKey === "string") yield* firstContact.confirm(input.host, input.port ?? 22, hostKey)
-          return { ...success, server: yield* settings.saveServer(input) }
-        }).pipe(orApiError))
-      .handle("testServer", ({ payload }) => orApiError(testServer(payload)))
+      .handle("saveServer", ({ payload }) =>
+        storeServer(payload).pipe(Effect.map((server) => ({ ...success, server })), orApiError))
+      .handle("testServer", ({ payload }) =>
+        orApiError(testServer(payload)))
       .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
         scan(path.id).pipe(Effect.map((deployed) => ({ ...success, deployed })), orApiError))

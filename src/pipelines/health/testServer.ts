@@ -1,5 +1,11 @@
 import { Clock, Effect, Either, Option, Redacted } from "effect"
-import type { Credentials, ServerAccess, ServerInput, ServerNotFound } from "../../schema/Server.ts"
+import {
+  type Credentials,
+  type ServerAccess,
+  type ServerInput,
+  type ServerNotFound,
+  usualSshPort
+} from "../../schema/Server.ts"
 import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
@@ -22,7 +28,7 @@ const withValue = (credentials: { readonly [Name in keyof Credentials]: Credenti
 /** The server that is tested. Stored credentials only go to the host, port and user that they are stored for. */
 const accessOf = (input: ServerInput) =>
   Effect.gen(function*() {
-    const { host, id, name, port = 22, privateKey, useSudo = false, username } = input
+    const { host, id, name, port = usualSshPort, privateKey, useSudo = false, username } = input
     const given = { id: id ?? "", name, host, port, username, useSudo }
     const stored = id === undefined || id === null ? undefined : yield* (yield* Settings).server(id)
     const isSame = stored?.host === host && stored.port === port && stored.username === username

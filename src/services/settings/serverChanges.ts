@@ -1,5 +1,5 @@
 import { Record, Redacted } from "effect"
-import type { Server, ServerInput } from "../../schema/Server.ts"
+import { type Server, type ServerInput, usualSshPort } from "../../schema/Server.ts"
 import { credentialFields, type ServerField, type StoredServer } from "./serverFields.ts"
 import { isList } from "./settingValue.ts"
 import type { Fields, FieldValue } from "./yamlText.ts"
@@ -14,7 +14,7 @@ export type Shown = Omit<Server, "id">
 export const shownBy = (input: ServerInput): Shown => ({
   name: input.name,
   host: input.host,
-  port: input.port ?? 22,
+  port: input.port ?? usualSshPort,
   username: input.username,
   useSudo: input.useSudo ?? false
 })
