@@ -6,6 +6,7 @@ it.each([
   ["/srv/containers/hello", "/srv/containers/hello"],
   ["~/containers/hello", "'~/containers/hello'"],
   ["my shop", "'my shop'"],
+  ["a\\b", "'a\\b'"],
   ["it's", "'it'\\''s'"],
   ["$(id)", "'$(id)'"],
   ["", "''"]
