@@ -49,7 +49,10 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
    * where a key is remembered already.
    */
   readonly confirm: (host: string, port: number, fingerprint: string) => Effect.Effect<void, HostKeysUnavailable>
-  /** Remembers the first key of a server, which has to be the confirmed one if there is one; answers a mismatch when it shows another than the remembered ones. */
+  /**
+   * Remembers the first key of a server, which has to be the confirmed one if there is one; answers a mismatch when it
+   * shows another than the remembered ones.
+   */
   readonly check: (
     host: string,
     port: number,
