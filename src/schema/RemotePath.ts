@@ -1,11 +1,22 @@
 import { Either, Schema } from "effect"
 
+/** One spelling for one directory: no doubled, dotted or trailing slashes. */
+export const normalRemotePath = (path: string): string =>
+  path.split("/").filter((segment, index) => index === 0 || (segment !== "" && segment !== ".")).join("/")
+
+const longestPath = 4096
+const loneSurrogate = /\p{Surrogate}/u
+
+// The home and the root have many spellings (`~/.`, `//`): the path is judged in its one spelling.
 const problem = (path: string): string | undefined => {
   if (/[\0\r\n]/.test(path)) return "must not contain a line break or NUL"
-  if (new TextEncoder().encode(path).length > 4096) return "must not be longer than 4 KiB"
+  // It would reach the server as another name.
+  if (loneSurrogate.test(path)) return "must not contain half a surrogate pair"
+  if (new TextEncoder().encode(path).length > longestPath) return "must not be longer than 4 KiB"
   if (!path.startsWith("/") && !path.startsWith("~/")) return "must be absolute on the server, or start with ~/"
   if (path.split("/").includes("..")) return "must not contain \"..\""
-  return path.replace(/(?<!\/)\/+$/, "").replace(/^~$/, "") === "" ? "must name a directory below / or ~" : undefined
+  const normal = normalRemotePath(path)
+  return normal === "" || normal === "~" ? "must name a directory below / or ~" : undefined
 }
 
 const documented = {
@@ -32,14 +43,25 @@ export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("
   }
 }
 
-/** One spelling for one directory: no doubled, dotted or trailing slashes. */
-export const normalRemotePath = (path: string): string =>
-  path.split("/").filter((segment, index) => index === 0 || (segment !== "" && segment !== ".")).join("/")
-
-/** The path that a field of a request holds, in its one spelling. */
-export const remotePathIn = (field: string, path: string): Either.Either<string, RemotePathInvalid> => {
-  const reason = problem(path)
-  return reason === undefined
+const accepted = (
+  field: string,
+  path: string,
+  reason: string | undefined
+): Either.Either<string, RemotePathInvalid> =>
+  reason === undefined
     ? Either.right(normalRemotePath(path))
     : Either.left(new RemotePathInvalid({ field, reason }))
-}
+
+/** The path that a field of a request holds, in its one spelling. */
+export const remotePathIn = (field: string, path: string) => accepted(field, path, problem(path))
+
+/** The same for the directory of a stack that is written to: never where Berth keeps its notes of another one. */
+export const stackPathIn = (field: string, path: string) =>
+  accepted(
+    field,
+    path,
+    problem(path) ??
+      (path.split("/").includes(".berth")
+        ? "must not lead into \".berth\", where Berth keeps the releases of a stack"
+        : undefined)
+  )

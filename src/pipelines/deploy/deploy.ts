@@ -11,7 +11,7 @@ import {
 } from "../../schema/Deploy.ts"
 import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import { followedBy } from "../../schema/quoted.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -229,7 +229,7 @@ export const deploy = Effect.fn("deploy")(function*(
 > {
   const locks = yield* Locks
   const server = yield* (yield* Settings).server(serverId)
-  const path = yield* remotePathIn("remotePath", remotePath)
+  const path = yield* stackPathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const { requestedBy } = yield* RunRequest
   const program = locks.withLock(deployLock(server))(

@@ -79,6 +79,12 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
       if (clean === "data" || clean.startsWith("data/")) {
         return yield* refuse(source, `${quoted(name)} is data of the server and never deployed`)
       }
+      if (clean === ".berth" || clean.startsWith(".berth/")) {
+        return yield* refuse(
+          source,
+          `${quoted(name)} is where Berth keeps the releases on the server: name it otherwise`
+        )
+      }
       const at = path.join(directory, ...clean.split("/"))
       const found = yield* files.find(at)
       if (Option.isNone(found)) return yield* refuse(source, `names ${clean}, which does not exist`)

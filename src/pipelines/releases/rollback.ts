@@ -2,7 +2,7 @@ import { Duration, Effect } from "effect"
 import { DockerUnusable } from "../../schema/Container.ts"
 import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "../../schema/Deploy.ts"
 import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/Release.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -140,7 +140,7 @@ export const rollback = Effect.fn("rollback")(function*(
 > {
   const locks = yield* Locks
   const server = yield* (yield* Settings).server(request.serverId)
-  const path = yield* remotePathIn("remotePath", request.remotePath)
+  const path = yield* stackPathIn("remotePath", request.remotePath)
   const { requestedBy } = yield* RunRequest
   const program = locks.withLock(deployLock(server))(
     rollBack(server, path, request.release ?? null, requestedBy.name)

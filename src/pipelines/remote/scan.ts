@@ -29,6 +29,8 @@ export const parseScan = (output: string): Option.Option<ReadonlyArray<DeployedP
   const projects: Array<DeployedProject> = []
   for (let at = 0; at + fieldsEach <= fields.length; at += fieldsEach) {
     const [name = "", compose = "", env = "", data = "", archive = "", text = ""] = fields.slice(at, at + fieldsEach)
+    // A directory's entry has no other names: this would lead out of ~/containers.
+    if (name === "" || name === "." || name === ".." || name.includes("/")) continue
     projects.push({
       name,
       remotePath: `~/containers/${name}`,

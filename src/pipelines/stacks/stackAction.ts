@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { DeployLocked } from "../../schema/Deploy.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -75,7 +75,7 @@ export const stackAction = Effect.fn("stackAction")(function*(
 > {
   const locks = yield* Locks
   const server = yield* (yield* Settings).server(serverId)
-  const path = yield* remotePathIn("remotePath", remotePath)
+  const path = yield* stackPathIn("remotePath", remotePath)
   const volumes = "volumes" in more && more.volumes === true
   const stack = { server, remotePath: path }
   return yield* (yield* Runs).run(

@@ -43,6 +43,17 @@ describe("what a deploy sends", () => {
       expect(yield* planned(files({}), ".env")).toBe("/shop/.env is not a regular file")
     }))
 
+  it.scoped("is never what Berth keeps of the releases there", () =>
+    Effect.gen(function*() {
+      for (const name of [".berth", ".berth/restore.sh", "./.berth//current"]) {
+        expect(
+          yield* planned({ ...files({ files: [name] }), "shop/.berth/restore.sh": "x", "shop/.berth/current": "1" })
+        )
+          .toMatch(/\.berth.*" is where Berth keeps the releases on the server: name it otherwise$/)
+      }
+      expect(yield* planned({ ...files({ files: [".berthrc"] }), "shop/.berthrc": "x" })).toContain(".berthrc")
+    }))
+
   it.scoped("follows no link out of the project, and names the link and where it leads", () =>
     Effect.gen(function*() {
       const links = { files: ["conf/folder/key"] }

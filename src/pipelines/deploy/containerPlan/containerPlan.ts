@@ -4,7 +4,7 @@ import type { DockerUnusable } from "../../../schema/Container.ts"
 import { type ContainerPlan, DeployPlanMoved, type PlannedFile } from "../../../schema/ContainerPlan.ts"
 import type { ContainerPlanRequest } from "../../../schema/Deploy.ts"
 import type { ProjectFileInvalid, ProjectPathInvalid } from "../../../schema/Project.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../../schema/RemotePath.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../../schema/RemotePath.ts"
 import type { ServerNotFound } from "../../../schema/Server.ts"
 import type { SettingsError } from "../../../schema/Settings.ts"
 import type { SshError } from "../../../schema/Ssh.ts"
@@ -77,7 +77,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   LocalFiles | Path.Path | Settings | Ssh
 > {
   const server = yield* (yield* Settings).server(serverId)
-  const path = yield* remotePathIn("remotePath", remotePath)
+  const path = yield* stackPathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const target = { server, directory, remotePath: path }
   const decision = yield* decide(server, directory, path, {
