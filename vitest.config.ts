@@ -10,7 +10,7 @@ const inFaults = (name: string) => `test/faults/${name}.test.ts`
 // Of those, what measures how long an answer takes, or has to meet a moment.
 const measured = ["hostileFiles", "killedDeploys", "runStore", "socketsSoak"].map(inFaults)
 // What measures the memory that is left: in processes where no file of another project ran.
-const soaks = ["soak", "builtSoak", "connectionsSoak"].map(inFaults)
+const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak"].map(inFaults)
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 
 // What `npm test` runs: both kinds that need nothing but this package as one project, since each project reads and

@@ -9,9 +9,10 @@ import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
 import { sessionIdIn } from "../session/cookie.ts"
 import { ownerNow } from "../session/holders.ts"
-import { readChunked, withText } from "./chunkedBody.ts"
+import { maxBodyBytes, maxUnknownBodyBytes } from "./bodyLimits.ts"
 import { withBoundedJson } from "./jsonBody.ts"
-import { type GuardPolicy, judge, maxBodyBytes, tooLong } from "./judge.ts"
+import { type GuardPolicy, judge } from "./judge.ts"
+import { withBoundedText } from "./requestBody.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
 
 const refused = (refusal: { readonly status: number; readonly message: string }) =>
@@ -48,12 +49,8 @@ export const guard = HttpMiddleware.make((app) =>
       Effect.succeed(withSecurityHeaders(response, verdict.origin))
     )
     const known = Effect.provideService(app, CurrentCaller, Option.getOrElse(verdict.caller, () => unknownCaller))
-    const go = (read: HttpServerRequest.HttpServerRequest) =>
-      Effect.provideService(known, HttpServerRequest.HttpServerRequest, withBoundedJson(read))
-    if (source.headers["transfer-encoding"] === undefined) return yield* go(request)
-    return yield* Option.match(yield* readChunked(source, maxBodyBytes), {
-      onNone: () => Effect.succeed(refused(tooLong)),
-      onSome: (text) => go(withText(request, text))
-    })
+    const maxBytes = Option.isSome(verdict.caller) ? maxBodyBytes : maxUnknownBodyBytes
+    const read = withBoundedJson(yield* withBoundedText(request, maxBytes))
+    return yield* Effect.provideService(known, HttpServerRequest.HttpServerRequest, read)
   }).pipe(HttpServerRequest.withMaxBodySize(Option.some(FileSystem.Size(maxBodyBytes))))
 )

@@ -4,9 +4,7 @@ import { type Caller, localCaller } from "../caller.ts"
 import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
 import { sameSecret } from "../session/sameSecret.ts"
 import { isAsset, isNavigation } from "../webPage.ts"
-
-/** The most bytes that a request body may have. */
-export const maxBodyBytes = 1_000_000
+import { bodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
 /** What the guard goes by; all of it comes from the settings. */
 export interface GuardPolicy extends Tokens {
@@ -43,12 +41,6 @@ export type Verdict =
   | { readonly allowed: false; readonly status: number; readonly message: string }
 
 const refuse = (status: number, message: string): Verdict => ({ allowed: false, status, message })
-/** Why a body of more than `maxBodyBytes` is turned away. */
-export const tooLong = {
-  allowed: false,
-  status: 413,
-  message: `The request body is over ${maxBodyBytes / 1_000_000} MB`
-} as const satisfies Verdict
 /** Pages that say how to use the service and nothing of what it knows: a browser cannot send a token for them. */
 const openPages = ["/", "/reference", "/openapi.json"]
 
@@ -135,7 +127,7 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   }
 
   const length = Number(valuesOf(head, "content-length")[0] ?? "0")
-  if (length > maxBodyBytes) return tooLong
+  if (length > maxBodyBytes) return refuse(413, bodyTooLong(maxBodyBytes))
   const hasBody = length !== 0 || valuesOf(head, "transfer-encoding").length > 0
   const types = valuesOf(head, "content-type")
   if (hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {

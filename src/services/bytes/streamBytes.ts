@@ -13,23 +13,23 @@ const next = (readable: Readable): Effect.Effect<Uint8Array, Option.Option<never
   Effect.async((resume) => {
     const stop = () => {
       readable.off("readable", take)
-      readable.off("end", take)
+      readable.off("end", take).off("close", take)
     }
     const take = () => {
       const chunk: unknown = readable.read()
       if (chunk instanceof Uint8Array) {
         stop()
         resume(Effect.succeed(chunk))
-      } else if (readable.readableEnded) {
+      } else if (readable.readableEnded || readable.destroyed) {
         stop()
         resume(Effect.fail(Option.none()))
       }
     }
     readable.on("readable", take)
-    readable.on("end", take)
+    readable.on("end", take).on("close", take)
     take()
     return Effect.sync(stop)
   })
 
-/** The bytes of a readable as they come, never more in memory than it buffers itself. */
+/** The bytes of a readable as they come, never more in memory than it buffers itself. They end too when it is broken off. */
 export const bytesOf = (readable: Readable): Stream.Stream<Uint8Array> => Stream.repeatEffectOption(next(readable))

@@ -68,9 +68,9 @@ const codeOrLost = (server: ServerAccess, connection: Connection) => (code: numb
 const ended = (channel: ClientChannel["stderr"]) =>
   Effect.async<void>((resume) => {
     const done = () => resume(Effect.void)
-    if (channel.readableEnded) return done()
-    channel.once("end", done)
-    return Effect.sync(() => channel.off("end", done))
+    if (channel.readableEnded || channel.destroyed) return done()
+    channel.once("end", done).once("close", done)
+    return Effect.sync(() => channel.off("end", done).off("close", done))
   })
 
 /** Hands a command everything it reads. It may end, or close its input, before it has read it all. */

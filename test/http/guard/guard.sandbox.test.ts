@@ -67,6 +67,36 @@ describe("the guard", () => {
       expect((yield* exchange(port, `${known}Content-Length: 1000001\r\n\r\n`)).status).toBe(413)
     }))
 
+  it.scopedLive("waits for no body that no endpoint reads", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startService(yield* settingsFileWith(withToken))
+      const rest = `Host: localhost:${port}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+      expect((yield* exchange(port, `GET /openapi.json HTTP/1.1\r\n${rest}`)).status).toBe(200)
+      expect((yield* exchange(port, `POST /none HTTP/1.1\r\nAuthorization: Bearer open-sesame\r\n${rest}`)).status)
+        .toBe(404)
+    }))
+
+  it.scopedLive("reads little of a body before it knows the token, and up to a megabyte then", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startService(yield* settingsFileWith(withToken))
+      const send = (path: string, text: string, headers = "") => {
+        const head = `POST ${path} HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Type: application/json\r\n${headers}`
+        const chunk = `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
+        return Effect.all([
+          exchange(port, `${head}Content-Length: ${text.length}\r\n\r\n${text}`),
+          exchange(port, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`)
+        ])
+      }
+      const known = "Authorization: Bearer open-sesame\r\n"
+      for (const { body, status } of yield* send("/api/session", `"${"a".repeat(20_000)}"`)) {
+        expect([status, JSON.parse(body)]).toEqual([413, { error: "The request body is over 16 kB" }])
+      }
+      for (const { status } of yield* send("/api/servers", `"${"a".repeat(900_000)}"`, known)) expect(status).toBe(400)
+      for (const { body, status } of yield* send("/api/servers", `"${"a".repeat(1_000_000)}"`, known)) {
+        expect([status, JSON.parse(body)]).toEqual([413, { error: "The request body is over 1 MB" }])
+      }
+    }))
+
   it.scopedLive("requires the token for every endpoint, and for no page that only tells how to use them", () =>
     Effect.gen(function*() {
       const { port, request } = yield* startService(yield* settingsFileWith(withToken))

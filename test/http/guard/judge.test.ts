@@ -1,6 +1,7 @@
 import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { type GuardPolicy, judge, maxBodyBytes, type RequestHead } from "../../../src/http/guard/judge.ts"
+import { maxBodyBytes } from "../../../src/http/guard/bodyLimits.ts"
+import { type GuardPolicy, judge, type RequestHead } from "../../../src/http/guard/judge.ts"
 
 const open: GuardPolicy = { token: Option.none(), tokens: [], privateToken: Option.none(), hosts: [], origins: [] }
 const listed: GuardPolicy = { ...open, hosts: ["Berth.LAN"], origins: ["http://ui.lan:5173"] }

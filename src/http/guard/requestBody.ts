@@ -1,0 +1,61 @@
+import { HttpServerError, type HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Effect } from "effect"
+import type { IncomingMessage } from "node:http"
+import { ApiError } from "../api/ApiError.ts"
+import { bodyTooLong } from "./bodyLimits.ts"
+
+/** A body that ended before it was whole: a caller that is cut off, or did not send it in time. */
+class CutOff extends Error {
+  override readonly message = "the connection was closed before the whole body had arrived"
+}
+
+/**
+ * Reads a body, announced with its length or in chunks. It resumes whatever becomes of the connection: a caller that is
+ * cut off may leave neither an end nor an error, and the fiber of its request cannot be interrupted everywhere.
+ */
+const readText = (source: IncomingMessage, maxBytes: number): Effect.Effect<string, ApiError | CutOff> =>
+  Effect.async((resume) => {
+    if (source.destroyed && !source.readableEnded) return resume(Effect.fail(new CutOff()))
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const stop = () => {
+      source.off("data", add).off("end", end).off("close", cut)
+      chunks.length = 0
+    }
+    const add = (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size <= maxBytes) return
+      stop()
+      // The rest is let pass unread: a caller that is cut off while it sends does not get to see why.
+      source.resume()
+      resume(new ApiError({ status: 413, message: bodyTooLong(maxBytes) }))
+    }
+    const end = () => {
+      const text = Buffer.concat(chunks).toString("utf8")
+      stop()
+      resume(Effect.succeed(text))
+    }
+    const cut = () => {
+      stop()
+      resume(Effect.fail(new CutOff()))
+    }
+    source.on("error", () => undefined).on("data", add).on("end", end).on("close", cut)
+    return Effect.sync(stop)
+  })
+
+/** The request with a text that is read when it is asked for first, up to `maxBytes`: one that is refused is not read. */
+export const withBoundedText = (
+  request: HttpServerRequest.HttpServerRequest,
+  maxBytes: number
+): Effect.Effect<HttpServerRequest.HttpServerRequest> =>
+  readText(NodeHttpServerRequest.toIncomingMessage(request), maxBytes).pipe(
+    Effect.mapError((failure) =>
+      failure instanceof ApiError
+        ? failure
+        : new HttpServerError.RequestError({ request, reason: "Decode", cause: failure })
+    ),
+    Effect.cached,
+    Effect.map((text) => Object.create(request, { text: { value: text } }))
+  )
