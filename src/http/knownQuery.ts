@@ -48,6 +48,8 @@ export const KnownQueryLive = Layer.succeed(
     if (name !== undefined && endpoint?.takesQuery === false) {
       return yield* refuse(`${placeOf([name])} is not a known query parameter. This endpoint takes none`)
     }
+    // No schema gets to see it: it is lost where the query becomes an object.
+    if (names.includes("__proto__")) return yield* refuse("__proto__ is not a known query parameter")
     const repeated = repeatedIn(names)
     if (repeated !== undefined) return yield* refuse(`${placeOf([repeated])} is given more than once in the query`)
     if (endpoint?.takesBody === false && request.method !== "GET") yield* refuseBody(request)

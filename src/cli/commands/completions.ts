@@ -24,7 +24,7 @@ export const completionsCommand = command(
   { shell: argument("shell", "bash, zsh or fish.", { choices: shells }) },
   ({ shell }) =>
     Effect.flatMap(Screen, ({ print }) => {
-      const script = scripts[shell]
+      const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
       return script === undefined
         ? new Usage({ message: `There is completion for ${shells.join(", ")}, and not for ${quoted(shell)}` })
         : print(script)

@@ -34,19 +34,21 @@ const EnvFile = Schema.Union(
   Schema.String,
   Schema.Struct({ path: Schema.String, required: Schema.optional(Schema.Boolean) })
 )
-const Written = Schema.Struct({
-  services: Schema.Record({
-    key: Schema.String,
-    value: Schema.Struct({
-      image: Schema.optional(Schema.NullOr(Schema.String)),
-      build: Schema.optional(Schema.Unknown),
-      profiles: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
-      scale: Schema.optional(Schema.Unknown),
-      deploy: Schema.optional(Schema.NullOr(Schema.Struct({ replicas: Schema.optional(Schema.Unknown) }))),
-      env_file: Schema.optional(Schema.NullOr(Schema.Union(EnvFile, Schema.Array(EnvFile))))
-    })
-  })
+const Service = Schema.Struct({
+  image: Schema.optional(Schema.NullOr(Schema.String)),
+  build: Schema.optional(Schema.Unknown),
+  profiles: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
+  scale: Schema.optional(Schema.Unknown),
+  deploy: Schema.optional(Schema.NullOr(Schema.Struct({ replicas: Schema.optional(Schema.Unknown) }))),
+  env_file: Schema.optional(Schema.NullOr(Schema.Union(EnvFile, Schema.Array(EnvFile))))
 })
+/** A record would lose a service that is called `__proto__`, which Compose takes. */
+const Services = Schema.transform(
+  Schema.Record({ key: Schema.String, value: Service }),
+  Schema.Array(Schema.Tuple(Schema.String, Schema.typeSchema(Service))),
+  { strict: true, decode: (_, written) => Object.entries(written), encode: Object.fromEntries }
+)
+const Written = Schema.Struct({ services: Services })
 
 const decodeWritten = Schema.decodeUnknown(Written, { errors: "all" })
 
@@ -86,7 +88,7 @@ const parse = (file: string, text: string) =>
       const mistakes = mistakesIn(issue)
       return invalid(source, mistakes[0]?.path ?? [], inWords(mistakes, { whole: "its content", part: "field" }))
     })
-    return { source, services: Object.entries(written.services) }
+    return { source, services: written.services }
   })
 
 /** Reads the services of a project's compose file; `.env` beside it fills in its variables. */

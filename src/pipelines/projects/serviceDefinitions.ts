@@ -1,4 +1,4 @@
-import { Either, Predicate, Record } from "effect"
+import { Either, Predicate } from "effect"
 import { parseYaml } from "../../services/foreign/yaml.ts"
 import { envValues, parseEnv } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
@@ -43,7 +43,7 @@ export const serviceDefinitions = (compose: string, env: string): ReadonlyMap<st
   return new Map(
     Object.entries(services).map(([name, service]) => {
       const fields = Predicate.isRecord(service) ? service : {}
-      const told = Record.filter(fields, (_, key) => !neverTold.has(key))
+      const told = Object.fromEntries(Object.entries(fields).filter(([key]) => !neverTold.has(key)))
       const { missing, text } = interpolate(JSON.stringify([sorted(told), common]), values)
       return [name, { text: missing ?? text, isScaledToZero: hasNoReplica(fields) }]
     })

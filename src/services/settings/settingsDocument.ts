@@ -25,11 +25,11 @@ const isServerField = (name: string): name is ServerField => Object.hasOwn(serve
 
 const settingNames = Record.keys(settingDefinitions)
 /** Settings that are lists of more than texts, by their section. */
-const lists: Readonly<Record<string, ReadonlyArray<string>>> = { http: ["tokens"] }
-const isListIn = (section: string) => ({ name }: NamedTree) => lists[section]?.includes(name) === true
+const lists: ReadonlyMap<string, ReadonlyArray<string>> = new Map([["http", ["tokens"]]])
+const isListIn = (section: string) => ({ name }: NamedTree) => lists.get(section)?.includes(name) === true
 const namesIn = (section: string) => [
   ...settingNames.filter((name) => name.startsWith(`${section}.`)).map((name) => name.slice(section.length + 1)),
-  ...lists[section] ?? []
+  ...lists.get(section) ?? []
 ]
 const topNames = [...Array.dedupe(settingNames.map((name) => name.split(".")[0] ?? name)), "servers"]
 
