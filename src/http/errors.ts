@@ -28,10 +28,26 @@ export const errorResponse = (
   { headers = {}, message, status }: Pick<ApiError, "headers" | "message" | "status">
 ): HttpServerResponse.HttpServerResponse => HttpServerResponse.unsafeJson({ error: message }, { status, headers })
 
+const stackOf = (text: string) => text.split("\n").filter((line) => /^\s+at /.test(line)).join("\n")
+
 /**
- * Renders every failure as `{error}` with its own status. What nobody foresaw is logged whole and answered as a plain
- * 500, so that nothing internal leaves the service.
+ * Logs a defect whole, and answers it as a plain 500, so that nothing internal leaves the service. Of a text that cannot
+ * be freed of secrets, since reading the settings is what fails, only the places in the code are logged.
  */
+export const unforeseen = (
+  cause: Cause.Cause<unknown>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, Settings> =>
+  Effect.gen(function*() {
+    const words = Cause.pretty(cause, { renderErrorCause: true })
+    const [first = "", ...lines] = yield* withoutSecrets(words).pipe(
+      Effect.catchAllCause(() => Effect.succeed(`its message may hold secrets\n${stackOf(words)}`)),
+      Effect.map((text) => text.split("\n"))
+    )
+    yield* Effect.logError(`A request failed in a way that was not foreseen: ${first}`, ...lines)
+    return errorResponse({ status: 500, message: "Internal error: see the service's log" })
+  })
+
+/** Renders every failure as `{error}` with its own status, and what nobody foresaw as `unforeseen` does. */
 export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
   const settings = yield* Settings
   const shown = (text: string) => Effect.provideService(withoutSecrets(text), Settings, settings)
@@ -43,12 +59,7 @@ export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
           Effect.map(shown(failure.message), (message) =>
             errorResponse({ ...failure, message: withShortWords(message) })),
         onNone: () =>
-          Effect.flatMap(shown(Cause.pretty(cause, { renderErrorCause: true })), (words) => {
-            const [first = "", ...lines] = words.split("\n")
-            return Effect.logError(`A request failed in a way that was not foreseen: ${first}`, ...lines)
-          }).pipe(
-            Effect.as(errorResponse({ status: 500, message: "Internal error: see the service's log" }))
-          )
+          Effect.provideService(unforeseen(cause), Settings, settings)
       })
     })
 }))

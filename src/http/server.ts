@@ -2,6 +2,7 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { keepTakingUpRuns } from "../pipelines/runs/takeUpRuns.ts"
 import { AllowedLive } from "./allowed.ts"
+import { answerDefects } from "./answerDefects.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
 import { guard } from "./guard/guard.ts"
@@ -50,7 +51,7 @@ export const EndpointsLive = ErrorsLive.pipe(
 )
 
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
-export const Http = HttpApiBuilder.serve(guard).pipe(
+export const Http = HttpApiBuilder.serve((app) => answerDefects(guard(app))).pipe(
   Layer.provide(Pages),
   Layer.provide(EndpointsLive),
   Layer.merge(TakeUpRuns)

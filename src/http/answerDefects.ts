@@ -1,0 +1,19 @@
+import { HttpMiddleware, HttpServerRequest } from "@effect/platform"
+import { NodeHttpServerRequest } from "@effect/platform-node"
+import { Cause, Effect, Option } from "effect"
+import { unforeseen } from "./errors.ts"
+import { withSecurityHeaders } from "./guard/responseHeaders.ts"
+
+/**
+ * The outermost middleware: answers a defect that no other one caught, such as one of the guard itself, in the words and
+ * with the headers of every other failure. Without it the server would answer an empty 500, and log nothing.
+ */
+export const answerDefects = HttpMiddleware.make((app) =>
+  Effect.catchAllCause(app, (cause) =>
+    Effect.gen(function*() {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const isAnswered = NodeHttpServerRequest.toServerResponse(request).headersSent
+      if (isAnswered || Cause.isInterruptedOnly(cause)) return yield* Effect.failCause(cause)
+      return withSecurityHeaders(yield* unforeseen(cause), Option.none())
+    }))
+)
