@@ -1,31 +1,20 @@
-import { HttpApi, HttpServerRequest } from "@effect/platform"
+import { HttpApi, HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Effect, Layer, Option } from "effect"
 import { placeOf } from "../schema/inWords.ts"
 import { ApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { KnownQuery } from "./api/KnownQuery.ts"
 import { refuseBody } from "./refuseBody.ts"
-import { routedPath } from "./routedPath.ts"
 
-/** Where an endpoint is, and what its schema judges of a request. */
-interface Endpoint {
-  readonly method: string
-  readonly path: RegExp
-  readonly takesQuery: boolean
-  readonly takesBody: boolean
-}
-
-const endpoints: Array<Endpoint> = []
+/** Endpoints by `POST /path`, with the parts of a request that their schemas judge. */
+const endpoints = new Map<string, { readonly takesQuery: boolean; readonly takesBody: boolean }>()
 HttpApi.reflect(BerthApi, {
   onGroup: () => undefined,
-  onEndpoint: ({ endpoint: { method, path, payloadSchema, urlParamsSchema } }) => {
-    endpoints.push({
-      method,
-      path: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}$`, "i"),
+  onEndpoint: ({ endpoint: { method, path, payloadSchema, urlParamsSchema } }) =>
+    void endpoints.set(`${method} ${path}`, {
       takesQuery: Option.isSome(urlParamsSchema),
       takesBody: Option.isSome(payloadSchema)
     })
-  }
 })
 
 const refuse = (message: string) => new ApiError({ status: 400, message })
@@ -41,8 +30,8 @@ export const KnownQueryLive = Layer.succeed(
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
     const [, query = ""] = request.url.split(/\?([^]*)/)
-    const path = routedPath(request.url)
-    const endpoint = endpoints.find((one) => one.method === request.method && one.path.test(path))
+    const { route } = yield* HttpRouter.RouteContext
+    const endpoint = endpoints.get(`${route.method} ${route.path}`)
     const names = [...new URLSearchParams(query).keys()]
     const [name] = names
     if (name !== undefined && endpoint?.takesQuery === false) {
@@ -52,6 +41,6 @@ export const KnownQueryLive = Layer.succeed(
     if (names.includes("__proto__")) return yield* refuse("__proto__ is not a known query parameter")
     const repeated = repeatedIn(names)
     if (repeated !== undefined) return yield* refuse(`${placeOf([repeated])} is given more than once in the query`)
-    if (endpoint?.takesBody === false && request.method !== "GET") yield* refuseBody(request)
+    if (endpoint?.takesBody === false && !["GET", "HEAD"].includes(request.method)) yield* refuseBody(request)
   })
 )

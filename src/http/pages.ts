@@ -1,12 +1,13 @@
 import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Effect, Option } from "effect"
+import { Effect, Either, Option } from "effect"
 import { version } from "../schema/version.ts"
 import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
+import { targetOf } from "./destination.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 import { wantsToken } from "./session/holders.ts"
-import { asset, isNavigation, page } from "./webPage.ts"
+import { asset, page } from "./webPage.ts"
 
 const welcomeText = `Berth ${version}
 
@@ -39,9 +40,10 @@ const welcome = Effect.gen(function*() {
 /** Everything that is no endpoint: a file of the page, the page itself for a browser, and else a failure. */
 const elsewhere = Effect.gen(function*() {
   const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
-  const found = isNavigation({ method, url, accept: headers["accept"] ?? "" })
+  const target = Either.getOrUndefined(targetOf(method, url))
+  const found = target?.destination._tag === "Screen" && headers["accept"]?.includes("text/html") === true
     ? yield* page
-    : yield* asset(url.replace(/\?[^]*/, ""))
+    : yield* asset(target?.path ?? "")
   return yield* Option.match(found, { onNone: () => noSuchEndpoint({ method, url }), onSome: Effect.succeed })
 })
 

@@ -1,9 +1,9 @@
 import { HttpApiBuilder, type HttpApp, HttpServerRequest } from "@effect/platform"
 import { Effect } from "effect"
+import { CurrentCaller, limitedToReading } from "../services/access/Caller.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { type ApiError, orApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
-import { CurrentCaller } from "./caller.ts"
 
 /**
  * Takes agents for viewers where the setting `mcp.readOnly` says so, whichever way they come: over `/mcp`, or through a
@@ -16,6 +16,6 @@ export const ReadOnlyAgentsLive = HttpApiBuilder.middleware(
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const caller = yield* CurrentCaller
       if (headers["berth-door"] !== "mcp" || !(yield* orApiError(settings.get("mcp.readOnly")))) return yield* app
-      return yield* Effect.provideService(app, CurrentCaller, { ...caller, role: "viewer", limitedBy: "mcp.readOnly" })
+      return yield* Effect.provideService(app, CurrentCaller, limitedToReading(caller))
     }))
 )

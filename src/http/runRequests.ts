@@ -2,14 +2,15 @@ import { HttpApiBuilder, HttpApp, type HttpRouter, HttpServerRequest, HttpServer
 import { Deferred, Effect, Fiber, Option, Ref, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { type Run, RunInterrupted } from "../schema/Run.ts"
+import { CurrentCaller } from "../services/access/Caller.ts"
+import { mayChange } from "../services/access/rights.ts"
 import { Locks } from "../services/locks/Locks.ts"
 import { type Idempotency, type KeyedRun, RunRequest } from "../services/runs/RunRequest.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { ApiError, orApiError } from "./api/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { runEndpoints } from "./api/startsRun.ts"
-import { CurrentCaller } from "./caller.ts"
-import { routedPath } from "./routedPath.ts"
+import { endpointOf } from "./destination.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 const longestKey = 200
@@ -21,7 +22,7 @@ const doorOf = Schema.decodeUnknownOption(Schema.Literal("cli", "mcp", "web", "s
 const prefersAsync = (prefer: string | undefined): boolean =>
   (prefer ?? "").split(",").some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async")
 
-const idempotencyOf = (request: HttpServerRequest.HttpServerRequest) =>
+const idempotencyOf = (request: HttpServerRequest.HttpServerRequest, endpoint: string, name: string) =>
   Effect.gen(function*() {
     const key = request.headers["idempotency-key"]
     if (key === undefined) return Option.none<Idempotency>()
@@ -31,8 +32,9 @@ const idempotencyOf = (request: HttpServerRequest.HttpServerRequest) =>
     const body = yield* Effect.orElseSucceed(request.text, () => "")
     // Only digests of what a caller chose are kept.
     const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
-    const asked = `${request.method} ${routedPath(request.url)}\n${body}`
-    return Option.some({ key: digestOf(key), digest: digestOf(asked) })
+    const asked = `${endpoint}\n${body}`
+    // A key says nothing about the runs of another caller.
+    return Option.some({ key: digestOf(JSON.stringify([name, key])), digest: digestOf(asked) })
   })
 
 const accepted = (run: Run) =>
@@ -63,11 +65,10 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         const request = yield* HttpServerRequest.HttpServerRequest
         const { name, role } = yield* CurrentCaller
         // Who may not start a run is refused where the endpoint is known, and gets no earlier answer either.
-        if (!startingEndpoints.has(`${request.method} ${routedPath(request.url)}`) || role === "viewer") {
-          return yield* app
-        }
+        const endpoint = Option.filter(endpointOf(request), (endpoint) => startingEndpoints.has(endpoint))
+        if (Option.isNone(endpoint) || !mayChange(role)) return yield* app
         const isAsync = prefersAsync(request.headers["prefer"])
-        const idempotency = yield* idempotencyOf(request)
+        const idempotency = yield* idempotencyOf(request, endpoint.value, name)
         const answered = yield* Ref.make(Option.none<string>())
         // Failures get their response further out, so the header is added when that goes out.
         yield* HttpApp.appendPreResponseHandler((_, response) =>

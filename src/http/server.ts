@@ -23,7 +23,6 @@ import { ReadOnlyAgentsLive } from "./readOnlyAgents.ts"
 import { RunRequestsLive } from "./runRequests.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
-  Layer.provide(KnownQueryLive),
   Layer.provide([
     HealthHandlers,
     OverviewHandlers,
@@ -37,7 +36,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     RunsHandlers,
     SessionHandlers
   ]),
-  Layer.provide(AllowedLive)
+  Layer.provide([KnownQueryLive, AllowedLive])
 )
 
 // What is asked for first is answered first: going on with what an earlier process left can wait a moment.

@@ -79,16 +79,3 @@ export const asset = (path: string) => {
 
 /** The page itself, which names the assets of the build that it belongs to. */
 export const page = file("index.html", { "cache-control": "no-cache", "content-security-policy": pagePolicy })
-
-const pathOf = (url: string) => url.replace(/\?[^]*/, "")
-
-/** Addresses that programs call; a page is never the answer there. */
-const forPrograms = /^\/(?:api|mcp|assets)(?:\/|$)/
-
-/** Whether a browser asks for a page at this address of the service. */
-export const isNavigation = (
-  { accept, method, url }: { readonly method: string; readonly url: string; readonly accept: string }
-): boolean => (method === "GET" || method === "HEAD") && accept.includes("text/html") && !forPrograms.test(pathOf(url))
-
-/** Whether an address is that of a file which the page loads. */
-export const isAsset = (url: string): boolean => assetName.test(pathOf(url))

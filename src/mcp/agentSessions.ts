@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { Clock, Effect, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { type Caller, unknownCaller } from "../http/caller.ts"
+import { anonymousCaller, type Caller } from "../services/access/Caller.ts"
 import { agentServer } from "./agentServer.ts"
 import type { OfferFor } from "./Offer.ts"
 import type { RunRequest } from "./RunRequest.ts"
@@ -45,10 +45,12 @@ const authInfoOf = ({ caller, readOnly }: Rights): AuthInfo => ({
   extra: { role: caller.role, readOnly }
 })
 
+const roleIn = (role: unknown) => role === "operator" || role === "viewer" ? role : anonymousCaller.role
+
 const rightsIn = (authInfo: AuthInfo | undefined): Rights => ({
   caller: {
-    name: authInfo?.clientId ?? unknownCaller.name,
-    role: authInfo?.extra?.["role"] === "operator" ? "operator" : "viewer"
+    name: authInfo?.clientId ?? anonymousCaller.name,
+    role: roleIn(authInfo?.extra?.["role"])
   },
   readOnly: authInfo?.extra?.["readOnly"] !== false
 })

@@ -11,9 +11,12 @@ import { Context, Effect, Layer, Scope } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { answeredBy, overHandlers } from "../client/node/overHandlers.ts"
 import { ApiError, orApiError } from "../http/api/ApiError.ts"
-import { type Caller, CurrentCaller } from "../http/caller.ts"
+import { agentMethods } from "../http/destination.ts"
+import { tokenRequired } from "../http/guard/judge.ts"
 import { EndpointsLive } from "../http/server.ts"
 import { listed } from "../schema/expected.ts"
+import { type Caller, CurrentCaller } from "../services/access/Caller.ts"
+import { isKnown, mayChange } from "../services/access/rights.ts"
 import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { OfferFor } from "./Offer.ts"
@@ -24,12 +27,11 @@ const disabled = new ApiError({
   message: "Tools for agents are turned off here: the setting mcp.enabled turns them on"
 })
 
-const methods = ["GET", "POST", "DELETE"]
 const notAllowed = (method: string) =>
   new ApiError({
     status: 405,
-    message: `${method} is not allowed on /mcp: use ${listed(methods, "or")}`,
-    headers: { allow: methods.join(", ") }
+    message: `${method} is not allowed on /mcp: use ${listed(agentMethods, "or")}`,
+    headers: { allow: agentMethods.join(", ") }
   })
 
 /** Answers what agents ask, over the endpoints of this process, each in the name of who sent it. */
@@ -68,9 +70,10 @@ export const agentDoor = (loadOffer: Effect.Effect<OfferFor>) =>
       Effect.gen(function*() {
         const asked = yield* HttpServerRequest.HttpServerRequest
         const caller = yield* CurrentCaller
+        if (!isKnown(caller.role)) return yield* new ApiError({ status: 401, message: tokenRequired })
         if (!(yield* orApiError(settings.get("mcp.enabled")))) return yield* disabled
-        if (!methods.includes(asked.method)) return yield* notAllowed(asked.method)
-        const readOnly = caller.role === "viewer" || (yield* orApiError(settings.get("mcp.readOnly")))
+        if (!agentMethods.includes(asked.method)) return yield* notAllowed(asked.method)
+        const readOnly = !mayChange(caller.role) || (yield* orApiError(settings.get("mcp.readOnly")))
         const body = asked.method === "POST" ? yield* asked.json : undefined
         const left = new AbortController()
         const request = new Request("http://berth.invalid/mcp", {

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
+import { mayChange } from "../services/access/rights.ts"
 import { offerFor } from "./Offer.ts"
 import { makeRunRequest } from "./RunRequest.ts"
 
@@ -12,7 +13,7 @@ export const serveAgent = ({ readOnly }: { readonly readOnly: boolean }): Effect
   Effect.scoped(Effect.gen(function*() {
     const berth = yield* Berth
     const { role } = yield* berth.use((api) => api.showSession({}))
-    const offer = offerFor({ readOnly: readOnly || role === "viewer" })
+    const offer = offerFor({ readOnly: readOnly || !mayChange(role) })
     const run = (yield* makeRunRequest)(Effect.provideService(Berth, berth))
     const { agentServer } = yield* Effect.promise(() => import("./agentServer.ts"))
     const { serveStdio, StdioServerTransport } = yield* Effect.promise(() =>

@@ -12,7 +12,8 @@ describe("noSuchEndpoint", () => {
     ["POST", "/reference", 405, "POST is not allowed on /reference: use GET", "GET, HEAD"],
     ["GET", "/api/nothing", 404, "No such endpoint: GET /api/nothing. See /reference for what there is", undefined],
     ["GET", "/api/server", 404, "No such endpoint: GET /api/server. Did you mean /api/servers?", undefined],
-    ["GET", "/api/servers/", 404, "No such endpoint: GET /api/servers/. Did you mean /api/servers?", undefined]
+    ["GET", "/API//nothing/", 404, "No such endpoint: GET /API/nothing. See /reference for what there is", undefined],
+    ["PUT", "/API/Servers/", 405, "PUT is not allowed on /api/servers: use GET or POST", "GET, HEAD, POST"]
   ])("%s %s is a %i", (method, url, status, message, allow) => {
     const error = noSuchEndpoint({ method, url })
     expect(error.message).toBe(message)

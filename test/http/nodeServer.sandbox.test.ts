@@ -23,12 +23,12 @@ describe("a request for an upgrade", () => {
   it.scopedLive("is answered as the plain request that it also is, after the guard", () =>
     Effect.gen(function*() {
       const { port } = yield* startService(yield* settingsFileWith("http:\n  token: open-sesame\n"))
-      const head = `GET /api/health HTTP/1.1\r\nHost: localhost:${port}\r\n`
-      expect((yield* exchange(port, `GET /api/health HTTP/1.1\r\nHost: evil.example\r\n${upgrade}`)).status).toBe(403)
+      const head = `GET /api/session HTTP/1.1\r\nHost: localhost:${port}\r\n`
+      expect((yield* exchange(port, `GET /api/session HTTP/1.1\r\nHost: evil.example\r\n${upgrade}`)).status).toBe(403)
       expect((yield* exchange(port, `${head}${upgrade}`)).status).toBe(401)
       const known = yield* exchange(port, `${head}Authorization: Bearer open-sesame\r\n${upgrade}`)
       expect(known.status).toBe(200)
-      expect(JSON.parse(known.body)).toMatchObject({ status: "ok" })
+      expect(JSON.parse(known.body)).toMatchObject({ role: "operator" })
     }))
 
   // An error of a socket that nobody listens for would end the process, and with it this run of the tests.

@@ -215,8 +215,8 @@ describe("the guard", () => {
       expect((yield* request("GET", "/api/servers", undefined, { origin })).status).toBe(401)
 
       yield* Effect.promise(() => writeFile(file, "http: [\n"))
-      expect((yield* request("GET", "/api/health")).status).toBe(401)
-      expect((yield* request("GET", "/api/health", undefined, headers)).status).toBe(200)
+      expect((yield* request("GET", "/api/session")).status).toBe(401)
+      expect((yield* request("GET", "/api/session", undefined, headers)).status).toBe(200)
     }))
 })
 

@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { accessOf } from "../../src/http/api/access.ts"
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
+import type { Access } from "../../src/services/access/rights.ts"
 import { operations } from "../fixtures/operations.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
 
@@ -18,6 +19,8 @@ const settings = `http:
 class TheService extends Context.Tag("test/TheService")<TheService, Service>() {}
 
 const access = accessOf(BerthApi)
+const isOpen = (access: Access | undefined) => access === "anyone" || access === "anyone without parameters"
+
 const endpoints = operations.map(({ fields, method, name, path }) => ({
   name,
   method,
@@ -25,6 +28,8 @@ const endpoints = operations.map(({ fields, method, name, path }) => ({
   hasBody: fields.some(([part]) => part === "body"),
   access: access.get(`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`)
 }))
+
+const accessTo = ({ access }: typeof endpoints[number]) => Option.getOrUndefined(access ?? Option.none())
 
 // An empty body is refused by each that wants one: what is refused for its role is refused before that.
 const ask = ({ hasBody, method, path }: typeof endpoints[number], token?: string) =>
@@ -46,7 +51,8 @@ describe("the contract", () => {
 
   it("lets a viewer call nothing that starts a run, and every GET", () => {
     const named = (method: string) => endpoints.filter((endpoint) => endpoint.method === method)
-    expect(new Set(named("GET").map(({ access }) => Option.getOrNull(access ?? Option.none())))).toEqual(
+    const secured = named("GET").filter(({ path }) => path !== "/api/health")
+    expect(new Set(secured.map(({ access }) => Option.getOrNull(access ?? Option.none())))).toEqual(
       new Set(["viewer"])
     )
     const others = named("DELETE").filter(({ path }) => path !== "/api/session")
@@ -61,9 +67,9 @@ layer(Layer.scoped(TheService, Effect.flatMap(settingsFileWith(settings), (file)
   (it) => {
     it.effect.each(endpoints)("$name answers whom it should", (endpoint) =>
       Effect.gen(function*() {
-        const isOpen = Option.contains(endpoint.access ?? Option.none(), "anyone")
-        expect((yield* ask(endpoint)).status).toBe(isOpen ? 400 : 401)
-        expect((yield* ask(endpoint, "token-of-nobody")).status).toBe(isOpen ? 400 : 401)
+        const refused = endpoint.path === "/api/health" ? 200 : isOpen(accessTo(endpoint)) ? 400 : 401
+        expect((yield* ask(endpoint)).status).toBe(refused)
+        expect((yield* ask(endpoint, "token-of-nobody")).status).toBe(refused)
         const operator = yield* ask(endpoint, tokens.operator)
         expect([401, 403]).not.toContain(operator.status)
         const viewer = yield* ask(endpoint, tokens.viewer)
@@ -90,6 +96,18 @@ layer(Layer.scoped(TheService, Effect.flatMap(settingsFileWith(settings), (file)
         const { request } = yield* TheService
         const { status } = yield* request("POST", path, {}, { authorization: `Bearer ${tokens.viewer}` })
         expect([400, 403, 404]).toContain(status)
+      }))
+
+    it.effect("health is open to everybody, and what it depends on to those with a token", () =>
+      Effect.gen(function*() {
+        const { request } = yield* TheService
+        const ask = (path: string, token?: string) =>
+          request("GET", path, undefined, token === undefined ? {} : { authorization: `Bearer ${token}` })
+        expect((yield* ask("/api/health")).status).toBe(200)
+        for (const query of ["deep=true", "deep=false", "%64eep=true", "x"]) {
+          expect((yield* ask(`/api/health?${query}`)).status, query).toBe(401)
+        }
+        expect((yield* ask("/api/health?deep=true", tokens.viewer)).status).toBe(200)
       }))
 
     it.effect("a run bears the name of the token", () =>

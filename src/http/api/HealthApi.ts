@@ -2,12 +2,12 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Health } from "../../schema/Health.ts"
 import { strictQuery } from "../../schema/strict.ts"
-import { forViewers } from "./access.ts"
+import { forAnyoneWithoutParameters } from "./access.ts"
 
 /** The service's own endpoints. */
 export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
   .add(
-    HttpApiEndpoint.get("health", "/api/health").annotateContext(forViewers)
+    HttpApiEndpoint.get("health", "/api/health").annotateContext(forAnyoneWithoutParameters)
       .setUrlParams(
         Schema.Struct({
           deep: Schema.optional(Schema.Literal("true", "false")).annotations({

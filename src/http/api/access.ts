@@ -1,10 +1,7 @@
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, OpenApi } from "@effect/platform"
 import { Context, type Option } from "effect"
-import type { Role } from "../../schema/Settings.ts"
+import type { Access } from "../../services/access/rights.ts"
 import { ApiErrorFromBody } from "./ApiError.ts"
-
-/** Who may call an endpoint: everybody, with a token or without; whoever has a token; or operators alone. */
-export type Access = "anyone" | Role
 
 class EndpointAccess extends Context.Tag("berth/EndpointAccess")<EndpointAccess, Access>() {}
 
@@ -16,6 +13,8 @@ const annotation = (access: Access) =>
 
 /** Annotates an endpoint that everybody may call. */
 export const forAnyone = annotation("anyone")
+/** Annotates an endpoint that everybody may call without query parameters, and viewers with them. */
+export const forAnyoneWithoutParameters = annotation("anyone without parameters")
 /** Annotates an endpoint that changes nothing. */
 export const forViewers = annotation("viewer")
 /** Annotates an endpoint that changes something, or runs a program on the machine of the service. */

@@ -33,7 +33,7 @@ const operation = (node: Node): Node => {
   const needsOperator = node[accessKey] === "operator"
   return {
     ...others,
-    ...(node[accessKey] === "anyone" ? { security: [] } : {}),
+    ...(String(node[accessKey]).startsWith("anyone") ? { security: [] } : {}),
     ...(isNode(body) ? { requestBody: { ...body, required: !acceptsNull(body) } } : {}),
     responses: {
       ...Object.fromEntries(answers),

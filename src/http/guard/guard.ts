@@ -1,10 +1,11 @@
 import { FileSystem, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { isKnown } from "../../services/access/rights.ts"
 import { Sessions } from "../../services/sessions/Sessions.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { PrivateToken } from "../../services/state/PrivateToken.ts"
-import { CurrentCaller, unknownCaller } from "../caller.ts"
 import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
 import { sessionIdIn } from "../session/cookie.ts"
@@ -48,9 +49,10 @@ export const guard = HttpMiddleware.make((app) =>
     yield* HttpApp.appendPreResponseHandler((_, response) =>
       Effect.succeed(withSecurityHeaders(response, verdict.origin))
     )
-    const known = Effect.provideService(app, CurrentCaller, Option.getOrElse(verdict.caller, () => unknownCaller))
-    const maxBytes = Option.isSome(verdict.caller) ? maxBodyBytes : maxUnknownBodyBytes
-    const read = withBoundedJson(yield* withBoundedText(request, maxBytes))
+    const known = Effect.provideService(app, CurrentCaller, verdict.caller)
+    const maxBytes = isKnown(verdict.caller.role) ? maxBodyBytes : maxUnknownBodyBytes
+    const routed = request.modify({ url: verdict.target.url })
+    const read = withBoundedJson(yield* withBoundedText(routed, maxBytes))
     return yield* Effect.provideService(known, HttpServerRequest.HttpServerRequest, read)
   }).pipe(HttpServerRequest.withMaxBodySize(Option.some(FileSystem.Size(maxBodyBytes))))
 )

@@ -1,9 +1,10 @@
-import { Option } from "effect"
+import { Either, Option } from "effect"
 import { quoted } from "../../schema/quoted.ts"
-import { type Caller, localCaller } from "../caller.ts"
+import { anonymousCaller, type Caller, type KnownCaller, localCaller } from "../../services/access/Caller.ts"
+import { isKnown, mayCall } from "../../services/access/rights.ts"
+import { type Target, targetOf } from "../destination.ts"
 import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
 import { sameSecret } from "../session/sameSecret.ts"
-import { isAsset, isNavigation } from "../webPage.ts"
 import { bodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
 /** What the guard goes by; all of it comes from the settings. */
@@ -24,30 +25,27 @@ export interface RequestHead {
   /** Names and values in turn, repeated headers included. */
   readonly rawHeaders: ReadonlyArray<string>
   /** Whose session its cookie is of. */
-  readonly session: Option.Option<Caller>
+  readonly session: Option.Option<KnownCaller>
 }
 
-/**
- * Let in, with the origin that may read the answer if it is another one and who the caller is, where that is known; or
- * turned away.
- */
+/** Let in, with the origin that may read the answer if it is another one, or turned away. */
 export type Verdict =
   | {
     readonly allowed: true
     readonly origin: Option.Option<string>
     readonly preflight: boolean
-    readonly caller: Option.Option<Caller>
+    readonly caller: Caller
+    /** The target to route by, and by nothing else. */
+    readonly target: Target
   }
   | { readonly allowed: false; readonly status: number; readonly message: string }
 
 const refuse = (status: number, message: string): Verdict => ({ allowed: false, status, message })
-/** Pages that say how to use the service and nothing of what it knows: a browser cannot send a token for them. */
-const openPages = ["/", "/reference", "/openapi.json"]
-
-const isLogIn = ({ method, target }: RequestHead) => method === "POST" && target === "/api/session"
 const isRead = ({ method }: RequestHead) => ["GET", "HEAD", "OPTIONS"].includes(method)
 
-const tokenRequired = "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of " +
+/** Why a caller without a valid token is turned away. */
+export const tokenRequired =
+  "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of " +
   "http.tokens>, or log in on the web page"
 
 const loopbackNames = ["localhost", "127.0.0.1", "[::1]"]
@@ -57,16 +55,28 @@ const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
     index % 2 === 0 && header.toLowerCase() === name ? [head.rawHeaders[index + 1] ?? ""] : []
   )
 
-const asksForPage = (head: RequestHead) =>
-  isNavigation({ method: head.method, url: head.target, accept: valuesOf(head, "accept").join(",") })
+/** Whether a role may send a request there. A screen's address is the page's for a browser alone. */
+const mayReach = (role: Caller["role"], head: RequestHead, { destination, hasQuery, path }: Target): boolean => {
+  switch (destination._tag) {
+    case "Endpoint":
+      return mayCall(role, destination.access === "operator" ? "viewer" : destination.access, { hasQuery })
+    case "Asset":
+    case "Document":
+      return true
+    case "Screen":
+      return path === "/" || asksForPage(head) || isKnown(role)
+    case "Agents":
+    case "Nowhere":
+      return isKnown(role)
+  }
+}
 
-const isOpenPage = (head: RequestHead) =>
-  (head.method === "GET" || head.method === "HEAD") &&
-  (openPages.includes(head.target.replace(/\?[^]*/, "")) || isAsset(head.target) || asksForPage(head))
+const asksForPage = (head: RequestHead) => valuesOf(head, "accept").join(",").includes("text/html")
 
 /** Whether somebody follows a link to a page, which shows nothing to the site that the link stands on. */
-const followsLink = (head: RequestHead) =>
-  asksForPage(head) && valuesOf(head, "sec-fetch-mode").join() === "navigate" &&
+const followsLink = (head: RequestHead, { destination }: Target) =>
+  (destination._tag === "Screen" || destination._tag === "Document") && asksForPage(head) &&
+  valuesOf(head, "sec-fetch-mode").join() === "navigate" &&
   valuesOf(head, "sec-fetch-dest").join() === "document"
 
 /** `example.com:3100` without its port, in lower case. */
@@ -81,6 +91,9 @@ const bearerOf = (head: RequestHead): string | undefined => {
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
+  const normalized = targetOf(head.method, head.target)
+  if (Either.isLeft(normalized)) return refuse(400, "Malformed HTTP request: its path is not valid percent-encoding")
+  const target = normalized.right
   const given = bearerOf(head)
   const isOwn = given !== undefined && Option.exists(policy.privateToken, (token) => sameSecret(given, token))
   const [host, ...moreHosts] = valuesOf(head, "host")
@@ -102,25 +115,23 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
     return refuse(403, `The origin ${quoted(origin ?? "")} is not accepted: add it to http.origins in the settings`)
   }
   const sites = valuesOf(head, "sec-fetch-site")
-  if (!listed && !followsLink(head) && sites.some((site) => site !== "same-origin" && site !== "none")) {
+  if (!listed && !followsLink(head, target) && sites.some((site) => site !== "same-origin" && site !== "none")) {
     return refuse(403, "Requests from other web sites are not accepted")
   }
 
   const preflight = listed && head.method === "OPTIONS"
-  const isExempt = preflight || isOpenPage(head) || isLogIn(head)
   // A browser adds the cookie to what a page of another site makes it send: only pages of this service may change anything.
   const usesSession = given === undefined && wantsToken(policy) && Option.isSome(head.session)
   if (usesSession && !isRead(head) && !sameOrigin && !sites.includes("same-origin")) {
     return refuse(403, "A request with the session's cookie must come from a page of this service")
   }
-  const caller = isOwn || !wantsToken(policy)
+  const known = isOwn || !wantsToken(policy)
     ? Option.some(localCaller())
     : usesSession && own
     ? head.session
     : Option.flatMap(Option.fromNullable(given), (given) => holderOf(given, policy))
-  if (!isExempt && Option.isNone(caller)) {
-    return refuse(401, tokenRequired)
-  }
+  const caller = Option.getOrElse(known, () => anonymousCaller)
+  if (!preflight && !mayReach(caller.role, head, target)) return refuse(401, tokenRequired)
   // Berth does not start beyond this machine without a token, but the settings may lose it later.
   if (!isOwn && !wantsToken(policy) && !head.fromHere) {
     return refuse(401, "Only this machine is answered while the settings have neither http.token nor http.tokens")
@@ -133,5 +144,5 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   if (hasBody && (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0] ?? ""))) {
     return refuse(415, "The request body must be JSON: send Content-Type: application/json")
   }
-  return { allowed: true, origin: listed ? Option.some(origin) : Option.none(), preflight, caller }
+  return { allowed: true, origin: listed ? Option.some(origin) : Option.none(), preflight, caller, target }
 }

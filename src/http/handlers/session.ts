@@ -1,12 +1,14 @@
 import { HttpApiBuilder, HttpApp, HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { Effect, Option, Redacted } from "effect"
 import type { SessionRequest } from "../../schema/Session.ts"
+import { CurrentCaller, localCaller } from "../../services/access/Caller.ts"
+import { isKnown } from "../../services/access/rights.ts"
 import { digestOf, Sessions } from "../../services/sessions/Sessions.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { PrivateToken } from "../../services/state/PrivateToken.ts"
 import { ApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { CurrentCaller, localCaller } from "../caller.ts"
+import { tokenRequired } from "../guard/judge.ts"
 import { sessionIdIn, withoutSession, withSession } from "../session/cookie.ts"
 import { holderOf, wantsToken } from "../session/holders.ts"
 import { makeSlowed } from "../session/slowed.ts"
@@ -58,6 +60,7 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
       .handle("showSession", () =>
         Effect.gen(function*() {
           const { name, role } = yield* CurrentCaller
+          if (!isKnown(role)) return yield* new ApiError({ status: 401, message: tokenRequired })
           return { name, role, expiresAt: yield* endOf(yield* sessionId) }
         }))
       .handle("closeSession", () =>

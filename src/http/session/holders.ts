@@ -1,7 +1,7 @@
 import { Option, Redacted } from "effect"
 import { type NamedToken, nameOfToken } from "../../schema/Settings.ts"
+import { type KnownCaller, localCaller } from "../../services/access/Caller.ts"
 import { digestOf, type SessionOwner } from "../../services/sessions/Sessions.ts"
-import { type Caller, localCaller } from "../caller.ts"
 import { sameSecret } from "./sameSecret.ts"
 
 /** The tokens that let callers in. */
@@ -23,15 +23,15 @@ const holders = ({ privateToken, token, tokens }: Tokens): ReadonlyArray<NamedTo
   ...tokens
 ]
 
-const callerOf = ([holder]: ReadonlyArray<NamedToken>): Option.Option<Caller> =>
+const callerOf = ([holder]: ReadonlyArray<NamedToken>): Option.Option<KnownCaller> =>
   Option.map(Option.fromNullable(holder), ({ name, role }) => ({ name, role }))
 
 /** Whose token this is. It is compared with every one, so that the time tells nothing of which it is. */
-export const holderOf = (given: string, tokens: Tokens): Option.Option<Caller> =>
+export const holderOf = (given: string, tokens: Tokens): Option.Option<KnownCaller> =>
   callerOf(holders(tokens).filter(({ token }) => sameSecret(given, token)))
 
 /** Whose session this is, as long as its token lets anybody in: its role is the one that the token has now. */
-export const ownerNow = ({ name, tokenDigest }: SessionOwner, tokens: Tokens): Option.Option<Caller> =>
+export const ownerNow = ({ name, tokenDigest }: SessionOwner, tokens: Tokens): Option.Option<KnownCaller> =>
   callerOf(
     holders(tokens).filter((holder) => holder.name === name && digestOf(Redacted.value(holder.token)) === tokenDigest)
   )

@@ -101,10 +101,10 @@ describe("the guard", () => {
     Effect.gen(function*() {
       const { port, request } = yield* startService(yield* settingsFileWith(withToken))
       const all = [
-        ...operations.filter(({ name }) => name !== "POST /api/session").map((operation) =>
+        ...operations.filter(({ name }) => !["POST /api/session", "GET /api/health"].includes(name)).map((operation) =>
           [operation.method, addressOf(operation, {})] as const
         ),
-        ...["/none", "/reference/more", "/openapi.json/more", "//"].map((path) => ["GET", path] as const),
+        ...["/none", "/reference/more", "/openapi.json/more", "/mcp", "/assets"].map((path) => ["GET", path] as const),
         ["OPTIONS", "/api/servers"] as const,
         ["POST", "/reference"] as const
       ]
@@ -113,7 +113,7 @@ describe("the guard", () => {
       }
       const known = { authorization: "Bearer open-sesame" }
       expect((yield* request("GET", "/api/servers", undefined, known)).status).toBe(200)
-      for (const path of ["/reference", "/reference?theme=dark", "/openapi.json", "/"]) {
+      for (const path of ["/reference", "/reference?theme=dark", "/openapi.json", "/", "//", "/api/health"]) {
         expect((yield* request("GET", path)).status, path).toBe(200)
         expect((yield* request("HEAD", path)).status, path).toBe(200)
         const foreign = `GET ${path} HTTP/1.1\r\nHost: evil.example\r\n\r\n`

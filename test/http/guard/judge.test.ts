@@ -10,7 +10,7 @@ const locked: GuardPolicy = { ...listed, token: Option.some(Redacted.make("s3cre
 const verdict = (
   headers: ReadonlyArray<readonly [string, string]>,
   policy: GuardPolicy = open,
-  { fromHere = true, method = "GET", session = Option.none(), target = "/api/health" }: Partial<RequestHead> = {}
+  { fromHere = true, method = "GET", session = Option.none(), target = "/api/servers" }: Partial<RequestHead> = {}
 ) => {
   const judged = judge({ method, target, fromHere, rawHeaders: headers.flat(), session }, policy)
   return judged.allowed ? 200 : judged.status
@@ -186,12 +186,12 @@ describe("judge", () => {
     const callerWith = (policy: GuardPolicy, ...more: ReadonlyArray<string>) => {
       const judged = judge({
         method: "GET",
-        target: "/api/health",
+        target: "/api/servers",
         fromHere: true,
         rawHeaders: [...host, ...more],
         session: Option.none()
       }, policy)
-      return judged.allowed ? Option.getOrUndefined(judged.caller) : judged.status
+      return judged.allowed ? judged.caller : judged.status
     }
     const team = { ...locked, tokens }
     expect(callerWith(team, "Authorization", "Bearer vics")).toEqual({ name: "Vic", role: "viewer" })

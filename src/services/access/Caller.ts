@@ -1,0 +1,33 @@
+import { Context } from "effect"
+import type { Role } from "../../schema/Settings.ts"
+import { userAtMachine } from "../runs/RunRequest.ts"
+import { type CallerRole, mayChange } from "./rights.ts"
+
+/** The sender of a request. */
+export interface Caller {
+  /** The name of its token, or user@machine where no token is required. */
+  readonly name: string
+  readonly role: CallerRole
+  /** The setting that keeps this caller from its full role. */
+  readonly limitedBy?: "mcp.readOnly"
+}
+
+/** A caller with a valid token, or one that needs none. */
+export interface KnownCaller extends Caller {
+  readonly role: Role
+}
+
+/** The user of the service's machine, or a program that has the service's private token. */
+export const localCaller = (): KnownCaller => ({ name: userAtMachine(), role: "operator" })
+
+/** A caller without a valid token. */
+export const anonymousCaller: Caller = { name: "nobody", role: "anonymous" }
+
+/** A caller as `mcp.readOnly` limits the requests of agents. */
+export const limitedToReading = (caller: Caller): Caller =>
+  mayChange(caller.role) ? { ...caller, role: "viewer", limitedBy: "mcp.readOnly" } : caller
+
+/** Caller of the current request. The guard provides it; without one, the request comes from this process. */
+export class CurrentCaller extends Context.Reference<CurrentCaller>()("berth/CurrentCaller", {
+  defaultValue: (): Caller => localCaller()
+}) {}
