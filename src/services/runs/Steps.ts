@@ -67,7 +67,11 @@ export const uncancellable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.E
   Effect.flatMap(FiberRef.get(leaving), (left) => {
     const whole = Option.match(left, {
       onNone: () => effect,
-      onSome: (isLeft) => Effect.raceFirst(effect, Deferred.await(isLeft))
+      onSome: (isLeft) =>
+        Effect.if(Deferred.isDone(isLeft), {
+          onTrue: () => Deferred.await(isLeft),
+          onFalse: () => Effect.raceFirst(effect, Deferred.await(isLeft))
+        })
     })
     return Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(whole)), Fiber.join))
   })

@@ -7,7 +7,10 @@ import { uncancellable } from "./Steps.ts"
 export interface ActivityStore {
   /** The result that an activity had before; nothing when it has not ended. */
   readonly recall: (activity: string) => Effect.Effect<Option.Option<unknown>>
-  /** Notes that an activity begins. It is not begun before that is written. */
+  /**
+   * Notes that an activity begins. It is not begun before that is written, and is performed once it is: an implementation
+   * is interruptible only while nothing is written.
+   */
   readonly begin: (activity: string) => Effect.Effect<void>
   readonly keep: (activity: string, result: unknown) => Effect.Effect<void>
 }
@@ -46,15 +49,16 @@ export const activityEngine = (store: ActivityStore): Layer.Layer<WorkflowEngine
                     return new Complete({ exit: exit.value })
                   }
                 }
-                yield* store.begin(name)
-                return yield* uncancellable(Effect.gen(function*() {
+                const perform = Effect.gen(function*() {
                   const exit = yield* Effect.exit(Effect.scoped(activity.execute))
                   const encoded = yield* Effect.orDie(Schema.encode(activity.exitSchema)(exit))
                   if (Exit.isSuccess(encoded)) {
                     yield* store.keep(name, encoded.value)
                   }
                   return new Complete({ exit })
-                }))
+                })
+                // Noted and not performed, it would look to the next attempt like one that was cut off.
+                return yield* Effect.uninterruptible(Effect.zipRight(store.begin(name), uncancellable(perform)))
               }).pipe(Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
           }
           return engine

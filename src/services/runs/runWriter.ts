@@ -71,10 +71,14 @@ export const makeRunWriter = (
       stalled: Stalled
     ): Effect.Effect<void> =>
       watched(write).pipe(
-        Effect.tapErrorTag("RunStoreUnavailable", stalled),
-        Effect.catchTag("RunTaken", () => Effect.interrupt),
-        Effect.retry(Schedule.spaced(retryPause)),
-        Effect.orDie
+        Effect.catchTags({
+          RunTaken: () => Effect.interrupt,
+          RunStoreUnavailable: (error) =>
+            stalled(error).pipe(
+              Effect.zipRight(Effect.interruptible(Effect.sleep(retryPause))),
+              Effect.zipRight(untilWritten(write, stalled))
+            )
+        })
       )
 
     // One after the other, so that what a run has come to is never followed by what it was before.

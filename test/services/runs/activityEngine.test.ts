@@ -88,6 +88,25 @@ describe("the engine of a run", () => {
       expect([...results]).toEqual([["waiting", "1"]])
     }))
 
+  it.effect("performs an activity during whose noting its workflow is interrupted", () =>
+    Effect.gen(function*() {
+      const { begun, results, store } = makeStore()
+      const noting = yield* Deferred.make<void>()
+      const noted = yield* Deferred.make<void>()
+      const begin = (name: string) =>
+        Deferred.succeed(noting, undefined).pipe(
+          Effect.zipRight(Deferred.await(noted)),
+          Effect.zipRight(store.begin(name))
+        )
+      const fiber = yield* Effect.fork(carryOut({ ...store, begin }, () => two))
+      yield* Deferred.await(noting)
+      const ending = yield* Effect.fork(Fiber.interrupt(fiber))
+      yield* Effect.repeatN(Effect.yieldNow(), 200)
+      yield* Deferred.succeed(noted, undefined)
+      yield* Fiber.join(ending)
+      expect([begun, [...results]]).toEqual([["two"], [["two", "2"]]])
+    }))
+
   it.effect("performs an activity again whose kept result does not fit it any more", () =>
     Effect.gen(function*() {
       const { begun, results, store } = makeStore(new Map([["two", { from: "another version" }]]))
