@@ -35,7 +35,7 @@ const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words
   Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))
 
 // A process has to say several times in it that it is there, and may be busy for a moment.
-const shortestTakeOver = Duration.seconds(3)
+const shortestTakeOver = Duration.seconds(5)
 const longestTakeOver = Duration.hours(1)
 
 const YesOrNo = Schema.Boolean.annotations(saying("must be true or false"))
@@ -99,7 +99,7 @@ export const settingDefinitions = {
     DurationText.pipe(
       Schema.filter((takeOver) =>
         Duration.between(takeOver, { minimum: shortestTakeOver, maximum: longestTakeOver }) ||
-        "must be 3 seconds at least, and an hour at most"
+        "must be 5 seconds at least, and an hour at most"
       )
     ),
     Duration.seconds(10)

@@ -28,7 +28,7 @@ describe("settingsDocument", () => {
     ["numbers where texts belong", "token: 12345\ngitHost:\n  owner: 42\n  sshPort: \"2222\"\n"],
     [
       "addresses of databases",
-      "state: { url: 'postgres://u:p%40w@db.example.com:5432/berth?sslmode=require', takeOver: 3 seconds }\n"
+      "state: { url: 'postgres://u:p%40w@db.example.com:5432/berth?sslmode=require', takeOver: 5 seconds }\n"
     ],
     ["an address of a socket", "state: { url: 'postgresql://u:p@/berth?host=/run/postgresql' }\n"],
     ["durations", "platform:\n  timeout: 20 seconds\nbuild:\n  timeout: 5 minutes\n"],
@@ -75,8 +75,8 @@ describe("settingsDocument", () => {
         ":1: state.url must be an address like postgres://user:password@db.example.com:5432/berth"
       ] as const
     ),
-    ["state: { takeOver: 2 seconds }", ":1: state.takeOver must be 3 seconds at least, and an hour at most"],
-    ["state: { takeOver: 2 hours }", ":1: state.takeOver must be 3 seconds at least, and an hour at most"],
+    ["state: { takeOver: 4999 millis }", ":1: state.takeOver must be 5 seconds at least, and an hour at most"],
+    ["state: { takeOver: 2 hours }", ":1: state.takeOver must be 5 seconds at least, and an hour at most"],
     ["http:\n  hosts: a", ":2: http.hosts must be a list of strings"],
     ["http:\n  hosts: [a, {b: c}]", ":2: http.hosts contains an item that is not a string"],
     ["http:\n  hosts:\n    - a\n    -\n", ":4: http.hosts contains an item that is not a string"],
