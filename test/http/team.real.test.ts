@@ -215,7 +215,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("services that share
       () =>
         Effect.gen(function*() {
           const postgres = yield* Postgres
-          const { build, start, times } = yield* stage("sleep 60", "3 seconds")
+          const { build, start, times } = yield* stage("sleep 60", "5 seconds")
           const [one, other] = [yield* start, yield* start]
           const caller = yield* Effect.fork(build(one))
           const running = other.request("GET", "/api/runs?state=running").pipe(

@@ -5,10 +5,8 @@ import type { Stream } from "effect"
 import { RunStoreUnavailable } from "../../../schema/Run.ts"
 import { keyTime, type RunChange } from "../../runs/RunStore.ts"
 import type { Dialect } from "../sqlRunStore.ts"
+import { instanceLocks } from "./pgLease.ts"
 import { pgCode, pgReasonOf } from "./pgReason.ts"
-
-/** The first half of the advisory locks of processes; the number of a process is the second. */
-export const instanceLocks = 1_112_887_380
 
 interface Order {
   readonly id: string
@@ -66,15 +64,19 @@ export const pgDialect = (
         SELECT 1 FROM instances WHERE instances.id = runs.owner AND expires_at > clock_timestamp()
       )
     ))`,
-    // Of a process that is cut off or frozen, the time has run out, but only PostgreSQL knows whether it is connected.
+    // The lease of a process that is cut off or frozen has expired, but only PostgreSQL knows whether it is connected.
+    // Every role sees the numbers in pg_locks: a lock that another role holds does not count.
     take: ({ attempt, id }) =>
       sql`UPDATE runs SET owner = ${owner}, attempt = attempt + 1
         WHERE id = ${id} AND attempt = ${attempt} AND state IN ('queued', 'running') AND (owner = ${owner}
           OR NOT EXISTS (
             SELECT 1 FROM instances WHERE instances.id = runs.owner AND (
-              expires_at > clock_timestamp() OR NOT pg_try_advisory_xact_lock(${
-        sql.literal(String(instanceLocks))
-      }, number)
+              expires_at > clock_timestamp() OR EXISTS (
+                SELECT 1 FROM pg_locks JOIN pg_stat_activity AS session USING (pid)
+                WHERE locktype = 'advisory' AND granted AND usename = current_user
+                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                  AND classid = ${sql.literal(String(instanceLocks))} AND objid = number::oid AND objsubid = 2
+              )
             )
           )) RETURNING id`,
     // One that runs already was let begin by an answer that did not arrive. A run begins when none of its queue runs and none that came before it waits. Of two processes that find that at the

@@ -2,9 +2,6 @@ import * as Migrator from "@effect/sql/Migrator"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { Effect } from "effect"
 
-/** The channel on which every process hears of what others do. */
-export const channel = "berth_runs"
-
 const runs = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   // Its number is the lock that a process holds for as long as it is connected.
@@ -64,7 +61,7 @@ const runs = Effect.gen(function*() {
   yield* sql`CREATE FUNCTION run_changed() RETURNS trigger LANGUAGE plpgsql AS ${
     sql.literal(`$$
     BEGIN
-      PERFORM pg_notify('${channel}', CASE
+      PERFORM pg_notify('berth_runs', CASE
         WHEN TG_OP = 'INSERT' OR NEW.state <> OLD.state THEN 'state '
         WHEN NEW.cancelled <> OLD.cancelled THEN 'cancel '
         ELSE 'data ' END || NEW.id);
@@ -75,15 +72,40 @@ const runs = Effect.gen(function*() {
   yield* sql`CREATE FUNCTION run_printed() RETURNS trigger LANGUAGE plpgsql AS ${
     sql.literal(`$$
     BEGIN
-      PERFORM pg_notify('${channel}', 'data ' || NEW.run_id);
+      PERFORM pg_notify('berth_runs', 'data ' || NEW.run_id);
       RETURN NULL;
     END $$`)
   }`
   yield* sql`CREATE TRIGGER run_printed AFTER INSERT ON run_events FOR EACH ROW EXECUTE FUNCTION run_printed()`
 })
 
+// Other roles of the database can neither send to a channel whose name they do not know, nor listen to it. Functions
+// can be read by every role, so they look the name up.
+const channel = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE notify_channel (name TEXT PRIMARY KEY)`
+  yield* sql`INSERT INTO notify_channel VALUES ('berth_' || replace(gen_random_uuid()::text, '-', ''))`
+  yield* sql`CREATE OR REPLACE FUNCTION run_changed() RETURNS trigger LANGUAGE plpgsql AS ${
+    sql.literal(`$$
+    BEGIN
+      PERFORM pg_notify((SELECT name FROM berth.notify_channel), CASE
+        WHEN TG_OP = 'INSERT' OR NEW.state <> OLD.state THEN 'state '
+        WHEN NEW.cancelled <> OLD.cancelled THEN 'cancel '
+        ELSE 'data ' END || NEW.id);
+      RETURN NULL;
+    END $$`)
+  }`
+  yield* sql`CREATE OR REPLACE FUNCTION run_printed() RETURNS trigger LANGUAGE plpgsql AS ${
+    sql.literal(`$$
+    BEGIN
+      PERFORM pg_notify((SELECT name FROM berth.notify_channel), 'data ' || NEW.run_id);
+      RETURN NULL;
+    END $$`)
+  }`
+})
+
 /** Brings the tables of a database to what this version needs: forward only, each step once. */
 export const migratePg = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_runs": runs }),
+  loader: Migrator.fromRecord({ "0001_runs": runs, "0002_channel": channel }),
   table: "migrations"
 })

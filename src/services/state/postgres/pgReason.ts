@@ -1,4 +1,19 @@
-import { Predicate } from "effect"
+import { Data, Predicate } from "effect"
+
+/** Something in the schema `berth`, or the schema itself, belongs to another role than the one that connects. */
+export class ForeignSchema extends Data.TaggedError("ForeignSchema")<{
+  readonly kind: string
+  readonly name: string
+  readonly owner: string
+  readonly role: string
+}> {
+  get reason() {
+    const what = this.kind === "schema" ? "the schema berth in it" : `the ${this.kind} ${this.name} in its schema berth`
+    return `${what} belongs to the role ${this.owner}, but state.url connects as ${this.role}: the owner could read and ` +
+      `change every run. Nothing was changed there. If ${this.owner} is the role of your services, put it into ` +
+      "state.url; else check what the schema contains, and drop it (DROP SCHEMA berth CASCADE)"
+  }
+}
 
 /** The code that PostgreSQL, or the system on the way there, gave to a failure; empty when there is none. */
 export const pgCode = (error: unknown): string => {
@@ -13,7 +28,11 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
   [/^(ENOTFOUND|EAI_AGAIN)$/, `its host name is not known here. Check state.url in the settings. ${later}`],
   [/^28/, "it refuses the user or the password. Check state.url in the settings"],
   [/^3D000$/, "there is no database of that name. Create it, or correct state.url in the settings"],
-  [/^42501$/, "its user lacks a right. Make that user the owner of the database"],
+  [
+    /^42501$/,
+    "its user lacks a right. Make that user the owner of the database, or create the schema for it: " +
+    "CREATE SCHEMA berth AUTHORIZATION, followed by its name"
+  ],
   [/^25006$/, "it can only be read: it is a standby. Let state.url lead to the primary"],
   [/^53300$/, `it has too many connections already. Raise its max_connections. ${later}`],
   [/^53100$/, `its disk is full. Free some space there. ${later}`],
@@ -23,4 +42,6 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
 
 /** Why a PostgreSQL could not be used, in words that help and tell no password. */
 export const pgReasonOf = (error: unknown): string =>
-  reasons.find(([code]) => code.test(pgCode(error)))?.[1] ?? `it answered with the error ${pgCode(error)}. ${later}`
+  Predicate.hasProperty(error, "cause") && error.cause instanceof ForeignSchema
+    ? error.cause.reason
+    : reasons.find(([code]) => code.test(pgCode(error)))?.[1] ?? `it answered with the error ${pgCode(error)}. ${later}`

@@ -7,7 +7,8 @@ import { lazyRunStore } from "../../runs/lazyRunStore.ts"
 import type { RunChange, RunStore } from "../../runs/RunStore.ts"
 import { makeSqlRunStore } from "../sqlRunStore.ts"
 import { pgDialect } from "./pgDialect.ts"
-import { openPgLink, pgName, type PgProcess } from "./pgLink.ts"
+import type { PgProcess } from "./pgLease.ts"
+import { openPgLink, pgName } from "./pgLink.ts"
 import { pgReasonOf } from "./pgReason.ts"
 
 type Opened = Omit<RunStore["Type"], "ready">
@@ -17,11 +18,6 @@ const reconnectPause = Duration.millis(250)
 const lookPause = Duration.seconds(1)
 
 const connecting = "it has not answered yet. Ask again in a moment"
-
-const changeOf = (payload: string): RunChange => {
-  const [what, id = ""] = payload.split(" ")
-  return what === "state" || what === "cancel" || what === "data" ? { what, id } : { what: "any" }
-}
 
 /** Goes on until the scope closes, also where whoever begins it cannot be interrupted. */
 const beside = <A>(effect: Effect.Effect<A>) => Effect.forkScoped(Effect.interruptible(effect))
@@ -62,7 +58,7 @@ export const makePgRunStore = (
         yield* Ref.set(isHeld, true)
       })
     const connected = Effect.gen(function*() {
-      const link = yield* openPgLink(url, process, (payload) => void changes.unsafeOffer(changeOf(payload)))
+      const link = yield* openPgLink(url, process, (change) => PubSub.publish(changes, change))
       yield* renewing(link.renew)
       const dialect = pgDialect(name, process.id, link.client, Stream.fromPubSub(changes))
       const store = yield* Effect.provideService(makeSqlRunStore(dialect), SqlClient.SqlClient, link.client)
@@ -72,7 +68,7 @@ export const makePgRunStore = (
       yield* Deferred.succeed(tried, undefined)
       yield* PubSub.publish(changes, { what: "any" })
       const beats = Effect.forever(Effect.delay(renewing(link.renew), Duration.millis(millis / 10)))
-      return yield* Effect.raceFirst(beats, Deferred.await(link.isLost))
+      return yield* Effect.raceFirst(beats, link.lost)
     }).pipe(Effect.ensuring(Ref.set(current, Option.none())), Effect.scoped)
 
     const said = (cause: Cause.Cause<SqlError>) =>

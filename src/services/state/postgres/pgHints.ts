@@ -1,0 +1,57 @@
+import { Deferred, Duration, Effect, Queue, Schedule } from "effect"
+import type { Scope } from "effect"
+import type { RunChange } from "../../runs/RunStore.ts"
+
+const hintPattern = /^(state|cancel|data) (\w{1,64})$/
+const flushPause = Duration.millis(25)
+const mostPending = 256
+/** More than this within a second are not caused by runs. */
+export const mostNotifications = 10_000
+
+/** Notifications of one connection, on their way to whoever looks at the tables. */
+export interface Hints {
+  readonly receive: (payload: string) => void
+  /** Completes when there are so many that receiving them costs more than looking every second. */
+  readonly flooded: Effect.Effect<void>
+}
+
+/**
+ * Turns notifications into hints to look at the tables. Nothing is taken from a notification but which run to look at;
+ * malformed ones are ignored. Those of one kind and run within 25 ms become one, and more than 256 become `any`.
+ */
+export const makeHints = (
+  publish: (change: RunChange) => Effect.Effect<unknown>
+): Effect.Effect<Hints, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const pending = new Map<string, RunChange>()
+    const wake = yield* Queue.sliding<void>(1)
+    const flooded = yield* Deferred.make<void>()
+    let received = 0
+
+    const flush = Effect.suspend(() => {
+      const changes: ReadonlyArray<RunChange> = pending.size < mostPending ? [...pending.values()] : [{ what: "any" }]
+      pending.clear()
+      return Effect.forEach(changes, publish, { discard: true })
+    })
+    const flushing = Effect.forever(Effect.all([Queue.take(wake), flush, Effect.sleep(flushPause)], { discard: true }))
+    const counting = Effect.repeat(
+      Effect.sync(() => {
+        received = 0
+      }),
+      Schedule.spaced("1 second")
+    )
+    yield* Effect.forEach([flushing, counting], (loop) => Effect.forkScoped(Effect.interruptible(loop)))
+
+    return {
+      receive: (payload) => {
+        received += 1
+        if (received > mostNotifications) Deferred.unsafeDone(flooded, Effect.void)
+        const [, what, id] = hintPattern.exec(payload) ?? []
+        if (id === undefined || pending.size >= mostPending) return
+        if (what !== "state" && what !== "cancel" && what !== "data") return
+        pending.set(payload, { what, id })
+        wake.unsafeOffer(undefined)
+      },
+      flooded: Deferred.await(flooded)
+    }
+  })

@@ -1,0 +1,47 @@
+import type { SqlError } from "@effect/sql/SqlError"
+import { Duration, Effect } from "effect"
+import { randomInt } from "node:crypto"
+import { type PgSession, sqlFailure } from "./pgSession.ts"
+
+/** First half of the advisory lock of a process; its number in `instances` is the second. */
+export const instanceLocks = 1_112_887_380
+
+const numbers = 2 ** 31 - 1
+
+/** A process as its peers see it. */
+export interface PgProcess {
+  readonly id: string
+  readonly description: string
+  /** Time within which a peer goes on with its runs once it is gone. */
+  readonly takeOver: Duration.Duration
+}
+
+// Peers look once a second for expired leases, and then have the rest of the time to take a run over.
+const margin = Duration.seconds(2)
+
+/**
+ * Takes the lease of a process and answers how it is renewed. The session should serve nothing else: what else it
+ * carried would delay the renewal. The number is drawn anew for each connection: roles without access to `instances`
+ * cannot hold its lock in advance, and that of a connection whose loss PostgreSQL has not noticed is not in the way.
+ */
+export const takeLease = (
+  { query }: PgSession,
+  { description, id, takeOver }: PgProcess
+): Effect.Effect<Effect.Effect<void, SqlError>, SqlError> =>
+  Effect.gen(function*() {
+    const number = yield* Effect.sync(() => randomInt(numbers))
+    const { rows: [lock] } = yield* query(`SELECT pg_try_advisory_lock(${instanceLocks}, $1) AS held`, [number])
+    if (lock?.held !== true) return yield* sqlFailure("the number of this process is in use")
+    const expiry = "clock_timestamp() + $3::float8 * interval '1 millisecond'"
+    const millis = Duration.toMillis(Duration.subtract(takeOver, margin))
+    yield* query(
+      `INSERT INTO instances (id, number, description, since, expires_at) VALUES ($1, $2, $4, clock_timestamp(), ${expiry})
+       ON CONFLICT (id) DO UPDATE
+       SET number = excluded.number, since = excluded.since, expires_at = excluded.expires_at`,
+      [id, number, millis, description]
+    )
+    return Effect.flatMap(
+      query(`UPDATE instances SET expires_at = ${expiry} WHERE id = $1 AND number = $2`, [id, number, millis]),
+      ({ rowCount }) => rowCount === 1 ? Effect.void : sqlFailure("this process was forgotten")
+    )
+  })

@@ -1,0 +1,79 @@
+import { SqlError } from "@effect/sql/SqlError"
+import { Deferred, Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import { Socket } from "node:net"
+import { Client, type ClientBase, type ClientConfig, type QueryResult } from "pg"
+
+/** One connection to a database. */
+export interface PgSession {
+  readonly query: (text: string, values?: ReadonlyArray<unknown>) => Effect.Effect<QueryResult, SqlError>
+  /** Fails when the connection is lost. */
+  readonly lost: Effect.Effect<never, SqlError>
+}
+
+const connectMillis = 5_000
+
+/** Gives the server's reason to the callers of `@effect/sql`. */
+export const sqlFailure = (cause: unknown) => new SqlError({ cause, message: "PostgreSQL" })
+
+// PostgreSQL notices within a few seconds that a client is cut off, and releases what it held.
+const preparation = `SET search_path TO berth;
+SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
+SET tcp_user_timeout = 4000; SET idle_in_transaction_session_timeout = 10000`
+
+/** Gives a new connection the schema and the timeouts of Berth. */
+export const prepareSession = async (client: ClientBase): Promise<void> => void await client.query(preparation)
+
+/** Sockets that are destroyed with the scope, whatever still waits on them. */
+const makeSockets = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => new Set<Socket>()),
+    (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy()))
+  ),
+  (sockets) => () => {
+    const socket = new Socket()
+    sockets.add(socket)
+    return socket.once("close", () => sockets.delete(socket))
+  }
+)
+
+/** Options of connections that end with the scope. */
+export const connectionOptions = (
+  url: Redacted.Redacted,
+  description: string
+): Effect.Effect<ClientConfig, never, Scope.Scope> =>
+  Effect.map(makeSockets, (stream) => ({
+    connectionString: Redacted.value(url),
+    stream,
+    connectionTimeoutMillis: connectMillis,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 1_000,
+    application_name: `berth ${description}`.slice(0, 63)
+  }))
+
+/** Waits for the end of a connection, but not for long: its socket is destroyed with the scope anyway. */
+export const closing = (end: () => Promise<void>): Effect.Effect<void> =>
+  Effect.ignore(Effect.timeout(Effect.interruptible(Effect.tryPromise(end)), "500 millis"))
+
+/**
+ * Opens one connection until the scope closes.
+ * @param notified receives the payload of each notification
+ */
+export const openPgSession = (
+  options: ClientConfig,
+  notified: (payload: string) => void = () => undefined
+): Effect.Effect<PgSession, SqlError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const lost = yield* Deferred.make<never, SqlError>()
+    const lose = (cause: unknown) => void Deferred.unsafeDone(lost, Effect.fail(sqlFailure(cause)))
+    const client = new Client(options)
+    client.on("error", lose).on("end", () => lose("the connection was closed"))
+    client.on("notification", ({ payload }) => notified(payload ?? ""))
+    const attempt = <A>(evaluate: () => Promise<A>) => Effect.tryPromise({ try: evaluate, catch: sqlFailure })
+    yield* Effect.acquireRelease(attempt(() => client.connect()), () => closing(() => client.end()))
+    yield* attempt(() => prepareSession(client))
+    return {
+      query: (text, values = []) => attempt(() => client.query(text, [...values])),
+      lost: Deferred.await(lost)
+    }
+  })
