@@ -77,7 +77,8 @@ export const makeRunStoreIn = (
       yield* Effect.uninterruptible(wanted)
       let store = yield* inTime
       if (Option.isNone(store) && Duration.greaterThan(holderTimeout, openTimeout)) {
-        yield* Effect.raceFirst(letGo, Deferred.await(opened))
+        // A race waits for its loser: one that cannot be interrupted would see this process as the holder, for hours.
+        yield* Effect.raceFirst(Effect.interruptible(letGo), Effect.interruptible(Deferred.await(opened)))
         store = yield* inTime
       }
       if (Option.isSome(store)) return store.value

@@ -17,6 +17,7 @@ import { RunStoreMemory } from "../../../src/services/runs/runStoreMemory.ts"
 import { runStoreIn } from "../../../src/services/state/embeddedRunStore.ts"
 import { holderOf } from "../../../src/services/state/storeHolder.ts"
 import { behaves, stored, storedRun as run } from "../../fixtures/storedRuns.ts"
+import { inPart } from "../../fixtures/thorough.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
@@ -108,6 +109,30 @@ describe("runs in a file", () => {
         }))
       expect((yield* Fiber.join(waited)).runs).toHaveLength(1)
     }))
+
+  // The holder lets go before, while and long after the first pause between two looks at it.
+  it.scopedLive.each(
+    inPart([100, 700, 1_500, 3_100], [700]).flatMap((millis) => [[millis, true], [millis, false]] as const)
+  )(
+    "are used as soon as a process lets them go after %i ms, by who can be interrupted (%s) or not",
+    ([millis, canBeInterrupted]) =>
+      Effect.gen(function*() {
+        const file = join(yield* temporaryDirectory, "berth.db")
+        const kept = canBeInterrupted ? Effect.interruptible : Effect.uninterruptible
+        const next = using(file, (other) => kept(other.list({})), "500 millis", "1 hour")
+        const [waiting, last] = yield* using(file, (store) =>
+          Effect.gen(function*() {
+            yield* store.insert(stored(run(1)))
+            const waiting = yield* Effect.fork(next)
+            const last = yield* Effect.fork(next)
+            yield* Effect.sleep(millis)
+            return [waiting, last] as const
+          }))
+        const [elapsed, pages] = yield* Effect.timed(Effect.all([Fiber.join(waiting), Fiber.join(last)]))
+        expect(pages.map(({ runs }) => runs.length)).toEqual([1, 1])
+        expect(Duration.toSeconds(elapsed)).toBeLessThan(5)
+      })
+  )
 
   it.scopedLive("name nobody who has died, and no run that has ended, as who has them", () =>
     Effect.gen(function*() {
