@@ -8,7 +8,7 @@ import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
 import { drift } from "../src/pipelines/drift/drift.ts"
 import { listProjects } from "../src/pipelines/projects/listProjects.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
-import { settingsFile } from "../src/services/settings/settingsFile.ts"
+import { confirmedSettings } from "../src/services/settings/confirmedSettings.ts"
 
 const statusOf = (projectPath: string, appName: string) =>
   Effect.gen(function*() {
@@ -32,7 +32,7 @@ const program = Effect.gen(function*() {
 })
 
 program.pipe(
-  Effect.provide(Layer.unwrapEffect(Effect.map(settingsFile, servicesLive))),
+  Effect.provide(Layer.unwrapEffect(Effect.map(confirmedSettings(), (place) => servicesLive(place)))),
   Effect.provide(NodeContext.layer),
   Effect.tap((status) => Effect.sync(() => process.exitCode = status)),
   NodeRuntime.runMain

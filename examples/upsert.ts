@@ -9,7 +9,7 @@ import { takeUpRuns } from "../src/pipelines/runs/takeUpRuns.ts"
 import { upsert } from "../src/pipelines/upsert/upsert.ts"
 import { watchingSteps } from "../src/services/runs/watchRun.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
-import { settingsFile } from "../src/services/settings/settingsFile.ts"
+import { confirmedSettings } from "../src/services/settings/confirmedSettings.ts"
 
 const [projectPath = ".", appName] = process.argv.slice(2)
 
@@ -22,7 +22,7 @@ const program = Effect.zipRight(takeUpRuns, upsert({ projectPath: resolve(projec
 )
 
 program.pipe(
-  Effect.provide(Layer.unwrapEffect(Effect.map(settingsFile, servicesLive))),
+  Effect.provide(Layer.unwrapEffect(Effect.map(confirmedSettings(), (place) => servicesLive(place)))),
   Effect.provide(NodeContext.layer),
   NodeRuntime.runMain
 )

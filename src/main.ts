@@ -1,14 +1,25 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
-import { Cause, Console, Effect, Layer } from "effect"
+import { Cause, Console, Effect, Layer, Option } from "effect"
+import { askToConfirm } from "./cli/askToConfirm.ts"
+import { NodeScreen } from "./cli/terminal/nodeScreen.ts"
 import { NotStarted } from "./http/askedPort.ts"
 import { version } from "./schema/version.ts"
 import { serve } from "./serve.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
+import { confirmedSettings } from "./services/settings/confirmedSettings.ts"
 import { usage } from "./usage.ts"
 
+const serveWith = (config: Option.Option<string>) =>
+  confirmedSettings(config).pipe(
+    Effect.catchTag("SettingsUnconfirmed", (found) =>
+      Effect.zipRight(Effect.provide(askToConfirm(found), NodeScreen), confirmedSettings(config))),
+    Effect.flatMap(serve)
+  )
+
 const program = Effect.suspend(() => {
-  const [first] = process.argv.slice(2)
-  if (first === undefined) return serve
+  const [first, file, more] = process.argv.slice(2)
+  if (first === undefined) return serveWith(Option.none())
+  if (first === "--config" && file !== undefined && more === undefined) return serveWith(Option.some(file))
   return first === "--help" || first === "-h"
     ? Console.log(usage(version))
     : new NotStarted({ reason: `${JSON.stringify(first.slice(0, 40))} is not an argument of it. See --help` })

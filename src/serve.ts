@@ -10,7 +10,9 @@ import { AgentTools } from "./mcp/http.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { servicesLive, settingsLive } from "./services/ServicesLive.ts"
 import { Settings } from "./services/settings/Settings.ts"
-import { settingsFile } from "./services/settings/settingsFile.ts"
+import type { SettingsPlace } from "./services/settings/settingsPlace.ts"
+
+export { confirmedSettings } from "./services/settings/confirmedSettings.ts"
 
 const usualPort = 3100
 
@@ -22,15 +24,14 @@ const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
   yield* Effect.forEach(yield* findings, ({ fix, problem }) => Effect.logWarning(`${problem}. ${fix}`))
 }))
 
-/** Serves at the address of the environment, with the settings file of the environment, until it is interrupted. */
-export const serve = Effect.gen(function*() {
+/** Serves at the address of the environment, with these settings, until it is interrupted. */
+export const serve = Effect.fn("serve")(function*(place: SettingsPlace) {
   const address = { host: yield* host, port: Option.getOrElse(yield* askedPort, () => usualPort) }
-  const file = yield* settingsFile
-  const services = Layer.provide(servicesLive(file), NodeContext.layer)
-  const settings = Layer.provide(settingsLive(file), NodeContext.layer)
+  const services = Layer.provide(servicesLive(place), NodeContext.layer)
+  const settings = Layer.provide(settingsLive(place), NodeContext.layer)
   // What its settings would warn of, those that serve say.
   yield* requireToken(address.host).pipe(Effect.provide(settings), Logger.withMinimumLogLevel(LogLevel.None))
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
   const here = Layer.provide(LeaveAddress, NodeContext.layer)
   yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address))
-}).pipe(Effect.provide(SafeLoggerLive))
+}, Effect.provide(SafeLoggerLive))

@@ -3,17 +3,23 @@ import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { connect } from "../client/node/connect.ts"
 import { quoted } from "../schema/quoted.ts"
+import { askToConfirm } from "./askToConfirm.ts"
 import { Connection } from "./Connection.ts"
-import { exitCodes, Usage } from "./Failure.ts"
+import { exitCodes, Failed, Usage } from "./Failure.ts"
 import { exitCodeOf, program } from "./program.ts"
 import { NodeScreen } from "./terminal/nodeScreen.ts"
 import { safeText } from "./terminal/safeText.ts"
 
 const ConnectionLive = Layer.succeed(Connection, {
-  open: (url, door = "cli") =>
-    connect(url, door).pipe(
-      Effect.mapError(({ given }) =>
-        new Usage({ message: `The address of the service must be like http://127.0.0.1:3100, not ${quoted(given)}` })
+  open: (wanted, door = "cli") =>
+    connect(wanted, door).pipe(
+      Effect.catchTag("SettingsUnconfirmed", (found) => Effect.zipRight(askToConfirm(found), connect(wanted, door))),
+      Effect.mapError((error) =>
+        error._tag === "NoAddress"
+          ? new Usage({
+            message: `The address of the service must be like http://127.0.0.1:3100, not ${quoted(error.given)}`
+          })
+          : new Failed({ message: error.message })
       ),
       Effect.flatMap(Layer.build),
       Effect.map(Context.get(Berth))

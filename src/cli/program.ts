@@ -25,7 +25,7 @@ const withOptionsBehind = (args: ReadonlyArray<string>): ReadonlyArray<string> =
   const before: Array<string> = []
   let index = 0
   while (index < args.length && args[index]?.startsWith("-") === true && args[index] !== "--") {
-    const takesValue = args[index] === "--url" ? 2 : 1
+    const takesValue = ["--url", "--config"].includes(args[index] ?? "") ? 2 : 1
     before.push(...args.slice(index, index + takesValue))
     index += takesValue
   }

@@ -194,4 +194,28 @@ export class SettingsUnavailable extends Schema.TaggedError<SettingsUnavailable>
   }
 }
 
+/** The working directory has a settings file that nobody named, and nobody confirmed as it is now. */
+export class SettingsUnconfirmed extends Schema.TaggedError<SettingsUnconfirmed>()("SettingsUnconfirmed", {
+  file: Schema.String,
+  sha256: Schema.String,
+  /** Another text of the file was confirmed before. */
+  isChanged: Schema.Boolean,
+  /** What Berth would do with it. */
+  uses: Schema.Array(Schema.String)
+}) {
+  /** Why it is not used, and what using it would mean. */
+  get question() {
+    const why = this.isChanged
+      ? "has changed since it was confirmed"
+      : "was found here, and nobody has confirmed it yet"
+    return [`${this.file} ${why}. With it Berth would:`, ...this.uses.map((use) => `  ${use}`)].join("\n")
+  }
+  override get message() {
+    const why = this.isChanged ? "has changed since it was confirmed" : "is not confirmed: it only was found here"
+    return `${this.file} ${why}. Nothing was done. To use it from now on, run berth in that directory on a terminal ` +
+      "and confirm it; to use it this once, name it: --config berth.yaml, or BERTH_CONFIG=berth.yaml. Your own " +
+      "settings: --config ~/.config/berth/berth.yaml"
+  }
+}
+
 export type SettingsError = SettingsInvalid | SettingMissing | SettingUnresolved | SettingsUnavailable

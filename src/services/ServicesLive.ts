@@ -11,6 +11,7 @@ import { RunsLive } from "./runs/RunsLive.ts"
 import { SessionsLive } from "./sessions/Sessions.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
+import type { SettingsPlace } from "./settings/settingsPlace.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
 import { FirstContactLive } from "./ssh/FirstContact.ts"
 import { HostKeysLive } from "./ssh/HostKeys.ts"
@@ -58,8 +59,8 @@ const LocalLive = Layer.mergeAll(
 )
 
 /** The settings alone, for what looks at them before the services are made. */
-export const settingsLive = (settingsFile: string) =>
-  SettingsLive(settingsFile).pipe(
+export const settingsLive = (settings: SettingsPlace | string) =>
+  SettingsLive(settings).pipe(
     Layer.provide(Layer.merge(LocksLive, LocalFilesLive))
   ) satisfies Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path>
 
@@ -72,11 +73,11 @@ export const settingsLive = (settingsFile: string) =>
  * @param holderTimeout how long a call waits for the store of runs while another process of this machine has it; no longer
  * than for anything else when absent
  */
-export const servicesLive = (settingsFile: string, holderTimeout?: Duration.DurationInput) =>
+export const servicesLive = (settings: SettingsPlace | string, holderTimeout?: Duration.DurationInput) =>
   RunsLive.pipe(
     Layer.provide(stateLive(holderTimeout)),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
-    Layer.provideMerge(SettingsLive(settingsFile)),
+    Layer.provideMerge(SettingsLive(settings)),
     Layer.provideMerge(LocksLive),
     Layer.provideMerge(LocalLive)
   ) satisfies Layer.Layer<never, never, FileSystem.FileSystem | Path.Path>

@@ -15,11 +15,11 @@ export const agentCommand = command(
       "offers the same at /mcp.",
     examples: ["berth mcp", "berth mcp --read-only"]
   },
-  { url: common.url, readOnly: flag("read-only", "Offer no tool that changes anything.") },
-  ({ readOnly, url }) =>
+  { url: common.url, config: common.config, readOnly: flag("read-only", "Offer no tool that changes anything.") },
+  ({ config, readOnly, url }) =>
     Effect.scoped(Effect.gen(function*() {
       const { open } = yield* Connection
-      const berth = yield* open(url, "mcp")
+      const berth = yield* open({ url, config }, "mcp")
       const { serveAgent } = yield* Effect.promise(() => import("../../mcp/stdio.ts"))
       yield* Effect.provideService(serveAgent({ readOnly }), Berth, berth)
       return exitCodes.done

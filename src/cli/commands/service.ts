@@ -2,6 +2,7 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Config, Effect, Logger, LogLevel, Option } from "effect"
 import { spawn } from "node:child_process"
 import { Berth } from "../../client/Berth.ts"
+import { askToConfirm } from "../askToConfirm.ts"
 import { common, connected } from "../common.ts"
 import { exitCodes, Failed } from "../Failure.ts"
 import { command } from "../parse/command.ts"
@@ -23,12 +24,18 @@ const serveCommand = command(
       "file. Other commands of this user find the service by themselves.",
     examples: ["berth serve", "BERTH_PORT=8080 berth serve"]
   },
-  {},
-  () =>
+  { config: common.config },
+  ({ config }) =>
     Effect.gen(function*() {
-      const { serve } = yield* Effect.promise(() => import("../../serve.ts"))
+      const { confirmedSettings, serve } = yield* Effect.promise(() => import("../../serve.ts"))
+      const found = confirmedSettings(config)
       return yield* untilInterrupted(
-        serve.pipe(Effect.provide(NodeContext.layer), Logger.withMinimumLogLevel(LogLevel.Info))
+        found.pipe(
+          Effect.catchTag("SettingsUnconfirmed", (unconfirmed) => Effect.zipRight(askToConfirm(unconfirmed), found)),
+          Effect.flatMap(serve),
+          Effect.provide(NodeContext.layer),
+          Logger.withMinimumLogLevel(LogLevel.Info)
+        )
       )
     })
 )
@@ -56,7 +63,7 @@ const openers: Readonly<Record<string, readonly [program: string, ...args: Reado
 
 const openCommand = command(
   { name: "open", summary: "Open the web page of the service in a browser.", examples: ["berth open"] },
-  { url: common.url },
+  { url: common.url, config: common.config },
   (input) =>
     connected(
       input,

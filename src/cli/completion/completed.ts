@@ -14,15 +14,23 @@ const isWord = (name: string) => /^[\w.@:/+~-]{1,200}$/.test(name)
  */
 export const completed = (root: CommandNode, words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const { print } = yield* Screen
+    const screen = yield* Screen
     const found = candidates(root, words)
     const current = words.at(-1) ?? ""
     const names = found.names === undefined
       ? []
-      : yield* connected({ url: Option.fromNullable(found.options.get("url")) }, namesOf(found)).pipe(
+      : yield* connected(
+        {
+          url: Option.fromNullable(found.options.get("url")),
+          config: Option.fromNullable(found.options.get("config"))
+        },
+        namesOf(found)
+      ).pipe(
+        // Whoever presses Tab is not asked anything.
+        Effect.provideService(Screen, { ...screen, canAsk: false }),
         Effect.orElseSucceed(() => [])
       )
     const fitting = names.filter((name) => name.startsWith(current) && isWord(name))
     const all = [...new Set([...found.words, ...fitting])]
-    if (all.length > 0) yield* print(all.join("\n"))
+    if (all.length > 0) yield* screen.print(all.join("\n"))
   })

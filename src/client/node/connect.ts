@@ -1,4 +1,5 @@
 import { Config, Effect, Layer, Option, type Redacted } from "effect"
+import type { SettingsUnavailable, SettingsUnconfirmed } from "../../schema/Settings.ts"
 import type { Berth, Door } from "../Berth.ts"
 
 const isAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
@@ -15,36 +16,47 @@ const environment = Config.all({
   token: Config.option(Config.redacted(Config.nonEmptyString("BERTH_TOKEN")))
 }).pipe(Effect.orElseSucceed(() => ({ url: Option.none<string>(), token: Option.none<Redacted.Redacted>() })))
 
-const nearby = (door: Door) =>
+const nearby = (door: Door, config: Option.Option<string>) =>
   Effect.gen(function*() {
-    const [NodeContext, { settingsFile }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
+    const [NodeContext, { confirmedSettings }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
       Promise.all([
         import("@effect/platform-node/NodeContext"),
-        import("../../services/settings/settingsFile.ts"),
+        import("../../services/settings/confirmedSettings.ts"),
         import("../../services/state/serviceFile.ts"),
         import("../../services/local/LocalFilesLive.ts")
       ])
     )
     const context = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
-    const file = yield* Effect.provide(settingsFile, context)
-    const service = yield* Effect.provide(findService(file), context)
+    const place = yield* Effect.provide(confirmedSettings(config), context).pipe(
+      Effect.catchTag("ConfigError", Effect.die)
+    )
+    const service = yield* Effect.provide(findService(place.file), context)
     if (Option.isSome(service)) {
       const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
       return overHttp({ url: service.value.address, token: service.value.token, door })
     }
     const { inProcess } = yield* Effect.promise(() => import("./inProcess.ts"))
-    return inProcess(file, { door })
+    return inProcess(place, { door })
   })
+
+/** Which service is asked for: an address, or else a settings file. */
+export interface Wanted {
+  readonly url: Option.Option<string>
+  readonly config: Option.Option<string>
+}
 
 /**
  * The service at an address, given or in `BERTH_URL`, with the token in `BERTH_TOKEN`; else the one of this user that
  * runs with the same settings file; else the whole service in this process. What each needs is loaded when it is taken.
  */
-export const connect = (url: Option.Option<string>, door: Door): Effect.Effect<Layer.Layer<Berth>, NoAddress> =>
+export const connect = (
+  { config, url }: Wanted,
+  door: Door
+): Effect.Effect<Layer.Layer<Berth>, NoAddress | SettingsUnconfirmed | SettingsUnavailable> =>
   Effect.gen(function*() {
     const { token, url: known } = yield* environment
-    const given = Option.orElse(url, () => known)
-    if (Option.isNone(given)) return yield* Effect.orDie(nearby(door))
+    const given = Option.orElse(url, () => Option.isSome(config) ? Option.none() : known)
+    if (Option.isNone(given)) return yield* nearby(door, config)
     if (!isAddress(given.value)) return yield* Effect.fail({ _tag: "NoAddress" as const, given: given.value })
     const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
     return overHttp({ url: given.value, token: Option.getOrUndefined(token), door })

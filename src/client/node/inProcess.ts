@@ -7,6 +7,7 @@ import { EndpointsLive } from "../../http/server.ts"
 import { keepSharedRunsTakenUp, takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
 import { madeOnce } from "../../services/fibers/madeOnce.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
+import type { SettingsPlace } from "../../services/settings/settingsPlace.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
 
@@ -28,7 +29,7 @@ const holderTimeout = "2 hours"
  * store of runs. Its runs end with the scope, which gives them the time that a service's shutdown gives them.
  */
 export const inProcess = (
-  settingsFile: string,
+  settings: SettingsPlace | string,
   { door = "script" }: { readonly door?: Door } = {}
 ): Layer.Layer<Berth> =>
   Layer.scoped(
@@ -37,7 +38,7 @@ export const inProcess = (
       const { Middleware, Router } = HttpApiBuilder
       const runtime = yield* Layer.toRuntime(
         Layer.mergeAll(EndpointsLive, HttpServer.layerContext, Router.Live, Middleware.layer).pipe(
-          Layer.provideMerge(Layer.provideMerge(servicesLive(settingsFile, holderTimeout), NodeContext.layer))
+          Layer.provideMerge(Layer.provideMerge(servicesLive(settings, holderTimeout), NodeContext.layer))
         )
       )
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))

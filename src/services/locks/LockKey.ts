@@ -79,6 +79,9 @@ export const settingsLock = (settingsFile: string): LockKey => ({
   file: settingsFile
 })
 
+/** One change of what is noted of confirmed settings files at a time; an edit of such a file is one. */
+export const confirmationsLock = (noteFile: string): LockKey => ({ rank: 5, name: `file ${noteFile}`, file: noteFile })
+
 /** One change of the remembered host keys at a time. */
 export const hostKeysLock = (knownHostsFile: string): LockKey => ({
   rank: 5,

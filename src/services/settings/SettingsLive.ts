@@ -6,9 +6,19 @@ import { clearUnfinished } from "./clearUnfinished.ts"
 import { editableFile } from "./editableFile.ts"
 import { Settings } from "./Settings.ts"
 import { settingsFrom } from "./settingsFrom.ts"
+import { placeOf, type SettingsPlace } from "./settingsPlace.ts"
 
-/** The settings in a YAML file, read again whenever it has changed. A file that does not exist means the defaults. */
+/**
+ * The settings in a YAML file, read again whenever it has changed. A file that does not exist means the defaults; one
+ * that nobody named is judged each time, and is in use only as it was confirmed.
+ */
 export const SettingsLive = (
-  file: string
+  given: SettingsPlace | string
 ): Layer.Layer<Settings, never, LocalFiles | Locks | Path.Path> =>
-  Layer.effect(Settings, clearUnfinished(file).pipe(Effect.zipRight(editableFile(file)), Effect.flatMap(settingsFrom)))
+  Layer.effect(
+    Settings,
+    Effect.suspend(() => {
+      const place = placeOf(given)
+      return clearUnfinished(place.file).pipe(Effect.zipRight(editableFile(place)), Effect.flatMap(settingsFrom))
+    })
+  )

@@ -5,6 +5,8 @@ import type { SettingsDocument } from "./settingsDocument.ts"
 /** The text of the settings at one moment, and what it says. */
 export interface Snapshot {
   readonly text: string
+  /** False where there is a text that nobody named nor confirmed, which is left out. */
+  readonly isConfirmed?: false
   readonly document: Either.Either<SettingsDocument, SettingsInvalid>
 }
 

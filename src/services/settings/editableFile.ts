@@ -5,7 +5,9 @@ import { SettingsInvalid, SettingsUnavailable } from "../../schema/Settings.ts"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { settingsLock } from "../locks/LockKey.ts"
 import { FileLocked, Locks } from "../locks/Locks.ts"
+import { confirmedDigests, digestOf, keepConfirmed } from "./confirmations.ts"
 import { settingsDocument } from "./settingsDocument.ts"
+import type { SettingsPlace } from "./settingsPlace.ts"
 import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 
 type Bytes = Option.Option<Uint8Array>
@@ -45,6 +47,21 @@ const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
   })
 }
 
+const unconfirmed = (file: string): Snapshot => ({
+  text: "",
+  isConfirmed: false,
+  document: Either.left(
+    new SettingsInvalid({
+      file,
+      line: null,
+      setting: null,
+      reason:
+        "has changed since it was confirmed, and is not used. Run berth beside it on a terminal and confirm it, " +
+        "or start Berth with --config and its path"
+    })
+  )
+})
+
 const same = (a: Bytes, b: Bytes) =>
   Option.match(a, {
     onNone: () => Option.isNone(b),
@@ -52,13 +69,14 @@ const same = (a: Bytes, b: Bytes) =>
   })
 
 /** The settings in a file that people edit too, and that other processes may write. */
-export const editableFile = (file: string) =>
+export const editableFile = ({ file, isNamed }: SettingsPlace) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles
     const locks = yield* Locks
     const last = yield* Ref.make(Option.none<Read>())
     const warnedOf = yield* Ref.make("")
+    const context = yield* Effect.context<LocalFiles | Locks | Path.Path>()
 
     const unavailable = ({ reason }: { readonly reason: string }) => new SettingsUnavailable({ file, reason })
 
@@ -69,6 +87,17 @@ export const editableFile = (file: string) =>
         onSome: () => Effect.asSome(files.read(file))
       })
     ).pipe(Effect.mapError(unavailable))
+
+    /** The text, unless nobody named the file and nobody confirmed it as it is. */
+    const judged = (bytes: Bytes): Effect.Effect<Snapshot> =>
+      isNamed || Option.isNone(bytes)
+        ? Effect.succeed(snapshotOf(file, bytes))
+        : Effect.map(
+          confirmedDigests(file),
+          (digests) => digests.includes(digestOf(bytes.value)) ? snapshotOf(file, bytes) : unconfirmed(file)
+        ).pipe(
+          Effect.provide(context)
+        )
 
     const warnOfReaders = (stamp: string, mode: number) =>
       isWindows || (mode & 0o044) === 0
@@ -84,11 +113,15 @@ export const editableFile = (file: string) =>
         const isSettled = (yield* Clock.currentTimeMillis) - coarsestClock > info.mtimeMs
         const bytes = yield* bytesNow
         const unchanged = Option.filter(yield* Ref.get(last), (read) => same(read.bytes, bytes))
-        const snapshot = Option.match(unchanged, {
-          onNone: () => snapshotOf(file, bytes),
-          onSome: (read) => read.snapshot
+        const snapshot = yield* Option.match(unchanged, {
+          onNone: () => judged(bytes),
+          onSome: (read) => Effect.succeed(read.snapshot)
         })
-        yield* Ref.set(last, Option.some({ bytes, snapshot, stamp, isSettled }))
+        // It may be confirmed as it is at any time.
+        const remembered = snapshot.isConfirmed === false
+          ? Option.none()
+          : Option.some({ bytes, snapshot, stamp, isSettled })
+        yield* Ref.set(last, remembered)
         yield* warnOfReaders(stamp, info.mode)
         return snapshot
       })
@@ -96,7 +129,7 @@ export const editableFile = (file: string) =>
     const current = Effect.gen(function*() {
       const info = statOf(file)
       // What cannot be looked at is either not there or unreadable: reading tells which.
-      if (info === undefined) return snapshotOf(file, yield* bytesNow)
+      if (info === undefined) return yield* judged(yield* bytesNow)
       const stamp = stampOf(info)
       const known = Option.filter(yield* Ref.get(last), (read) => read.isSettled && read.stamp === stamp)
       return yield* Option.match(known, {
@@ -105,12 +138,19 @@ export const editableFile = (file: string) =>
       })
     })
 
+    // Named or not: the same file may be used both ways.
+    const keepUse = (before: Uint8Array, after: string) =>
+      keepConfirmed(file, before, after).pipe(
+        Effect.catchAll(({ reason }) => Effect.logWarning(`Confirm ${file} again, which Berth has changed: ${reason}`)),
+        Effect.provide(context)
+      )
+
     const change = <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
       Effect.gen(function*() {
         const attempt = (left: number): Effect.Effect<A, E | SettingsUnavailable> =>
           Effect.gen(function*() {
             const before = yield* bytesNow
-            const [answer, text] = yield* edit(snapshotOf(file, before))
+            const [answer, text] = yield* edit(yield* judged(before))
             if (Option.isNone(text)) {
               return answer
             }
@@ -118,6 +158,7 @@ export const editableFile = (file: string) =>
             if (!same(before, yield* bytesNow)) {
               return yield* left > 0 ? attempt(left - 1) : unavailable({ reason: "it keeps changing" })
             }
+            if (Option.isSome(before)) yield* keepUse(before.value, text.value)
             yield* Effect.mapError(files.write(file, text.value, { mode: 0o600 }), unavailable)
             return answer
           })

@@ -1,0 +1,35 @@
+import { FileSystem, Path } from "@effect/platform"
+import { Config, Effect, Option } from "effect"
+import { homedir } from "node:os"
+import { absolutePath } from "./localPath.ts"
+
+/** Where the settings are, whether or not the file exists. */
+export interface SettingsPlace {
+  readonly file: string
+  /** False where nobody chose it: it only stands in the working directory, and counts once it is confirmed. */
+  readonly isNamed: boolean
+}
+
+/** A file that is given is one that somebody named. */
+export const placeOf = (given: SettingsPlace | string): SettingsPlace =>
+  typeof given === "string" ? { file: given, isNamed: true } : given
+
+/** A file in the directory of the user's own settings. */
+export const besideOwnSettings = (path: Path.Path, name: string): string =>
+  path.join(homedir(), ".config", "berth", name)
+
+/**
+ * Where the settings file is: the one that is given, or what `BERTH_CONFIG` names, else `berth.yaml` in the working
+ * directory when there is one, else `~/.config/berth/berth.yaml`.
+ */
+export const settingsPlace = Effect.fn("settingsPlace")(function*(given: Option.Option<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const environment = yield* Config.string("BERTH_CONFIG").pipe(Config.withDefault(""))
+  const named = Option.getOrElse(given, () => environment)
+  const here = path.resolve("berth.yaml")
+  if (named !== "") return placeOf(absolutePath(path, path.dirname(here), named))
+  const own = besideOwnSettings(path, "berth.yaml")
+  const isHere = here !== own && (yield* Effect.orElseSucceed(fs.exists(here), () => true))
+  return isHere ? { file: here, isNamed: false } : placeOf(own)
+})

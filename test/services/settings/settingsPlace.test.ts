@@ -1,0 +1,41 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodePath } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { homedir } from "node:os"
+import { settingsPlace } from "../../../src/services/settings/settingsPlace.ts"
+import { withEnv } from "../../fixtures/settingsIn.ts"
+
+const located = (env: Readonly<Record<string, string>>, hasFileHere: boolean, given = Option.none<string>()) =>
+  settingsPlace(given).pipe(
+    withEnv(env),
+    Effect.provide(Layer.merge(
+      NodePath.layer,
+      FileSystem.layerNoop({ exists: (file) => Effect.succeed(hasFileHere && file.endsWith("berth.yaml")) })
+    ))
+  )
+const named = (file: string) => ({ file, isNamed: true })
+
+const path = Effect.provide(Path.Path, NodePath.layer)
+
+describe("settingsPlace", () => {
+  it.effect("is the file that is given, else the one that BERTH_CONFIG names, whether or not it exists", () =>
+    Effect.gen(function*() {
+      const { join, resolve } = yield* path
+      expect(yield* located({ BERTH_CONFIG: "other.yaml" }, true)).toEqual(named(resolve("other.yaml")))
+      expect(yield* located({ BERTH_CONFIG: resolve("a", "b.yaml") }, true)).toEqual(named(resolve("a", "b.yaml")))
+      expect(yield* located({ BERTH_CONFIG: "~/b.yaml" }, true)).toEqual(named(join(homedir(), "b.yaml")))
+      expect(yield* located({ BERTH_CONFIG: "other.yaml" }, true, Option.some("berth.yaml"))).toEqual(
+        named(resolve("berth.yaml"))
+      )
+    }))
+
+  it.effect("is else berth.yaml here, which nobody named, else the one in the home directory", () =>
+    Effect.gen(function*() {
+      const { join, resolve } = yield* path
+      const here = { file: resolve("berth.yaml"), isNamed: false }
+      expect(yield* located({}, true)).toEqual(here)
+      expect(yield* located({ BERTH_CONFIG: "" }, true)).toEqual(here)
+      expect(yield* located({}, false)).toEqual(named(join(homedir(), ".config", "berth", "berth.yaml")))
+    }))
+})
