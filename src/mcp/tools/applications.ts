@@ -5,8 +5,10 @@ import { PlanHash, PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { Verification } from "../../schema/Verify.ts"
 import { RunBrief, runOutcome } from "../runOutcome.ts"
 import { tool } from "../Tool.ts"
+import { withoutNull } from "../withoutNull.ts"
 
-const input = Schema.Struct(AppRequest.fields)
+const declared = { ...AppRequest.fields, appName: withoutNull(AppRequest.fields.appName) }
+const input = Schema.Struct(declared)
 
 export const appDrift = tool({
   name: "app_drift",
@@ -38,7 +40,7 @@ export const applyApp = tool({
     "since, nothing is changed. Waits up to 45 seconds; a longer run goes on, and get_run tells its end.",
   readOnly: false,
   input: Schema.Struct({
-    ...AppRequest.fields,
+    ...declared,
     planHash: PlanHash.annotations({ description: "The planHash that plan_app answered." })
   }),
   output: RunBrief,

@@ -6,6 +6,13 @@ import { ContainerPlanRequest, RollbackRequest } from "../../schema/Deploy.ts"
 import { PlanHash } from "../../schema/PlatformPlan.ts"
 import { RunBrief, runOutcome } from "../runOutcome.ts"
 import { tool } from "../Tool.ts"
+import { withoutNull } from "../withoutNull.ts"
+
+const planned = {
+  ...ContainerPlanRequest.fields,
+  pull: withoutNull(ContainerPlanRequest.fields.pull),
+  onUnhealthy: withoutNull(ContainerPlanRequest.fields.onUnhealthy)
+}
 
 const applied = "Waits up to 45 seconds; a longer run goes on, and get_run tells its end."
 
@@ -15,7 +22,7 @@ export const planDeploy = tool({
   description: "What a deploy of a project to a server would send, start, replace and remove now, and what it would " +
     "stop at. Changes nothing; its planHash is what apply_deploy needs.",
   readOnly: true,
-  input: Schema.Struct(ContainerPlanRequest.fields),
+  input: Schema.Struct(planned),
   output: ContainerPlan,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.containerPlan({ payload })))
 })
@@ -28,7 +35,7 @@ export const applyDeploy = tool({
     `the answer says what moved. ${applied}`,
   readOnly: false,
   input: Schema.Struct({
-    ...ContainerPlanRequest.fields,
+    ...planned,
     planHash: PlanHash.annotations({ description: "The planHash that plan_deploy answered." })
   }),
   output: RunBrief,
