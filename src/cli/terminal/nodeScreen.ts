@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { createInterface } from "node:readline"
+import { safeLines } from "./safeText.ts"
 import { Screen, type Surface } from "./Screen.ts"
 import { prose } from "./wrapped.ts"
 
@@ -27,6 +28,9 @@ const written = (stream: NodeJS.WriteStream, text: string) =>
     stream.write(text, () => resume(Effect.void))
   })
 
+/** In a pipe or a file data stay as they are; a terminal would act on some of them. */
+const shownOn = (stream: NodeJS.WriteStream, text: string) => (stream.isTTY ? safeLines(text) : text)
+
 const make = (environment: Environment) => {
   const { stderr, stdin, stdout } = process
   for (const stream of [stdout, stderr]) endWithReader(stream)
@@ -37,16 +41,17 @@ const make = (environment: Environment) => {
   const drawn = () => live.map((line) => `${line}\n`).join("")
   /** Writes lines above those that are shown in place. */
   const above = (stream: NodeJS.WriteStream, text: string) =>
-    Effect.suspend(() =>
-      live.length === 0
-        ? written(stream, `${text}\n`)
+    Effect.suspend(() => {
+      const lines = `${shownOn(stream, text)}\n`
+      return live.length === 0
+        ? written(stream, lines)
         : stream === stderr
-        ? written(stderr, `${cleared()}${text}\n${drawn()}`)
+        ? written(stderr, `${cleared()}${lines}${drawn()}`)
         : Effect.zipRight(
           written(stderr, cleared()),
-          Effect.zipRight(written(stream, `${text}\n`), written(stderr, drawn()))
+          Effect.zipRight(written(stream, lines), written(stderr, drawn()))
         )
-    )
+    })
   return Screen.of({
     out,
     err,
@@ -57,7 +62,7 @@ const make = (environment: Environment) => {
     show: (lines) =>
       Effect.suspend(() => {
         const before = cleared()
-        live = lines
+        live = lines.map((line) => shownOn(stderr, line))
         return before === "" && lines.length === 0 ? Effect.void : written(stderr, before + drawn())
       }),
     ask: (question) =>
@@ -68,7 +73,7 @@ const make = (environment: Environment) => {
           stderr.write("\n")
           resume(Effect.succeed(false))
         })
-        lines.question(`${question} [y/N] `, (answer) => {
+        lines.question(`${shownOn(stderr, question)} [y/N] `, (answer) => {
           lines.removeAllListeners("close")
           lines.close()
           resume(Effect.succeed(/^y(es)?$/i.test(answer.trim())))

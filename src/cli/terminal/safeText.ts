@@ -14,6 +14,12 @@ export const safeLine = (text: string, hasColor: boolean): string => {
   return `${line.split(colors).map(safeText).map((part, index) => part + (marks[index] ?? "")).join("")}\u001b[0m`
 }
 
+/** Lines as a terminal gets them, whoever wrote what: only colours, tabs and line breaks are more than signs. */
+export const safeLines = (text: string): string => {
+  const marks = text.match(colors) ?? []
+  return text.split(colors).map((part, index) => escaped(part, "\t\n") + (marks[index] ?? "")).join("")
+}
+
 const wide = /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/u
 const joined = /\p{Mark}|[\u200b-\u200d]/u
 

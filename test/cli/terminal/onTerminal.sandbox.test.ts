@@ -2,10 +2,11 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync, writeFileSync } from "node:fs"
+import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { imageArchive } from "../../../src/sandbox/imageArchive.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { hiddenIn } from "../../fixtures/hiddenSigns.ts"
 import { openRelay } from "../../fixtures/relay.ts"
 import { startService } from "../../fixtures/service.ts"
 import { hasTerminal, type OnTerminal, onTerminal } from "../../fixtures/terminal.ts"
@@ -40,6 +41,20 @@ const halfway = 100_000
 const sending = /load [\d.]+ kB of 3\d\d kB/
 
 describe.skipIf(!hasTerminal)(`berth on a terminal${hasTerminal ? "" : " (needs the script of util-linux)"}`, () => {
+  it.scopedLive(
+    "shows no sign of the data that would act on it or hide, also with --json",
+    () =>
+      Effect.gen(function*() {
+        const { projects, settingsFile } = yield* makeWorld
+        cpSync(join(projects, "hello"), join(projects, "evil\u202e\u200b\u009b2J"), { recursive: true })
+        const terminal = yield* onTerminal(["overview", "--json"], { env: { BERTH_CONFIG: settingsFile } })
+        expect(yield* terminal.ended).toBe(0)
+        expect(terminal.output()).toContain("evil\\u202e\\u200b\\u009b2J")
+        expect(hiddenIn(terminal.output().replaceAll("\r", ""))).toEqual([])
+      }),
+    60_000
+  )
+
   it.scopedLive("asks, and goes by y, n, Ctrl-C and Ctrl-D", () =>
     Effect.gen(function*() {
       const { settingsFile } = yield* makeWorld

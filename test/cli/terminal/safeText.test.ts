@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { bytes, counted, duration } from "../../../src/cli/terminal/quantities.ts"
-import { fitted, safeLine, safeText, textWidth } from "../../../src/cli/terminal/safeText.ts"
+import { fitted, safeLine, safeLines, safeText, textWidth } from "../../../src/cli/terminal/safeText.ts"
 import { table } from "../../../src/cli/terminal/table.ts"
 
 describe("text of others on a terminal", () => {
@@ -11,6 +11,10 @@ describe("text of others on a terminal", () => {
   it("keeps the colours of a log where there are some, and ends them with the line", () => {
     expect(safeLine("\u001b[31mred\u001b[2J", true)).toBe("\u001b[31mred\\u001b[2J\u001b[0m")
     expect(safeLine("\u001b[31mred", false)).toBe("red")
+  })
+  it("stays on its lines with its colours where nobody has looked at it before", () => {
+    const text = "\u001b[2m{\n\t\"name\": \"a\u202e\u200b\u001b]0;t\u0007\"\u001b[0m\n}"
+    expect(safeLines(text)).toBe("\u001b[2m{\n\t\"name\": \"a\\u202e\\u200b\\u001b]0;t\\u0007\"\u001b[0m\n}")
   })
   it("is measured in columns, and cut to them", () => {
     expect(textWidth("漢字\u001b[1me\u0301\u001b[0m")).toBe(5)
