@@ -30,6 +30,7 @@ const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
   "http/injection",
   "http/leaks",
   "main",
+  "mcp/hostileText",
   "mcp/stdio",
   "pipelines/build/build",
   "pipelines/compare/compareImages",

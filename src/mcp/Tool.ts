@@ -3,13 +3,16 @@ import type { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
 import { errorInWords } from "../schema/inWords.ts"
 import { quoted } from "../schema/quoted.ts"
+import { escapedFields } from "./escapedData.ts"
+import { fenced } from "./fenced.ts"
+import { shortText } from "./shortened.ts"
 import { type ObjectSchema, slimSchema } from "./slimSchema.ts"
 import { LeftOut, withinBudget } from "./withinBudget.ts"
 
 /** What a caller hears while it waits: how far it has come, in words. */
 export type Heard = (progress: string) => Effect.Effect<void>
 
-/** What a tool answers: data that fits its output schema, and the text of it where that is not the data itself. */
+/** What a tool answers: data that fits its output schema, and a text of it between two lines that nobody can forge. */
 export interface ToolAnswer {
   readonly structured: Readonly<Record<string, unknown>>
   readonly text: string
@@ -34,7 +37,7 @@ interface Definition<A, I, B, J> extends Pick<Tool, "name" | "title" | "descript
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<B, J>
   readonly call: (given: A, heard: Heard) => Effect.Effect<B, BerthError, Berth>
-  /** The text of an answer; its data as JSON unless given. */
+  /** The text of an answer that is bounded and fenced already; its data as JSON, bounded and fenced here, unless given. */
   readonly text?: (answer: B) => string
 }
 
@@ -43,32 +46,46 @@ const refused = (message: string) => new BerthError({ reason: "refused", status:
 /** An empty struct lets everything pass. */
 const takesNothing = ({ ast }: Schema.Schema.Any) => SchemaAST.isTypeLiteral(ast) && ast.propertySignatures.length === 0
 
+const longestFailure = 8_000
+
+/** A failure whose message may quote servers, files and people, which must not pass for words of the service. */
+const fencedFailure = (name: string) => (error: BerthError) =>
+  Effect.flatMap(
+    fenced("failure", `why ${name} failed, with words of others in it`, shortText(error.message, longestFailure)),
+    (message) => new BerthError({ ...error, message })
+  )
+
 const strictly = { errors: "all", onExcessProperty: "error" } as const
 
-/** A tool whose two ends are checked by its schemas. */
+/** A tool whose two ends are checked by its schemas, and whose answers and failures show text of others as data. */
 export const tool = <A, I, B, J extends object>(
   { call, description, input, name, output, readOnly, text, title }: Definition<A, I, B, J>
-): Tool => ({
-  name,
-  title,
-  description,
-  readOnly,
-  inputSchema: slimSchema(input, { described: true }),
-  outputSchema: withLeftOut(slimSchema(output, { described: false })),
-  call: (given, heard) =>
-    Effect.gen(function*() {
-      if (!Predicate.isRecord(given ?? {})) return yield* refused(`The input of ${name} must be an object`)
-      const [unknown] = takesNothing(input) ? Object.keys(given ?? {}) : []
-      if (unknown !== undefined) return yield* refused(`${name} takes no arguments, and was given ${quoted(unknown)}`)
-      const request = yield* Effect.mapError(
-        Schema.decodeUnknown(input, strictly)(given ?? {}),
-        (error) => refused(errorInWords(error, { whole: `The input of ${name}`, part: "argument" }))
-      )
-      const answer = yield* call(request, heard)
-      const structured = withinBudget(yield* Effect.orDie(Schema.encode(output)(answer)))
-      return { structured, text: text === undefined ? JSON.stringify(structured) : text(answer) }
-    })
-})
+): Tool => {
+  const outputSchema = withLeftOut(slimSchema(output, { described: false }))
+  return {
+    name,
+    title,
+    description,
+    readOnly,
+    inputSchema: slimSchema(input, { described: true }),
+    outputSchema,
+    call: (given, heard) =>
+      Effect.gen(function*() {
+        if (!Predicate.isRecord(given ?? {})) return yield* refused(`The input of ${name} must be an object`)
+        const [unknown] = takesNothing(input) ? Object.keys(given ?? {}) : []
+        if (unknown !== undefined) return yield* refused(`${name} takes no arguments, and was given ${quoted(unknown)}`)
+        const request = yield* Effect.mapError(
+          Schema.decodeUnknown(input, strictly)(given ?? {}),
+          (error) => refused(errorInWords(error, { whole: `The input of ${name}`, part: "argument" }))
+        )
+        const answer = yield* Effect.catchAll(call(request, heard), fencedFailure(name))
+        const data = escapedFields(yield* Effect.orDie(Schema.encode(output)(answer)))
+        if (text !== undefined) return { structured: data, text: text(answer) }
+        const structured = withinBudget(data, outputSchema)
+        return { structured, text: yield* fenced("answer", `the answer of ${name}`, JSON.stringify(structured)) }
+      })
+  }
+}
 
 const withLeftOut = (schema: ObjectSchema): ObjectSchema => ({
   ...schema,

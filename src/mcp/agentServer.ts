@@ -6,10 +6,12 @@ import {
   type ServerContext
 } from "@modelcontextprotocol/server"
 import { Effect } from "effect"
+import { escaped, escapedLines } from "../schema/escaped.ts"
 import { version } from "../schema/version.ts"
 import { instructions } from "./guide.ts"
 import type { Offer } from "./Offer.ts"
 import type { RunRequest } from "./RunRequest.ts"
+import { shortText } from "./shortened.ts"
 import type { Heard, Tool } from "./Tool.ts"
 
 /** A tool as agents are told of it. */
@@ -24,14 +26,18 @@ export const described = ({ description, inputSchema, name, outputSchema, readOn
     : { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false }
 })
 
+const longestProgress = 300
+const longestFailure = 2_000
+
 /** Tells an agent that gave a token for it how far its call has come. */
 const heardBy = ({ mcpReq }: ServerContext): Heard => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => Effect.void
   let progress = 0
-  return (message) =>
+  return (words) =>
     Effect.ignore(Effect.tryPromise(() => {
       progress += 1
+      const message = shortText(escaped(words), longestProgress)
       return mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } })
     }))
 }
@@ -43,7 +49,7 @@ const answerTo = (tool: Tool, given: unknown, heard: Heard) =>
       structuredContent: { ...structured }
     }),
     // A client of the older protocol takes no data beside a failure.
-    onFailure: ({ message }) => ({ content: [{ type: "text" as const, text: message }], isError: true })
+    onFailure: ({ message }) => ({ content: [{ type: "text" as const, text: escapedLines(message) }], isError: true })
   })
 
 /** Speaks the protocol with one agent, or answers one request of it, with what it is offered. */
@@ -66,9 +72,11 @@ export const agentServer = ({ read, resources, resourceTemplates, tools }: Offer
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
     const answer = await run(Effect.either(read(uri)), { signal })
     if (answer._tag === "Right") return { contents: [answer.right] }
-    throw answer.left.status === 404
-      ? new ResourceNotFoundError(uri, answer.left.message)
-      : new ProtocolError(ProtocolErrorCode.InternalError, answer.left.message)
+    const { message, status } = answer.left
+    const words = shortText(escaped(message), longestFailure)
+    throw status === 404
+      ? new ResourceNotFoundError(uri, words)
+      : new ProtocolError(ProtocolErrorCode.InternalError, words)
   })
   return server
 }

@@ -1,8 +1,11 @@
 import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
+import { escapedFields } from "./escapedData.ts"
 import { guide, guideUri } from "./guide.ts"
-import { briefOf } from "./runOutcome.ts"
+import { briefOf, RunBrief } from "./runOutcome.ts"
+import { slimSchema } from "./slimSchema.ts"
+import { withinBudget } from "./withinBudget.ts"
 
 /** The resources that have an address of their own. */
 export const resources = [
@@ -28,5 +31,6 @@ export const readResource = (uri: string) =>
     }
     const berth = yield* Berth
     const run = yield* berth.use((api) => api.getRun({ path: { id } }))
-    return { uri, mimeType: "application/json", text: JSON.stringify(briefOf(run)) }
+    const brief = withinBudget(escapedFields(briefOf(run)), slimSchema(RunBrief, { described: false }))
+    return { uri, mimeType: "application/json", text: JSON.stringify(brief) }
   })

@@ -85,7 +85,7 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
 
       const old = yield* agent.call("apply_deploy", plan)
       expect(old).toMatchObject({ failed: true, data: undefined })
-      expect(old.text).toMatch(/^The plan for ~\/containers\/hello .* no longer holds: .*Nothing was changed/)
+      expect(old.text).toMatch(/\nThe plan for ~\/containers\/hello .* no longer holds: .*Nothing was changed/)
       expect(yield* agent.call("cancel_run", { id })).toMatchObject({ failed: true })
       expect((yield* agent.call("rollback", { serverId: world.serverId, remotePath, release: "99" })).text).toContain(
         "There is no release \"99\""

@@ -2,7 +2,8 @@ import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { DeployedProject } from "../../schema/Container.ts"
 import { serverId } from "../../schema/described.ts"
-import { fenced, leastBytes, mostBytes, newest, usualBytes } from "../fencedLogs.ts"
+import { fenced } from "../fenced.ts"
+import { leastBytes, mostBytes, newestLogs, usualBytes } from "../newestLogs.ts"
 import { tool } from "../Tool.ts"
 
 export const scanServer = tool({
@@ -47,8 +48,8 @@ export const readLogs = tool({
       const berth = yield* Berth
       const urlParams = { ...query, ...(lines === undefined ? {} : { lines: String(lines) }) }
       const { logs } = yield* berth.use((api) => api.serverLogs({ path: { id }, urlParams }))
-      const { cut, text } = newest(logs, maxBytes)
-      return { logs: yield* fenced(text), cut }
+      const { cut, text } = newestLogs(logs, maxBytes)
+      return { logs: yield* fenced("logs", "what the container wrote", text), cut }
     }),
   text: ({ logs }) => logs
 })

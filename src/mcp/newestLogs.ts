@@ -1,0 +1,16 @@
+import { escapedLines } from "../schema/escaped.ts"
+
+/** How many bytes of logs an agent gets: unless it asks, at least, and at most. */
+export const usualBytes = 16_000
+export const leastBytes = 1_000
+export const mostBytes = 100_000
+
+/** The last whole lines of logs that fit as an agent reads them, and whether any were left out. */
+export const newestLogs = (logs: string, maxBytes: number): { readonly text: string; readonly cut: boolean } => {
+  const text = escapedLines(logs).replace(/\n$/, "")
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= maxBytes) return { text, cut: false }
+  const end = new TextDecoder().decode(bytes.slice(bytes.length - maxBytes))
+  const from = end.indexOf("\n")
+  return { text: from === -1 ? end : end.slice(from + 1), cut: true }
+}

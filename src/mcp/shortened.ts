@@ -1,0 +1,72 @@
+import { Predicate } from "effect"
+
+/** How much of long texts, lists and open objects within an answer is kept. */
+export interface Limits {
+  /** How many characters of a long text are kept. */
+  readonly text: number
+  /** How many entries of a list, or fields of an object whose fields no schema names, are kept. */
+  readonly entries: number
+}
+
+/** Part of an answer, and how many entries it lacks, by the path of the list or object that they were left out of. */
+export interface Shortened {
+  readonly value: unknown
+  readonly leftOut: ReadonlyArray<readonly [path: string, count: number]>
+}
+
+/** Names, paths and what else is no longer than this stays whole. */
+const longestName = 200
+/** What the note about the rest of a text takes at most. */
+const noteLength = 40
+
+/** The begin of a long text, and how much of it is missing. */
+export const shortText = (text: string, most: number): string => {
+  if (text.length <= Math.max(longestName, most + noteLength)) return text
+  const begin = text.slice(0, most).replace(/[\ud800-\udbff]$/, "")
+  return `${begin}… (${text.length - begin.length} characters left out)`
+}
+
+const namedFields = (schema: unknown): Readonly<Record<string, unknown>> =>
+  Predicate.isRecord(schema) && Predicate.isRecord(schema["properties"]) ? schema["properties"] : {}
+
+/** An object that may lose any of its fields, as far as its schema says. */
+const isOpen = (schema: unknown) =>
+  !Predicate.isRecord(schema) || (schema["anyOf"] === undefined && Object.keys(namedFields(schema)).length === 0)
+
+const join = (parts: ReadonlyArray<Shortened>): Shortened["leftOut"] => parts.flatMap(({ leftOut }) => leftOut)
+
+/** Shortens what is long within a value, and keeps what its schema requires. */
+export const shortened = (value: unknown, schema: unknown, limits: Limits, path: string): Shortened => {
+  if (typeof value === "string") return { value: shortText(value, limits.text), leftOut: [] }
+  if (Array.isArray(value)) {
+    const items = Predicate.isRecord(schema) ? schema["items"] : undefined
+    const kept = value.slice(0, limits.entries).map((entry) => shortened(entry, items, limits, path))
+    const missing = value.length - kept.length
+    return {
+      value: kept.map((entry) => entry.value),
+      leftOut: [...(missing === 0 ? [] : [[path, missing] as const]), ...join(kept)]
+    }
+  }
+  return Predicate.isRecord(value) ? shortenedFields(value, schema, limits, path) : { value, leftOut: [] }
+}
+
+const shortenedFields = (
+  value: Readonly<Record<string, unknown>>,
+  schema: unknown,
+  limits: Limits,
+  path: string
+): Shortened => {
+  const fields = Object.entries(value)
+  const names = namedFields(schema)
+  const open = isOpen(schema)
+  // Fields that no schema names have one path, so that paths stay few.
+  const others = path.endsWith(".*") ? path : `${path}.*`
+  const kept = (open ? fields.slice(0, limits.entries) : fields).map(([name, field]) =>
+    [name, shortened(field, names[name], limits, open ? others : `${path}.${name}`)] as const
+  )
+  const missing = fields.length - kept.length
+  return {
+    value: Object.fromEntries(kept.map(([name, field]) => [name, field.value])),
+    leftOut: [...(missing === 0 ? [] : [[others, missing] as const]), ...join(kept.map(([, field]) => field))]
+  }
+}
