@@ -40,7 +40,8 @@ const stage = (count: number, millis: number, takeOver: number) =>
     const compose = readFileSync(join(projects, "hello", "compose.yml"), "utf8")
     const names = Array.from({ length: count }, (_, index) => `app${index}`)
     for (const [index, name] of names.entries()) {
-      const entry = { ...hello, name, port: 3_000 + index, domain: `${name}.sandbox.test` }
+      // Without a route, which would be most of the work.
+      const { domain: _, ...entry } = { ...hello, name, port: 3_000 + index }
       yield* plant(join(projects, name), {
         "platform.json": JSON.stringify(entry),
         "compose.yml": compose,
@@ -153,10 +154,8 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team whose servic
         yield* until(first, ids[7] ?? "", hasBegun("sync"))
         const before = yield* query("SELECT clock_timestamp()")
         yield* first.kill("SIGKILL")
-        yield* Effect.forEach(ids, (id) => until(second, id, isEnded), { concurrency: "unbounded" })
-        const times = yield* query(
-          `SELECT extract(epoch FROM at - '${before}') FROM record WHERE event = 'taken'`
-        )
+        expect(yield* statesOf(second, ids)).toEqual(succeeded(ids))
+        const times = yield* query(`SELECT extract(epoch FROM at - '${before}') FROM record WHERE event = 'taken'`)
         const seconds = times.split("\n").map(Number)
         expect(seconds).toHaveLength(8)
         expect(Math.max(...seconds)).toBeLessThan(5)
