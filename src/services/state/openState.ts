@@ -1,32 +1,23 @@
 import * as SqlClient from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { Clock, Effect, Exit, Schedule, Scope } from "effect"
-import { mkdir, open, rename } from "node:fs/promises"
-import { dirname } from "node:path"
+import { rename } from "node:fs/promises"
 import type { RunStore } from "../runs/RunStore.ts"
+import { ensureStateFile } from "./ensureStateFile.ts"
 import { makeLibsqlClient } from "./libsqlClient.ts"
 import { libsqlDialect } from "./libsqlDialect.ts"
 import { migrate } from "./migrations.ts"
 import { isBusy, isDamage } from "./sqlReason.ts"
 import { makeSqlRunStore } from "./sqlRunStore.ts"
 
-const call = <A>(run: () => Promise<A>) =>
-  Effect.tryPromise({
-    try: run,
-    catch: (cause) => new SqlError({ cause, message: cause instanceof Error ? cause.message : String(cause) })
-  })
-
-/** Makes the file where there is none: only its owner may read it, and the files that SQLite puts beside it. */
-const ensureFile = (file: string) =>
-  call(async () => {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-    await (await open(file, "a", 0o600)).close()
-  })
+const failed = (cause: unknown) =>
+  new SqlError({ cause, message: cause instanceof Error ? cause.message : String(cause) })
+const call = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: failed })
 
 /** The database of a file, whole and with its tables. What was opened of it in vain is closed again. */
 const attempt = (file: string, scope: Scope.Scope) =>
   Effect.uninterruptible(Effect.gen(function*() {
-    yield* ensureFile(file)
+    yield* ensureStateFile(file, failed)
     const own = yield* Scope.fork(scope, scope.strategy)
     const opened = Effect.gen(function*() {
       const client = yield* makeLibsqlClient(file)

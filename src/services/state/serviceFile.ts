@@ -1,9 +1,11 @@
 import { HttpClient, HttpClientRequest, Path } from "@effect/platform"
-import { Effect, Option, Redacted, Schedule, Schema } from "effect"
+import { Effect, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import type { Scope } from "effect"
 import { LocalFiles } from "../local/LocalFiles.ts"
+import { readOwn } from "../local/readOwn.ts"
 import { Settings } from "../settings/Settings.ts"
 import { BoundedClient } from "../upstream/boundedClient.ts"
+import { isOfThisMachine } from "./isOfThisMachine.ts"
 import { isProcess } from "./isProcess.ts"
 import { PrivateToken } from "./PrivateToken.ts"
 
@@ -27,13 +29,15 @@ const fileBeside = (settingsFile: string) =>
   Effect.map(Path.Path, (path) => path.join(path.dirname(settingsFile), "berth.service"))
 
 const recordIn = (file: string) =>
-  Effect.gen(function*() {
-    const files = yield* LocalFiles
-    const entry = yield* files.find(file)
-    if (!Option.exists(entry, ({ kind, size }) => kind === "file" && size <= longestRecord)) return Option.none()
-    const text = new TextDecoder().decode(yield* files.read(file))
-    return yield* Effect.option(Schema.decode(ServiceRecord)(text))
-  }).pipe(Effect.orElseSucceed(() => Option.none<LiveService>()))
+  readOwn(file, longestRecord).pipe(
+    // Its address is sent credentials, and decides what a command does.
+    Effect.tapError(({ code, message }) =>
+      code === "ENOENT" ? Effect.void : Effect.logWarning(`${file} is not used: ${message}. Remove it`)
+    ),
+    Effect.flatMap(Schema.decode(ServiceRecord)),
+    Effect.option,
+    Effect.map(Option.filter(({ address }) => isOfThisMachine(address)))
+  )
 
 const answers = ({ address, token }: LiveService) =>
   HttpClient.execute(HttpClientRequest.bearerToken(HttpClientRequest.get(`${address}/api/health`), token)).pipe(
@@ -77,7 +81,8 @@ export const leaveWord = Effect.fn("leaveWord")(function*(
     Option.exists((left) => Redacted.value(left.token) === Redacted.value(record.token))
   )
   const text = yield* Effect.orDie(Schema.encode(ServiceRecord)(record))
-  const write = files.write(file, `${text}\n`, { mode: 0o600 }).pipe(
+  // Whatever stands there is replaced, and a link is not followed.
+  const write = files.save(file, Stream.make(new TextEncoder().encode(`${text}\n`)), { mode: 0o600 }).pipe(
     Effect.catchAll(({ message }) => Effect.logWarning(`Other programs do not find this service by itself: ${message}`))
   )
   const noOther = Effect.repeat(findService(settings.file), {

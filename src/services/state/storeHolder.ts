@@ -47,7 +47,9 @@ export const noteHolder = (file: string): Effect.Effect<HolderNote, never, Scope
     const turn = yield* Effect.makeSemaphore(1)
     const write = Effect.ignore(Effect.tryPromise(async () => {
       const part = `${besides(file)}.tmp`
-      await writeFile(part, JSON.stringify({ pid: process.pid, runs: [...runs.values()] }), { mode: 0o600 })
+      // A link in its place is not followed.
+      await rm(part, { force: true })
+      await writeFile(part, JSON.stringify({ pid: process.pid, runs: [...runs.values()] }), { mode: 0o600, flag: "wx" })
       await rename(part, besides(file))
     })).pipe(turn.withPermits(1))
     yield* Effect.acquireRelease(write, () => Effect.promise(() => rm(besides(file), { force: true })))

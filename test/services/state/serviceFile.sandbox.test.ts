@@ -3,7 +3,17 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Option, Redacted, Schedule, Scope } from "effect"
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { networkInterfaces } from "node:os"
 import { dirname, join } from "node:path"
 import { baseUrl } from "../../../src/http/announce.ts"
 import { addressHere, LeaveAddress } from "../../../src/http/leaveAddress.ts"
@@ -11,6 +21,7 @@ import { listen } from "../../../src/http/listen.ts"
 import { Http } from "../../../src/http/server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { servicesLive } from "../../../src/services/ServicesLive.ts"
+import { isOfThisMachine } from "../../../src/services/state/isOfThisMachine.ts"
 import { findService, type LiveService } from "../../../src/services/state/serviceFile.ts"
 import { settingsFileWith } from "../../fixtures/service.ts"
 import { requestTo } from "../../sandbox/request.ts"
@@ -96,6 +107,62 @@ describe("what a service leaves beside its settings", () => {
       // What is not its own it leaves alone.
       expect(existsSync(fileOf(file))).toBe(true)
     }))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "is not believed where others may have written it, or may have read its token",
+    () =>
+      Effect.gen(function*() {
+        const file = yield* settingsFileWith("")
+        const service = yield* start(file)
+        yield* found(file)
+        const left = fileOf(file)
+        for (const mode of [0o604, 0o620, 0o602, 0o640, 0o666]) {
+          chmodSync(left, mode)
+          expect([mode, yield* find(file)]).toEqual([mode, Option.none()])
+        }
+        chmodSync(left, 0o600)
+        expect(Option.isSome(yield* find(file))).toBe(true)
+        if (process.geteuid?.() === 0) {
+          chownSync(left, 65_534, 65_534)
+          expect(yield* find(file)).toEqual(Option.none())
+          chownSync(left, 0, 0)
+        }
+        renameSync(left, `${left}.moved`)
+        symlinkSync(`${left}.moved`, left)
+        expect(yield* find(file)).toEqual(Option.none())
+        yield* service.end
+      })
+  )
+
+  it.scopedLive.skipIf(process.platform === "win32")("is not written through a link", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("")
+      writeFileSync(`${file}.other`, "mine")
+      symlinkSync(`${file}.other`, fileOf(file))
+      const service = yield* start(file)
+      yield* found(file)
+      expect(readFileSync(`${file}.other`, "utf8")).toBe("mine")
+      yield* service.end
+    }))
+
+  it("leads to this machine alone", () => {
+    const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []).map(({ address, family }) =>
+      family === "IPv6" ? `[${address}]` : address
+    )
+    const here = ["127.0.0.1", "127.1.2.3", "[::1]", ...own.filter((one) => !one.startsWith("[fe80"))]
+    for (const host of here) expect([host, isOfThisMachine(`http://${host}:3100`)]).toEqual([host, true])
+    const elsewhere = [
+      "http://203.0.113.9:3100",
+      "http://127.0.0.1.example.com",
+      "http://127.0.0.1@203.0.113.9",
+      "http://[2001:db8::1]:1",
+      "https://127.0.0.1",
+      "file:///127.0.0.1",
+      "127.0.0.1:3100",
+      ""
+    ]
+    for (const address of elsewhere) expect([address, isOfThisMachine(address)]).toEqual([address, false])
+  })
 
   it("says where it is reached from its own machine", () => {
     const at = (hostname: string) => addressHere({ _tag: "TcpAddress", hostname, port: 3100 })

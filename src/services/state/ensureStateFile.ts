@@ -1,0 +1,92 @@
+import { Effect } from "effect"
+import { constants } from "node:fs"
+import { chmod, type FileHandle, lstat, mkdir, open, stat } from "node:fs/promises"
+import { dirname } from "node:path"
+import { errorCode } from "../local/errorCode.ts"
+
+/** What SQLite puts beside a database. */
+const companions = ["-wal", "-journal", "-shm"]
+const isWindows = process.platform === "win32"
+const othersBits = 0o077
+
+/** How the file of a database begins. */
+const magic = Buffer.from("SQLite format 3\0")
+
+const beginsAsDatabase = async (handle: FileHandle) => {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length), 0, magic.length, 0)
+  return bytesRead === magic.length && buffer.equals(magic)
+}
+
+const isLink = async (path: string) => {
+  try {
+    return (await lstat(path)).isSymbolicLink()
+  } catch (cause) {
+    if (errorCode(cause) === "ENOENT") return false
+    throw cause
+  }
+}
+
+const refuseLinks = async (file: string) => {
+  for (const companion of companions) {
+    if (await isLink(file + companion)) {
+      throw new Error(`${file}${companion} is a link, which is not followed. Remove it`)
+    }
+  }
+  if (!await isLink(file)) return
+  // Whoever may write to the directory would choose what is written to, or made, elsewhere.
+  const target = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined)
+  try {
+    if (target !== undefined && (await target.stat()).isFile() && await beginsAsDatabase(target)) return
+  } finally {
+    await target?.close()
+  }
+  throw new Error("it is a link to something that is not a database, and is not followed. Remove it")
+}
+
+/** Takes from others what they may do with a file; answers whether they could do anything. */
+const closeToOthers = async (path: string) => {
+  const { mode } = await stat(path)
+  if ((mode & othersBits) === 0) return false
+  await chmod(path, mode & ~othersBits & 0o777)
+  return true
+}
+
+const closeAllToOthers = async (file: string) => {
+  const opened: Array<string> = []
+  for (const path of [file, ...companions.map((companion) => file + companion)]) {
+    const isClosed = await closeToOthers(path).catch((cause: unknown) => {
+      if (errorCode(cause) === "ENOENT") return false
+      throw cause
+    })
+    if (isClosed) opened.push(path)
+  }
+  return opened
+}
+
+const made = async (file: string) => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await refuseLinks(file)
+  await (await open(file, "a", 0o600)).close()
+}
+
+/**
+ * Makes the file of a database where there is none, and closes it and what SQLite puts beside it to others. A link is
+ * followed only to a database. Fails with what the system says, or with the reason.
+ */
+export const ensureStateFile = <E>(file: string, failed: (cause: unknown) => E): Effect.Effect<void, E> =>
+  Effect.gen(function*() {
+    yield* Effect.tryPromise({ try: () => made(file), catch: failed })
+    if (isWindows) return
+    yield* Effect.matchEffect(Effect.tryPromise(() => closeAllToOthers(file)), {
+      onSuccess: (opened) =>
+        opened.length === 0 ? Effect.void : Effect.logWarning(
+          `Others on this machine could read or change ${
+            opened.join(", ")
+          }, which holds what runs did. They cannot any more`
+        ),
+      onFailure: () =>
+        Effect.logWarning(
+          `Others on this machine can read or change ${file}, and it belongs to somebody else: chmod 600 it`
+        )
+    })
+  })
