@@ -11,7 +11,7 @@ describe("settings made at random", () => {
   it.scopedLive("either serve, or are told what is wrong with them in words", () =>
     Effect.gen(function*() {
       const seed = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SEED"), Date.now() % 2 ** 31)
-      const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SETTINGS"), 60)
+      const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SETTINGS"), 30)
       yield* Console.log(`fuzz: ${count} settings files, BERTH_FUZZ_SEED=${seed}`)
       const { request, settingsFile } = yield* startService(yield* settingsFileWith(""))
       for (const text of fuzzSettings(seed, count)) {
