@@ -51,6 +51,7 @@ const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
   "pipelines/deploy/transfer",
   "pipelines/releases/listReleases",
   "pipelines/releases/rollback",
+  "pipelines/remote/endlessAnswers",
   "pipelines/stacks/reconcileStack",
   "pipelines/stacks/stackAction",
   "sandbox/main",

@@ -86,14 +86,15 @@ export class RemoteSilent extends Schema.TaggedError<RemoteSilent>()("RemoteSile
 export class RemoteOutputTooLong extends Schema.TaggedError<RemoteOutputTooLong>()("RemoteOutputTooLong", {
   ...where,
   what: Schema.String,
-  bytes: Schema.Number
+  /** What it passed, in words: `8 MiB`. */
+  limit: Schema.String,
+  /** What to do about it. */
+  help: Schema.String
 }) {
   readonly status = 502
   override get message() {
-    return `"${this.server}" (${this.host}:${this.port}) wrote more than ${
-      this.bytes / 1024 / 1024
-    } MiB while it was ` +
-      `asked for ${this.what}: the command was ended`
+    return `"${this.server}" (${this.host}:${this.port}) wrote more than ${this.limit} while it was asked for ` +
+      `${this.what}: the command was ended. ${this.help}`
   }
 }
 

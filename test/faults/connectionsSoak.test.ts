@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Config, Console, Effect, Exit } from "effect"
+import { Config, Console, Effect, Exit, Stream } from "effect"
 import { Sftp } from "../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../src/services/ssh/Ssh.ts"
 import { fakeSsh } from "../fixtures/fakeSsh.ts"
@@ -32,7 +32,7 @@ describe("connections that break", () => {
         const open = Effect.all([
           exec(server.access, command("hang")),
           Effect.flatMap(spawn(server.access, command("hang")), ({ exit }) => exit),
-          Effect.flatMap(session(server.access), ({ list }) => list("/"))
+          Effect.flatMap(session(server.access), ({ list }) => Stream.runDrain(list("/")))
         ], { concurrency: "unbounded", mode: "either", discard: true })
         yield* Effect.all([
           Effect.exit(Effect.scoped(open)),

@@ -41,14 +41,14 @@ const sessionOf = (server: ServerAccess, files: Ref.Ref<ReadonlyMap<string, Remo
   return {
     stat: (path) => Effect.map(at(path), (found) => entryOf(absolute(path), found)),
     list: (path) =>
-      Effect.gen(function*() {
+      Stream.fromIterableEffect(Effect.gen(function*() {
         const found = yield* at(path)
         if (entryOf(path, found).kind !== "directory") return yield* failed(path, "not a directory")
         const above = absolute(path) === "/" ? "/" : `${absolute(path)}/`
         return [...yield* Ref.get(files)]
           .filter(([name]) => name !== "/" && name.startsWith(above) && !name.slice(above.length).includes("/"))
           .map(([name, fixture]) => entryOf(name, fixture))
-      }),
+      })),
     read: (path) =>
       Stream.unwrap(Effect.map(at(path), (found) =>
         typeof found === "string" || found instanceof Uint8Array

@@ -1,7 +1,8 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
 import type { ServerAccess } from "../../src/schema/Server.ts"
-import { ConnectionLost } from "../../src/schema/Ssh.ts"
+import { ConnectionLost, RemoteOutputTooLong } from "../../src/schema/Ssh.ts"
 import type { SshError } from "../../src/schema/Ssh.ts"
+import { countAnswer, usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
 import { Ssh } from "../../src/services/ssh/Ssh.ts"
@@ -55,36 +56,49 @@ export const SshTest = (
       return Effect.isEffect(reply) ? reply : Effect.succeed(reply)
     }
 
-    const ask = <E>(server: ServerAccess, command: RemoteCommand, stdin: Stream.Stream<Uint8Array, E>) =>
+    const ask = <E>(
+      server: ServerAccess,
+      command: RemoteCommand,
+      stdin: Stream.Stream<Uint8Array, E>,
+      isWhole: boolean
+    ) =>
       Effect.gen(function*() {
         yield* renderCommand(command)
         const input = Buffer.concat([Buffer.from(command.stdin ?? ""), yield* all(stdin)])
         const one = { ...command, server, input }
         yield* Ref.update(asked, (before) => [...before, one])
-        return yield* answerTo(one)
+        const reply = yield* answerTo(one)
+        const { help, ...most } = command.limit ?? usualLimit
+        const limit = isWhole ? countAnswer({ ...most, help })(new TextEncoder().encode(reply.stdout)) : undefined
+        if (limit === undefined) return reply
+        const { host, name, port } = server
+        return yield* new RemoteOutputTooLong({ server: name, host, port, what: command.what, limit, help })
       })
 
     const ssh = Ssh.of({
       exec: <E = never>(server: ServerAccess, command: RemoteCommand, options: ExecOptions<E> = {}) =>
         Effect.map(
-          ask(server, command, options.stdin ?? Stream.empty),
+          ask(server, command, options.stdin ?? Stream.empty, options.keepLast === undefined),
           ({ code = 0, stderr = "", stdout = "", truncated = false }) =>
             withoutServerSecrets(server, { code, stdout, stderr, ...truncated ? { truncated } : {} })
         ),
       spawn: (server, command) =>
-        Effect.map(ask(server, command, Stream.empty), ({ code = 0, stays = false, stderr = "", stdout = "" }) => {
-          const streamOf = (text: string) => {
-            const bytes = Stream.succeed(new TextEncoder().encode(text)).pipe(
-              Stream.filter((chunk) => chunk.length > 0)
-            )
-            return stays ? Stream.concat(bytes, Stream.never) : bytes
+        Effect.map(
+          ask(server, command, Stream.empty, false),
+          ({ code = 0, stays = false, stderr = "", stdout = "" }) => {
+            const streamOf = (text: string) => {
+              const bytes = Stream.succeed(new TextEncoder().encode(text)).pipe(
+                Stream.filter((chunk) => chunk.length > 0)
+              )
+              return stays ? Stream.concat(bytes, Stream.never) : bytes
+            }
+            return {
+              stdout: streamOf(stdout),
+              stderr: streamOf(stderr),
+              exit: stays ? Effect.never : Effect.succeed(code)
+            }
           }
-          return {
-            stdout: streamOf(stdout),
-            stderr: streamOf(stderr),
-            exit: stays ? Effect.never : Effect.succeed(code)
-          }
-        })
+        )
     })
     return Context.make(Ssh, ssh).pipe(Context.add(SshAsked, Ref.get(asked)))
   }))

@@ -25,6 +25,7 @@ import { isSecretName } from "../projects/secretName.ts"
 import {
   contentsCommand,
   inventoryCommand,
+  mostTextBytes,
   parseContents,
   parseInventory,
   type RemoteFile,
@@ -36,7 +37,6 @@ import { keyDifference, textDifference, textOf, wholeText } from "./difference.t
 import { type LocalFile, localInventory } from "./localInventory.ts"
 
 const mostTexts = 200
-const mostTextBytes = 8 * 1024 * 1024
 const mostWarnings = 20
 
 interface Names {
@@ -83,9 +83,9 @@ const namesOf = (directory: string) =>
 const lookAt = (server: ServerAccess, remotePath: string, names: Names, sudo: boolean) =>
   Effect.gen(function*() {
     const command = inventoryCommand(remotePath, names.all, sudo)
-    const { stderr, stdout } = yield* execute(server, command, { timeout: "30 minutes", maxOutput: 64 * 1024 * 1024 })
+    const { stderr, stdout } = yield* execute(server, command, { timeout: "30 minutes" })
     const files = yield* Effect.mapError(parseInventory(stdout), () =>
-      commandFailed(server, command, 0, `${remotePath} holds too many files to compare`))
+      commandFailed(server, command, 0, `"${server.name}" did not answer with a list of files`))
     return {
       files,
       sudo,
@@ -133,7 +133,7 @@ const remoteTexts = (server: ServerAccess, remotePath: string, files: ReadonlyAr
     }).slice(0, mostTexts)
     if (shown.length === 0) return new Map<string, string>()
     const command = contentsCommand(remotePath, shown.map(({ name }) => name), sudo)
-    const { stdout } = yield* execute(server, command, { maxOutput: 2 * mostTextBytes })
+    const { stdout } = yield* execute(server, command)
     return parseContents(stdout)
   })
 

@@ -19,7 +19,6 @@ export interface ImageComparison {
 }
 
 const none: ImageComparison = { images: [], warnings: [] }
-const longestAnswer = 8 * 1024 * 1024
 
 /** An image goes by its id; containerd gives ids of its own, so there an image is known by its layers. */
 const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<ComparedImage> => {
@@ -56,7 +55,7 @@ export const compareImages = Effect.fn("compare.images")(function*(
     const names = archiveNames(archive.value).map(({ name }) => name)
     const questions = { remotePath, images: names, files: [], layers: true, thorough: false }
     const command = preflightCommand(questions, server.useSudo)
-    const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })
+    const answer = yield* (yield* Ssh).exec(server, command)
     if (answer.code !== 0) return notCompared(dockerHelp(serverWords(server, answer.stderr), server))
     return { images: judged(archive.value, parsePreflight(answer.stdout)), warnings: [] }
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(notCompared(message))))

@@ -13,7 +13,6 @@ import { dockerHelp } from "../servers/dockerHelp.ts"
 import type { DeployPlan } from "./plan.ts"
 
 const spareKiB = 16 * 1024
-const longestAnswer = 8 * 1024 * 1024
 const mebibytes = (kib: number) => `${Math.floor(kib / 1024)} MiB`
 
 /** Why the Docker and compose of this server cannot run a stack, or nothing. */
@@ -70,7 +69,7 @@ const ask = (
 ): Effect.Effect<ServerFacts, DockerUnusable | SshError, Ssh> =>
   Effect.gen(function*() {
     const command = preflightCommand(questions, server.useSudo)
-    const answer = yield* (yield* Ssh).exec(server, command, { maxOutput: longestAnswer })
+    const answer = yield* (yield* Ssh).exec(server, command)
     return answer.code === 0
       ? parsePreflight(answer.stdout)
       : yield* new DockerUnusable({ reason: dockerHelp(answer.stderr.trim(), server) })

@@ -6,16 +6,13 @@ import { execute } from "../remote/execute.ts"
 import { parseReleases, releasesCommand, type RemoteRelease } from "../remote/releases.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 
-// Five releases of ten thousand files each.
-const longestAnswer = 8 * 1024 * 1024
-
 /** The releases of a remote path as the server has them, newest first. */
 export const readReleases = Effect.fn("readReleases")(function*(
   server: ServerAccess,
   remotePath: string
 ): Effect.fn.Return<ReadonlyArray<RemoteRelease>, ReleasesFailed, Ssh> {
   const { stdout } = yield* Effect.mapError(
-    execute(server, releasesCommand(remotePath, server.useSudo), { maxOutput: longestAnswer }),
+    execute(server, releasesCommand(remotePath, server.useSudo)),
     ({ message }) => new ReleasesFailed({ remotePath, server: server.name, reason: dockerHelp(message, server) })
   )
   return parseReleases(stdout)

@@ -14,7 +14,6 @@ export const serversAtOnce = 16
 
 /** How long a server may keep others waiting, in milliseconds. */
 const hurriedWait = 2_000
-const mostOutput = 4 * 1024 * 1024
 const longestError = 1_000
 
 /** A server, and what it says of the stack at a remote path; nothing when it does not say. */
@@ -33,7 +32,7 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
     const outcome = yield* Effect.either(Effect.gen(function*() {
       const access = yield* (yield* Settings).server(id)
       const command = overviewCommand(paths, access.useSudo)
-      const exit = yield* (yield* Ssh).exec(access, command, { maxOutput: mostOutput })
+      const exit = yield* (yield* Ssh).exec(access, command)
       return { access, command, exit }
     }))
     const latencyMs = Math.round((yield* Clock.currentTimeMillis) - start)
@@ -43,11 +42,12 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
         server: { id, name, answers, latencyMs: answers ? latencyMs : null, disks, observedAt, error },
         stackAt: undefined
       }))
-    if (Either.isLeft(outcome)) return yield* seen(false, outcome.left.message)
+    if (Either.isLeft(outcome)) {
+      return yield* seen(outcome.left._tag === "RemoteOutputTooLong", outcome.left.message)
+    }
     const { access, command, exit } = outcome.right
     if (exit.code === overviewExit.noDocker) return yield* seen(true, dockerHelp(exit.stderr.trim(), access))
     if (exit.code !== 0) return yield* seen(true, commandFailed(access, command, exit.code, exit.stderr).message)
-    if (exit.truncated === true) return yield* seen(true, "It has too many containers to tell in one look")
     const sight: ServerSight = {
       server: { id, name, answers: true, latencyMs, disks, observedAt },
       stackAt: parseOverview(exit.stdout, paths)

@@ -22,14 +22,12 @@ const inTime = Effect.timeoutFail({
 })
 
 /** Every used port with what takes it, each use told once. */
-const evidenceOf = (ports: ReadonlyArray<number>, uses: ReadonlyArray<PortUse & { readonly port: number }>) =>
-  ports.map((port) => ({
-    port,
-    usedBy: Array.dedupeWith(
-      uses.filter((use) => use.port === port).map(({ kind, what }) => ({ kind, what })),
-      (one, other) => one.kind === other.kind && one.what === other.what
-    )
-  }))
+const evidenceOf = (ports: ReadonlyArray<number>, uses: ReadonlyArray<PortUse & { readonly port: number }>) => {
+  // A server may tell of every port there is: nothing here goes over all uses again for each of them.
+  const usesOf = new Map(ports.map((port) => [port, new Map<string, PortUse>()]))
+  for (const { kind, port, what } of uses) usesOf.get(port)?.set(`${kind} ${what}`, { kind, what })
+  return Array.fromIterable(usesOf).map(([port, usedBy]) => ({ port, usedBy: [...usedBy.values()] }))
+}
 
 /**
  * The ports in use with what takes each, and the next one that nothing takes. Besides what `nextPort` counts, sockets

@@ -1,8 +1,8 @@
 import { Path } from "@effect/platform"
-import { Effect } from "effect"
+import { Effect, Either, Stream } from "effect"
 import { PullRefused } from "../../schema/Pull.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
-import type { SftpSession } from "../../services/ssh/Sftp.ts"
+import type { RemoteEntry, SftpSession } from "../../services/ssh/Sftp.ts"
 import { localName } from "./localName.ts"
 
 /** Where something below a remote directory is: the names on the way to it, each of which is safe on this machine. */
@@ -15,13 +15,19 @@ export interface RemoteTree {
   readonly bytes: number
 }
 
+/** What a pull brings at most: files and directories, directories within each other, and characters of all its paths. */
 const mostEntries = 200_000
+const mostLevels = 100
+const mostCharacters = 32 * 1024 * 1024
 const listsAtOnce = 8
 
 /** The path of something below a remote directory. */
 export const remoteAt = (root: string, below: Below): string => [root, ...below].join("/")
 
-/** Reads what is below a remote directory, level by level; links and special files are left out. */
+/**
+ * Reads what is below a remote directory, level by level; links and special files are left out. Everything that the server
+ * lists counts as it comes: a single directory could be too much already.
+ */
 export const remoteTree = Effect.fn("pull.remoteTree")(function*(
   session: SftpSession,
   root: string
@@ -30,29 +36,46 @@ export const remoteTree = Effect.fn("pull.remoteTree")(function*(
   const directories: Array<Below> = []
   const files: Array<Below> = []
   let bytes = 0
+  let entries = 0
+  let characters = 0
+  const tooMuch = (reason: string) => new PullRefused({ path: root, reason: `${reason}: pull parts of it` })
+
+  /** Notes what a directory holds, and adds the directories among it to the next level; why it cannot be pulled. */
+  const note = (parent: Below, next: Array<Below>) => {
+    const path = remoteAt(root, parent)
+    return ({ kind, name, size }: RemoteEntry): PullRefused | undefined => {
+      entries += 1
+      characters += path.length + name.length
+      if (entries > mostEntries) return tooMuch(`holds more than ${mostEntries} files`)
+      if (characters > mostCharacters) return tooMuch("has paths of more than 32 MiB together")
+      if (kind !== "file" && kind !== "directory") return undefined
+      const safe = localName(name, sep)
+      if (Either.isLeft(safe)) return new PullRefused({ path, reason: `the name ${safe.left}` })
+      const below = [...parent, safe.right]
+      if (kind === "file") {
+        files.push(below)
+        bytes += size
+        return undefined
+      }
+      next.push(below)
+      return below.length > mostLevels ? tooMuch(`is nested more than ${mostLevels} directories deep`) : undefined
+    }
+  }
   let level: ReadonlyArray<Below> = [[]]
   while (level.length > 0) {
-    directories.push(...level)
-    const listed = yield* Effect.forEach(level, (parent) =>
-      Effect.gen(function*() {
-        const path = remoteAt(root, parent)
-        const entries = (yield* session.list(path)).filter(({ kind }) => kind === "file" || kind === "directory")
-        return yield* Effect.forEach(entries, ({ kind, name, size }) =>
-          Effect.mapBoth(localName(name, sep), {
-            onFailure: (reason) => new PullRefused({ path, reason: `the name ${reason}` }),
-            onSuccess: (safe) => ({ kind, size, below: [...parent, safe] })
-          }))
-      }), { concurrency: listsAtOnce })
-    const found = listed.flat()
-    for (const { below, kind, size } of found) {
-      if (kind !== "file") continue
-      files.push(below)
-      bytes += size
-    }
-    level = found.filter(({ kind }) => kind === "directory").map(({ below }) => below)
-    if (files.length + directories.length + level.length > mostEntries) {
-      return yield* new PullRefused({ path: root, reason: `holds more than ${mostEntries} files` })
-    }
+    for (const below of level) directories.push(below)
+    const next: Array<Below> = []
+    yield* Effect.forEach(level, (parent) => {
+      const noteEntry = note(parent, next)
+      return Stream.runForEachChunk(session.list(remoteAt(root, parent)), (found) => {
+        for (const entry of found) {
+          const refusal = noteEntry(entry)
+          if (refusal !== undefined) return refusal
+        }
+        return Effect.void
+      })
+    }, { concurrency: listsAtOnce, discard: true })
+    level = next
   }
   return { directories, files, bytes }
 })

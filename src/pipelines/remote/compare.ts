@@ -1,10 +1,26 @@
 import { Option } from "effect"
+import { type AnswerLimit, mebibyte } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script as contentsScript } from "./scripts/contents.sh.ts"
 import { script as inventoryScript } from "./scripts/inventory.sh.ts"
 
 /** How many bytes of a file are fetched at most to show what differs in it. */
 export const textLimit = 256 * 1024
+
+/** How many files of a deployed copy are compared at most: a size and a hash are told of each. */
+const mostFiles = 50_000
+
+const inventoryLimit: AnswerLimit = {
+  bytes: 8 * mebibyte,
+  records: 2 * mostFiles + 1,
+  separator: "\0",
+  words: "50,000 files",
+  help: "Nothing was compared: keep what need not be compared in another directory than data and \"files\" of " +
+    "container.json"
+}
+
+/** How many bytes of text are fetched at most, of all files together. */
+export const mostTextBytes = 8 * mebibyte
 
 /** A file of a deployed copy. `sha256` is missing where the file may not be read. */
 export interface RemoteFile {
@@ -21,12 +37,13 @@ export const inventoryCommand = (remotePath: string, names: ReadonlyArray<string
   script: inventoryScript,
   args: [remotePath],
   stdin: list(names),
-  sudo
+  sudo,
+  limit: inventoryLimit
 })
 
 const record = /^(?:s (\d+) |([0-9a-f]{64})  )\.\/([^]+)$/
 
-/** Reads the answer of `inventoryCommand`; nothing when its beginning is missing because there was too much of it. */
+/** Reads the answer of `inventoryCommand`; nothing when it does not begin as one. */
 export const parseInventory = (output: string): Option.Option<ReadonlyMap<string, RemoteFile>> => {
   const [head, ...records] = output.split("\0")
   if (head !== first) return Option.none()
@@ -45,7 +62,14 @@ export const contentsCommand = (remotePath: string, names: ReadonlyArray<string>
   script: contentsScript,
   args: [remotePath, String(textLimit)],
   stdin: list(names),
-  sudo
+  sudo,
+  limit: {
+    bytes: mostTextBytes + mebibyte,
+    records: 2 * names.length,
+    separator: "\0",
+    words: `the ${names.length} texts that differ`,
+    help: "They may have changed meanwhile: compare again"
+  }
 })
 
 /** Reads the answer of `contentsCommand`. */

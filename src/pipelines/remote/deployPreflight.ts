@@ -1,5 +1,6 @@
 import { Array, Option, Schema } from "effect"
 import { decodeJson } from "../../services/foreign/json.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { isImageName } from "./isImageName.ts"
 import { script } from "./scripts/preflight.sh.ts"
@@ -39,7 +40,8 @@ export const preflightCommand = (
     ...images.filter(isImageName)
   ],
   stdin: files.map((name) => `./${name}\0`).join(""),
-  sudo
+  sudo,
+  limit: lineLimit(8, 100_000)
 })
 
 /** `docker compose`, a `docker-compose` of the same age, or `docker-compose` 1.x. */
@@ -115,9 +117,17 @@ const containerThere = (line: string): Option.Option<ContainerThere> => {
 
 /** Reads the answer of `preflightCommand`. */
 export const parsePreflight = (output: string): ServerFacts => {
-  const lines = output.split("\n").map((line) => line.split("\t"))
-  const value = (key: string) => lines.find(([name]) => name === key)?.slice(1) ?? []
-  const values = (key: string) => lines.flatMap(([name, ...rest]) => name === key ? [rest.join("\t")] : [])
+  const found = new Map<string, Array<string>>()
+  for (const line of output.split("\n")) {
+    const tab = line.indexOf("\t")
+    if (tab < 0) continue
+    const [key, rest] = [line.slice(0, tab), line.slice(tab + 1)]
+    const before = found.get(key)
+    if (before === undefined) found.set(key, [rest])
+    else before.push(rest)
+  }
+  const values = (key: string): ReadonlyArray<string> => found.get(key) ?? []
+  const value = (key: string): ReadonlyArray<string> => values(key)[0]?.split("\t", 2) ?? []
   const [kind, composeVersion = ""] = value("compose")
   const docker = value("docker")[0] ?? ""
   return {

@@ -1,5 +1,6 @@
 import { Array, Option, Schema } from "effect"
 import { decodeJson } from "../../services/foreign/json.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scripts/inspect.sh.ts"
 
@@ -8,7 +9,9 @@ export const inspectCommand = (ids: ReadonlyArray<string>, sudo: boolean): Remot
   what: "looking at the containers",
   script,
   args: ids,
-  sudo
+  sudo,
+  // The state of a container holds what its last health checks printed.
+  limit: lineLimit(8, 100_000)
 })
 
 /** A container as `inspectCommand` saw it. */

@@ -1,4 +1,5 @@
 import { Data, Option } from "effect"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { type ContainerState, parseInspect } from "./inspect.ts"
 import { script } from "./scripts/outcome.sh.ts"
@@ -35,13 +36,15 @@ export const outcomeCommand = (remotePath: string, sudo: boolean): RemoteCommand
   what: "asking what became of the deploy",
   script,
   args: [remotePath],
-  sudo
+  sudo,
+  // The state of a container holds what its last health checks printed.
+  limit: lineLimit(8, 100_000)
 })
 
 /** Reads the answer of `outcomeCommand`; nothing when no activation was noted there. */
 export const parseOutcome = (output: string): Option.Option<ActivationOutcome> => {
   const [first = "", ...rest] = output.split("\n")
-  const [label, run = "", state, step = "", restored, before] = first.split("\t")
+  const [label, run = "", state, step = "", restored, before] = first.split("\t", 6)
   if (label !== "run" || run === "") return Option.none()
   const containers = parseInspect(rest.join("\n"))
   const words = rest.flatMap((line) => line.startsWith("said\t") ? [line.slice("said\t".length)] : []).join("\n").trim()

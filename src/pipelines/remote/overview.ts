@@ -1,4 +1,5 @@
 import type { ServerDisk } from "../../schema/Overview.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scripts/overview.sh.ts"
 
@@ -11,7 +12,8 @@ export const overviewCommand = (paths: ReadonlyArray<string>, sudo: boolean): Re
   script,
   args: [],
   stdin: paths.map((path) => `${path}\n`).join(""),
-  sudo
+  sudo,
+  limit: lineLimit(4, 20_000)
 })
 
 /** What a server says of the stack at a remote path. */
@@ -32,6 +34,8 @@ export const parseDisks = (output: string): ReadonlyArray<ServerDisk> => {
     const [label, kind = "", total = "", free = "", ...mount] = line.split("\t")
     const holds = kinds.find((known) => known === kind)
     if (label !== "disk" || holds === undefined || !kibibytes.test(total) || !kibibytes.test(free)) continue
+    // The script tells of each kind once.
+    if ([...disks.values()].some((disk) => disk.holds.includes(holds))) continue
     const mountedOn = mount.join("\t").slice(0, 300)
     const before = disks.get(mountedOn)?.holds ?? []
     disks.set(mountedOn, {
@@ -60,8 +64,11 @@ export const parseOverview = (
     const [kind = "", first = "", ...rest] = line.split("\t")
     const path = rest.join("\t")
     if (kind === "home") home = line.slice("home\t".length)
-    else if (kind === "container") statuses.set(path, [...statuses.get(path) ?? [], first])
-    else if (kind === "release" && releaseId.test(first)) releases.set(path, first)
+    else if (kind === "container") {
+      const before = statuses.get(path)
+      if (before === undefined) statuses.set(path, [first])
+      else before.push(first)
+    } else if (kind === "release" && releaseId.test(first)) releases.set(path, first)
     else if (kind === "asked") {
       const asked = paths[Number(first) - 1]
       if (asked !== undefined) realPaths.set(asked, path)

@@ -36,6 +36,9 @@ const kernelAddress = (hex: string): string => {
   return `[${(plain.match(/.{4}/g) ?? []).join(":")}]`
 }
 
+/** How many ports of one server are told. */
+const mostPorts = 100_000
+
 const isPort = (port: number) => Number.isInteger(port) && port >= 1 && port <= 65535
 
 const socketPorts = (address: string): ReadonlyArray<ServerPort> => {
@@ -47,25 +50,30 @@ const socketPorts = (address: string): ReadonlyArray<ServerPort> => {
 }
 
 /** Docker's `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; what is not published has no arrow. */
-const containerPorts = (what: string, published: string): ReadonlyArray<ServerPort> =>
-  Array.from(published.matchAll(/:(\d{1,5})(?:-(\d{1,5}))?->/g)).flatMap(([, first = "", last = first]) => {
+function* containerPorts(what: string, published: string): Generator<ServerPort> {
+  for (const [, first = "", last = first] of published.matchAll(/:(\d{1,5})(?:-(\d{1,5}))?->/g)) {
     const [from, to] = [Number(first), Number(last)]
-    return isPort(from) && isPort(to)
-      ? Array.from({ length: Math.max(0, to - from + 1) }, (_, index): ServerPort => ({
-        port: from + index,
-        kind: "container",
-        what
-      }))
-      : []
-  })
+    if (!isPort(from) || !isPort(to)) continue
+    for (let port = from; port <= to; port++) yield { port, kind: "container", what }
+  }
+}
 
 /** Reads the answer of `portsCommand`. A port that is listened on under two addresses, IPv4 and IPv6, comes twice. */
 export const parsePorts = (output: string): ServerPorts => {
   const rows = output.split("\n").map((line) => line.replace(/\r$/, "").split("|"))
-  return {
-    ports: rows.flatMap(([kind, what = "", ...rest]) =>
-      kind === "socket" ? socketPorts(what) : kind === "container" ? containerPorts(what, rest.join("|")) : []
-    ),
-    unread: rows.flatMap(([kind, what = "", ...why]) => kind === "unread" ? [`${what}: ${why.join("|")}`] : [])
+  const unread = rows.flatMap(([kind, what = "", ...why]) => kind === "unread" ? [`${what}: ${why.join("|")}`] : [])
+  const ports: Array<ServerPort> = []
+  for (const [kind, what = "", ...rest] of rows) {
+    const found = kind === "socket"
+      ? socketPorts(what)
+      : kind === "container"
+      ? containerPorts(what, rest.join("|"))
+      : []
+    for (const port of found) {
+      // A short text names a range of all ports there are, and an answer many of them.
+      if (ports.length === mostPorts) return { ports, unread: [...unread, "it names more than 100,000 ports"] }
+      ports.push(port)
+    }
   }
+  return { ports, unread }
 }

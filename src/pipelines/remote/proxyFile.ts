@@ -1,10 +1,18 @@
+import type { AnswerLimit } from "../../services/ssh/AnswerLimit.ts"
+import { mebibyte } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script as discardScript } from "./scripts/proxyDiscard.sh.ts"
 import { script as readScript } from "./scripts/proxyRead.sh.ts"
 import { script as writeScript } from "./scripts/proxyWrite.sh.ts"
 
-/** The most bytes of a proxy file that Berth reads. */
-export const proxyFileLimit = 2 * 1024 * 1024
+/** The most of a proxy file that Berth reads; how many lines that is does not matter. */
+const proxyFileLimit: AnswerLimit = {
+  bytes: 2 * mebibyte,
+  records: 2 * mebibyte,
+  separator: "\n",
+  words: "2 MiB",
+  help: "Nothing was changed"
+}
 
 /** Private copies of the file in the home of the server's user: what it was, and what it should be. */
 export interface Staged {
@@ -38,7 +46,8 @@ export const readProxyFile = (file: string): RemoteCommand => ({
   what: `reading ${file}`,
   script: readScript,
   args: [file, String(lockSeconds)],
-  sudo: true
+  sudo: true,
+  limit: proxyFileLimit
 })
 
 /**

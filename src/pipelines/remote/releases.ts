@@ -1,5 +1,6 @@
 import { Option } from "effect"
 import type { ReleaseImage } from "../../schema/Release.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { parseManifest, type ReleaseManifest } from "./releaseManifest.ts"
 import { script } from "./scripts/releases.sh.ts"
@@ -9,7 +10,9 @@ export const releasesCommand = (remotePath: string, sudo: boolean): RemoteComman
   what: "listing the releases",
   script,
   args: [remotePath],
-  sudo
+  sudo,
+  // Twenty releases of ten thousand files each.
+  limit: lineLimit(8, 200_000)
 })
 
 /** A release as the server has it. */

@@ -1,6 +1,7 @@
 import { Option } from "effect"
 import type { DeployedProject } from "../../schema/Container.ts"
 import { composeFileNames } from "../../schema/Project.ts"
+import { type AnswerLimit, mebibyte } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./scripts/scan.sh.ts"
 
@@ -13,19 +14,27 @@ const mostDirectories = 10_000
 const first = "berth-scan"
 const fieldsEach = 6
 
+const scanLimit: AnswerLimit = {
+  bytes: 16 * mebibyte,
+  records: fieldsEach * mostDirectories + 1,
+  separator: "\0",
+  words: "10,000 directories",
+  help: "Move directories that are not stacks out of ~/containers"
+}
+
 /** Looks at every directory of `~/containers` in one command; links, and what may not be read, are left out. */
 export const scanCommand: RemoteCommand = {
   what: "scanning ~/containers",
   script,
   args: [String(composeFileLimit), ...composeFileNames],
-  sudo: false
+  sudo: false,
+  limit: scanLimit
 }
 
-/** Reads the answer of `scanCommand`; nothing when there is too much of it, or its beginning is missing for that reason. */
+/** Reads the answer of `scanCommand`; nothing when it does not begin as one. */
 export const parseScan = (output: string): Option.Option<ReadonlyArray<DeployedProject>> => {
-  const parts = output.split("\0", fieldsEach * (mostDirectories + 1) + 1)
-  if (parts[0] !== first || parts.length > fieldsEach * mostDirectories + 2) return Option.none()
-  const fields = parts.slice(1)
+  const [head, ...fields] = output.split("\0")
+  if (head !== first) return Option.none()
   const projects: Array<DeployedProject> = []
   for (let at = 0; at + fieldsEach <= fields.length; at += fieldsEach) {
     const [name = "", compose = "", env = "", data = "", archive = "", text = ""] = fields.slice(at, at + fieldsEach)

@@ -1,4 +1,5 @@
 import type { StackAction } from "../../schema/Stack.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { type ContainerState, parseInspect } from "./inspect.ts"
 import { script } from "./scripts/stack.sh.ts"
@@ -16,7 +17,9 @@ export const stackCommand = (
   what: `${action === "look" || action === "settled" ? "looking at" : action} ${remotePath}`,
   script,
   args: [action, remotePath, volumes ? "yes" : "no"],
-  sudo
+  sudo,
+  // The state of a container holds what its last health checks printed.
+  limit: lineLimit(8, 100_000)
 })
 
 /** What a server says of a stack, and of what it did to it. */

@@ -8,7 +8,6 @@ import {
   discardStaged,
   lockSeconds,
   proxyExit,
-  proxyFileLimit,
   readProxyFile,
   type Staged,
   staged,
@@ -41,13 +40,13 @@ export const readProxyText = Effect.fn("ProxyFile.read")(function*(
   home: ProxyHome
 ): Effect.fn.Return<string, ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError, Ssh> {
   const ssh = yield* Ssh
-  const exit = yield* ssh.exec(home.server, readProxyFile(home.file), { maxOutput: proxyFileLimit, timeout }).pipe(
-    brokenOff((reason) => new ProxyFileUnreadable({ ...named(home), reason }))
+  const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
+  const exit = yield* ssh.exec(home.server, readProxyFile(home.file), { timeout }).pipe(
+    brokenOff((reason) => new ProxyFileUnreadable({ ...named(home), reason })),
+    Effect.catchTag("RemoteOutputTooLong", ({ limit }) => unfit(`it is larger than ${limit}`))
   )
   if (exit.code === proxyExit.busy) return yield* busy(home)
   if (exit.code !== 0) return yield* new ProxyFileUnreadable({ ...named(home), reason: wordsOf(exit) })
-  const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
-  if (exit.truncated === true) return yield* unfit("it is larger than 2 MiB")
   if (exit.stdout.includes("\uFFFD")) return yield* unfit("it is not valid UTF-8")
   return exit.stdout
 })

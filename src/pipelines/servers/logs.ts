@@ -28,7 +28,7 @@ export const logs = Effect.fn("logs")(function*(
     ? stackLogsCommand(source.remotePath, lines, server.useSudo, options)
     : containerLogsCommand(source.name, lines, server.useSudo, options)
   const { stdout, truncated = false } = yield* Effect.mapError(
-    execute(server, command, { maxOutput: logLimit }),
+    execute(server, command, { keepLast: logLimit }),
     (error) =>
       failed(
         source.kind === "stack" && error._tag === "RemoteCommandFailed" && isNoStack(error)

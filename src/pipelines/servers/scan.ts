@@ -7,8 +7,6 @@ import { execute } from "../remote/execute.ts"
 import { parseScan, scanCommand } from "../remote/scan.ts"
 import { serverOr } from "./serverOr.ts"
 
-const mostOutput = 64 * 1024 * 1024
-
 const failed = (reason: string) => new ScanFailed({ reason })
 
 /** What is deployed on a server: the directories under its `~/containers`, read in one command. */
@@ -17,12 +15,11 @@ export const scan = Effect.fn("scan")(function*(
 ): Effect.fn.Return<ReadonlyArray<DeployedProject>, ScanFailed | ServerNotFound, Settings | Ssh> {
   const server = yield* serverOr(serverId, failed)
   const { stdout } = yield* Effect.mapError(
-    execute(server, scanCommand, { maxOutput: mostOutput }),
+    execute(server, scanCommand),
     ({ message }) => failed(message)
   )
   return yield* Effect.mapError(
     parseScan(stdout),
-    () =>
-      failed(`~/containers on "${server.name}" has more than 10,000 directories, or more than 64 MiB of compose files`)
+    () => failed(`"${server.name}" did not answer with a list of directories`)
   )
 })

@@ -1,3 +1,5 @@
+import type { AnswerLimit } from "./AnswerLimit.ts"
+
 /**
  * A connection of its own for each kind of command: `work` for what comes to its end, `followers` for what stays open for
  * as long as somebody reads it, of which there are only so many at a time.
@@ -23,6 +25,8 @@ export interface RemoteCommand {
   readonly stdin?: string | Uint8Array
   /** Whether `as_root` goes through sudo. On a server whose user is root it never does. */
   readonly sudo: boolean
+  /** How much it may write to stdout; `usualLimit` when absent. */
+  readonly limit?: AnswerLimit
   /** Which of the server's connections it goes over; `work` when absent. */
   readonly lane?: Lane
 }

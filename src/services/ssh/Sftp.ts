@@ -16,7 +16,8 @@ export interface RemoteEntry {
 /** A path may start with `~/`, the home of the server's user. */
 export interface SftpSession {
   readonly stat: (path: string) => Effect.Effect<RemoteEntry, RemoteFileFailed | SshError>
-  readonly list: (path: string) => Effect.Effect<ReadonlyArray<RemoteEntry>, RemoteFileFailed | SshError>
+  /** What is in a directory, in the server's order, as it comes: at most 200,000 entries. */
+  readonly list: (path: string) => Stream.Stream<RemoteEntry, RemoteFileFailed | SshError>
   /** The bytes of a file, read ahead in parallel and handed over in order. */
   readonly read: (path: string) => Stream.Stream<Uint8Array, RemoteFileFailed | SshError>
   /** Writes a new file that only its owner may read; fails where the name is taken. */

@@ -1,5 +1,5 @@
 import { Chunk, Deferred, Effect, Either, Layer, Option, Schedule, Stream } from "effect"
-import type { SFTPWrapper, Stats } from "ssh2"
+import type { FileEntryWithStats, SFTPWrapper, Stats } from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { ConnectionLost, RemoteFileFailed, RemoteTimeout } from "../../schema/Ssh.ts"
 import { openChannel } from "./channels.ts"
@@ -9,16 +9,20 @@ import { Connections } from "./Connections.ts"
 import { readAhead } from "./readAhead.ts"
 import type { ReadAt, Taken } from "./readAhead.ts"
 import { Sftp } from "./Sftp.ts"
-import type { RemoteKind, SftpSession } from "./Sftp.ts"
+import type { RemoteEntry, RemoteKind, SftpSession } from "./Sftp.ts"
 
 const pieceSize = 32 * 1024
+/** How many entries of a directory are read; a server could list without end. */
+const mostEntries = 200_000
+const emptyAnswer = 1_000
+const tooMany = "it holds more than 200,000 entries, the most that are read of a directory"
 /** One answer of the server; a hanging network disk must not hang Berth. */
 const answerSeconds = 60
 const tick = "5 seconds"
 const answerTicks = answerSeconds / 5
 
 /** Statuses of SFTP version 3 (draft-ietf-secsh-filexfer-02, section 7). */
-const statuses = { noSuchFile: 2, permissionDenied: 3, unsupported: 8 }
+const statuses = { end: 1, noSuchFile: 2, permissionDenied: 3, unsupported: 8 }
 
 const transfer: ChannelKind<SFTPWrapper> = {
   start: (client, done) => {
@@ -28,8 +32,10 @@ const transfer: ChannelKind<SFTPWrapper> = {
   close: (session) => session.end()
 }
 
+const codeOf = (error: Error): unknown => "code" in error ? error.code : undefined
+
 const inWords = (error: Error): string => {
-  const code = "code" in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === statuses.noSuchFile) return "no such file or directory"
   if (code === statuses.permissionDenied) return "permission denied"
   if (code === statuses.unsupported) return "the server's SFTP cannot do that"
@@ -38,6 +44,13 @@ const inWords = (error: Error): string => {
 
 const kindOf = (stats: Stats): RemoteKind =>
   stats.isSymbolicLink() ? "link" : stats.isDirectory() ? "directory" : stats.isFile() ? "file" : "other"
+
+type FileEntry = Pick<FileEntryWithStats, "filename" | "attrs">
+const entryOf = ({ attrs, filename }: FileEntry): RemoteEntry => ({
+  name: filename,
+  kind: kindOf(attrs),
+  size: attrs.size
+})
 
 const nameOf = (path: string): string => path.replace(/(?<!\/)\/+$/, "").split("/").at(-1) ?? ""
 
@@ -118,14 +131,23 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
         : Effect.succeed(path)
     }
 
-    const opened = (path: string, flags: "r" | "wx", mode: number) =>
+    const handleOf = (path: string, open: (absolute: string, answer: Answer<Buffer>) => void) =>
       Effect.acquireRelease(
-        Effect.flatMap(
-          resolve(path),
-          (absolute) => ask<Buffer>(path, "opening", (answer) => sftp.open(absolute, flags, mode, answer))
-        ),
+        Effect.flatMap(resolve(path), (absolute) => ask<Buffer>(path, "opening", (answer) => open(absolute, answer))),
         (handle) => Effect.ignore(ask<void>(path, "closing", (answer) => sftp.close(handle, (error) => answer(error))))
       )
+    const opened = (path: string, flags: "r" | "wx", mode: number) =>
+      handleOf(path, (absolute, answer) => sftp.open(absolute, flags, mode, answer))
+
+    /** Some entries of an open directory; nothing at its end. */
+    const someEntries = (path: string, handle: Buffer) =>
+      answered<Option.Option<ReadonlyArray<FileEntry>>, RemoteFileFailed>(path, "listing", (answer) =>
+        sftp.readdir(handle, (error, entries) => {
+          if (!error) {
+            return answer(Effect.succeed(Option.some(entries)))
+          }
+          answer(codeOf(error) === statuses.end ? Effect.succeedNone : failed(path, error))
+        }))
 
     const readAt = (handle: Buffer): ReadAt => (bytes, from, length, offset, answer) =>
       sftp.read(handle, bytes, from, length, offset, answer)
@@ -135,14 +157,21 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
       Stream.unfoldChunkEffect(0, (offset) => {
         const bytes = Buffer.allocUnsafe(pieceSize)
         return Effect.map(
-          ask<number>(path, "reading", (answer) => readAt(handle)(bytes, 0, pieceSize, offset, answer)),
-          (count) => count === 0 ? Option.none() : Option.some([Chunk.of(bytes.subarray(0, count)), offset + count])
+          ask<number>(path, "reading", (answer) =>
+            readAt(handle)(bytes, 0, pieceSize, offset, answer)),
+          (count) =>
+            count === 0 ? Option.none() : Option.some([Chunk.of(bytes.subarray(0, count)), offset + count])
         )
       })
 
     const wholly = (path: string, handle: Buffer, size: number) =>
       Effect.map(
-        Effect.acquireRelease(Effect.sync(() => readAhead(readAt(handle), size)), ({ stop }) => Effect.sync(stop)),
+        Effect.acquireRelease(
+          Effect.sync(() =>
+            readAhead(readAt(handle), size)
+          ),
+          ({ stop }) => Effect.sync(stop)
+        ),
         ({ next }) =>
           Stream.unfoldChunkEffect(undefined, () =>
             answered<Taken, never>(path, "reading", (answer) =>
@@ -172,15 +201,20 @@ const sessionOn = (server: ServerAccess, connections: typeof Connections.Service
           return { name: nameOf(absolute), kind: kindOf(stats), size: stats.size }
         }),
       list: (path) =>
-        Effect.gen(function*() {
-          const absolute = yield* resolve(path)
-          const entries = yield* ask<ReadonlyArray<{ readonly filename: string; readonly attrs: Stats }>>(
-            path,
-            "listing",
-            (answer) => sftp.readdir(absolute, answer)
-          )
-          return entries.map(({ attrs, filename }) => ({ name: filename, kind: kindOf(attrs), size: attrs.size }))
-        }),
+        handleOf(path, (absolute, answer) => sftp.opendir(absolute, answer)).pipe(
+          Effect.map((handle) =>
+            Stream.unfoldChunkEffect(0, (before) =>
+              Effect.gen(function*() {
+                const entries = yield* someEntries(path, handle)
+                if (Option.isNone(entries)) return Option.none()
+                // An empty answer counts like a long one: a server could give those without end.
+                const count = before + (entries.value.length || emptyAnswer)
+                if (count > mostEntries) return yield* new RemoteFileFailed({ ...where(server), path, reason: tooMany })
+                return Option.some([Chunk.fromIterable(entries.value.map(entryOf)), count] as const)
+              }))
+          ),
+          Stream.unwrapScoped
+        ),
       read,
       writePrivate: (path, content) =>
         Effect.scoped(Effect.gen(function*() {

@@ -6,7 +6,7 @@ import type { RemoteCommand } from "./RemoteCommand.ts"
 
 /**
  * How a remote command ended. `code` is null when a signal or a lost channel ended it: that is a failure too.
- * `truncated` is true when a stream was longer than `maxOutput`, so that its beginning is missing.
+ * `truncated` is true when a stream was longer than what is kept of it, so that its beginning is missing.
  */
 export interface RemoteExit {
   readonly code: number | null
@@ -30,15 +30,18 @@ export interface RemoteProcess {
 export interface ExecOptions<E = never> {
   /** How long the command may take before its channel is closed; 60 seconds when absent. */
   readonly timeout?: Duration.DurationInput
-  /** How many bytes of each stream are kept, the last ones; 1 MiB when absent. */
-  readonly maxOutput?: number
+  /** How many bytes of stdout are kept, the last ones, where it may be of any length: no limit ends the command then. */
+  readonly keepLast?: number
   /** What the command reads, after the command's own `stdin`, sent with back-pressure. Its failure closes the channel. */
   readonly stdin?: Stream.Stream<Uint8Array, E>
 }
 
 /** Commands on deployment servers, over one warm connection each. */
 export class Ssh extends Context.Tag("berth/Ssh")<Ssh, {
-  /** Runs a command to its end and collects what it wrote. A code other than 0 is a result, not an error. */
+  /**
+   * Runs a command to its end and collects what it wrote, of stderr the last 64 KiB. A code other than 0 is a result, not
+   * an error; a command that writes more than its limit is ended, and fails.
+   */
   readonly exec: <E = never>(
     server: ServerAccess,
     command: RemoteCommand,

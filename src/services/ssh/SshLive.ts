@@ -3,13 +3,13 @@ import type { Scope } from "effect"
 import type { ClientChannel } from "ssh2"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { RemoteTimeout, SudoRefused } from "../../schema/Ssh.ts"
-import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
-import { lastBytes } from "../bytes/lastBytes.ts"
+import type { ConnectionLost, RemoteOutputTooLong, SshError } from "../../schema/Ssh.ts"
 import { bytesOf, write } from "../bytes/streamBytes.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { serverSecrets } from "../secrets/secretsInUse.ts"
 import { openChannel } from "./channels.ts"
 import type { ChannelKind, OpenChannel } from "./channels.ts"
+import { collectOutput } from "./collectOutput.ts"
 import { stillConnected, where } from "./connection.ts"
 import type { Connection } from "./connection.ts"
 import { Connections } from "./Connections.ts"
@@ -21,7 +21,6 @@ import { sudoRefusal, withoutLecture } from "./sudo.ts"
 import { withoutServerSecrets } from "./withoutServerSecrets.ts"
 
 const defaultTimeout = Duration.seconds(60)
-const defaultOutput = 1024 * 1024
 
 /** What the remote shell reads first: sudo's password as a line of its own where the command uses sudo, then its stdin. */
 const inputOf = (server: ServerAccess, { stdin, sudo }: RemoteCommand): Effect.Effect<Buffer, SudoRefused> => {
@@ -80,23 +79,26 @@ const feed = <E>(channel: ClientChannel, input: Buffer, stdin: Stream.Stream<Uin
     Effect.zipRight(Effect.sync(() => channel.end()))
   )
 
-/** Feeds a running command and collects what it writes, until the server closes its channel. */
+/** Feeds a running command and collects what it writes, until the server closes its channel or has written too much. */
 const collect = <E>(
   server: ServerAccess,
+  command: RemoteCommand,
   { channel, closed, connection }: OpenChannel<ClientChannel>,
   input: Buffer,
-  { maxOutput = defaultOutput, stdin }: ExecOptions<E>
-): Effect.Effect<RemoteExit, E | ConnectionLost> =>
+  { keepLast, stdin }: ExecOptions<E>
+): Effect.Effect<RemoteExit, E | ConnectionLost | RemoteOutputTooLong> =>
   Effect.gen(function*() {
-    const stdout = lastBytes(maxOutput)
-    const stderr = lastBytes(maxOutput)
-    channel.on("data", stdout.add)
-    channel.stderr.on("data", stderr.add)
-    const end = Effect.flatMap(Deferred.await(closed), codeOrLost(server, connection))
+    const tooLong = yield* Deferred.make<never, RemoteOutputTooLong>()
+    const { stderr, stdout } = collectOutput(server, command, channel, tooLong, keepLast)
+    const end = Effect.raceFirst(
+      Deferred.await(tooLong),
+      Effect.flatMap(Deferred.await(closed), codeOrLost(server, connection))
+    )
     const code = stdin === undefined
       ? yield* Effect.zipRight(Effect.sync(() => channel.end(input)), end)
       : yield* Effect.raceFirst(Effect.zipRight(feed(channel, input, stdin), Effect.never), end)
     yield* ended(channel.stderr)
+    if (yield* Deferred.isDone(tooLong)) yield* Deferred.await(tooLong)
     return {
       code,
       stdout: stdout.text(),
@@ -137,7 +139,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
       yield* Effect.annotateCurrentSpan({ server: server.name, what: command.what })
       const timeout = Duration.decode(options.timeout ?? defaultTimeout)
       const { input, open } = yield* start(server, command)
-      const exit = yield* collect(server, open, input, options).pipe(
+      const exit = yield* collect(server, command, open, input, options).pipe(
         Effect.interruptible,
         Effect.timeoutFail({
           duration: timeout,

@@ -4,12 +4,13 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import { RemoteOutputTooLong, RemoteSilent } from "../../schema/Ssh.ts"
 import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
 import { lastBytes } from "../bytes/lastBytes.ts"
+import { countAnswer, lineLimit } from "./AnswerLimit.ts"
 import { where } from "./connection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 import { Ssh } from "./Ssh.ts"
 
-/** How much a command may write to both streams together, in bytes, and how much of stderr is kept: the last of it. */
-const mostOutput = 16 * 1024 * 1024
+/** How much a command may write to both streams together, and how much of stderr is kept, in bytes: the last of it. */
+const mostOutput = lineLimit(16, 200_000)
 const keptStderr = 64 * 1024
 
 /** Why a watched command can no longer be waited for. */
@@ -46,7 +47,7 @@ export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
   const limit = Duration.toMillis(silence)
   const doing = { ...where(server), what: command.what }
   let heardAt = yield* Clock.currentTimeMillis
-  let written = 0
+  const passedBy = countAnswer(mostOutput)
   const hear = Effect.map(Clock.currentTimeMillis, (now) => {
     heardAt = now
   })
@@ -57,8 +58,8 @@ export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
     return yield* silent
   })
   const count = (chunk: Uint8Array): Effect.Effect<void, RemoteOutputTooLong> => {
-    written += chunk.length
-    return written > mostOutput ? new RemoteOutputTooLong({ ...doing, bytes: mostOutput }) : hear
+    const limit = passedBy(chunk)
+    return limit === undefined ? hear : new RemoteOutputTooLong({ ...doing, limit, help: mostOutput.help })
   }
   const watched = <A, E>(wait: Effect.Effect<A, E>) => Effect.zipRight(hear, Effect.raceFirst(wait, silent))
 

@@ -94,7 +94,7 @@ describe("editorDiff", () => {
           session: () =>
             Effect.succeed({
               stat: () => Effect.succeed({ name: "zero", kind: "link", size: 9 }),
-              list: () => Effect.succeed([]),
+              list: () => Stream.empty,
               read: () => Stream.forever(Stream.make(new Uint8Array(1024 * 1024))),
               writePrivate: () => Effect.void
             })

@@ -2,7 +2,6 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
 import { portEvidence } from "../../../src/pipelines/ports/portEvidence.ts"
-import { proxyFileLimit } from "../../../src/pipelines/remote/proxyFile.ts"
 import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
 import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
@@ -94,7 +93,7 @@ describe("portEvidence", () => {
       apps: { failing: { applications: 500 } },
       proxy: lost(server),
       ports: { stdout: "unread|containers|permission denied\nsocket|00000000:07D7\n" },
-      files: { "/srv/huge/.env": "A".repeat(proxyFileLimit) }
+      files: { "/srv/huge/.env": "A".repeat(2 * 1024 * 1024) }
     }))))
 
   it.effect("does not wait for a server that hangs", () =>
@@ -108,6 +107,14 @@ describe("portEvidence", () => {
         "The ports in use on the proxy's server are unknown: no answer within 8 seconds"
       ])
     }).pipe(Effect.provide(world({ apps: app("2009"), proxy: Effect.never, ports: Effect.never }))))
+
+  it.effect("takes no time for a server that says that it publishes nearly every port", () =>
+    Effect.gen(function*() {
+      const began = performance.now()
+      const { evidence = [] } = yield* portEvidence
+      expect(evidence.length).toBe(65_000)
+      expect(performance.now() - began).toBeLessThan(3_000)
+    }).pipe(Effect.provide(world({ ports: { stdout: "container|all|:1-65000->1-65000/tcp\n" } }))))
 
   it.effect("gives out nothing while an application's port is hidden", () =>
     Effect.gen(function*() {

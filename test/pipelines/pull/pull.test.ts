@@ -9,6 +9,7 @@ import { RemoteFileFailed, ServerUnreachable } from "../../../src/schema/Ssh.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { type RemoteEntry, Sftp } from "../../../src/services/ssh/Sftp.ts"
+import { liveHeap } from "../../fixtures/heap.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type RemoteFixture, SftpTest } from "../../layers/SftpTest.ts"
@@ -165,7 +166,10 @@ describe("pull", () => {
     }))
 
   describe("from a hostile or failing server", () => {
-    const session = (entries: ReadonlyArray<RemoteEntry>, content: Stream.Stream<Uint8Array, RemoteFileFailed>) =>
+    const listing = (
+      list: (path: string) => Stream.Stream<RemoteEntry>,
+      content: Stream.Stream<Uint8Array, RemoteFileFailed>
+    ) =>
       Layer.succeed(
         Sftp,
         Sftp.of({
@@ -173,12 +177,54 @@ describe("pull", () => {
             Effect.succeed({
               stat: (path) =>
                 Effect.succeed({ name: "x", kind: path.endsWith("file") ? "file" : "directory", size: 4096 }),
-              list: (path) => Effect.succeed(path === "/srv" ? entries : []),
+              list,
               read: () => content,
               writePrivate: () => Effect.die("not here")
             })
         })
       )
+    const session = (entries: ReadonlyArray<RemoteEntry>, content: Stream.Stream<Uint8Array, RemoteFileFailed>) =>
+      listing((path) => path === "/srv" ? Stream.fromIterable(entries) : Stream.empty, content)
+
+    const directory = (name: string): RemoteEntry => ({ name, kind: "directory", size: 4096 })
+    it.scoped.each(
+      [
+        [
+          "files",
+          () =>
+            Stream.range(1, 10 ** 9).pipe(Stream.map((n): RemoteEntry => ({ name: `${n}`, kind: "file", size: 1 }))),
+          "more than 200000 files"
+        ],
+        [
+          "links",
+          () =>
+            Stream.range(1, 10 ** 9).pipe(Stream.map((n): RemoteEntry => ({ name: `${n}`, kind: "link", size: 1 }))),
+          "more than 200000 files"
+        ],
+        [
+          "directories in each directory",
+          () => Stream.range(1, 1_000).pipe(Stream.map((n) => directory(`${n}`))),
+          "more than 200000 files"
+        ],
+        ["levels", () => Stream.make(directory("a")), "more than 100 directories deep"],
+        [
+          "long names",
+          () => Stream.range(1, 10 ** 9).pipe(Stream.map((n) => directory(`${n}${"x".repeat(4_000)}`))),
+          "more than 32 MiB"
+        ]
+      ] as const
+    )("refuses endless %s, within bounded memory", ([_what, list, words]) =>
+      Effect.gen(function*() {
+        const root = join(yield* temporaryDirectory, "deep")
+        const before = yield* liveHeap
+        const result = yield* pull({ serverId: "1", files: [item(join(root, "data"), "/srv")] }).pipe(
+          Effect.provide([local, listing(list, Stream.empty)])
+        )
+        expect(result.errors[0]?.error).toMatch(/^\/srv: .*: pull parts of it$/)
+        expect(result.errors[0]?.error).toContain(words)
+        expect((yield* liveHeap) - before).toBeLessThan(20 * 1024 * 1024)
+        expect(yield* treeOf(join(root, ".."))).toEqual([])
+      }))
 
     it.scoped.each(["..\\x", "../x", "..", "/etc/x", "C:x", "a\\b", ""])(
       "refuses the name %j and writes nothing",

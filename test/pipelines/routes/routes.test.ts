@@ -214,7 +214,7 @@ describe("an edit", () => {
     [
       [{ code: proxyExit.busy }, "ProxyFileBusy", ""],
       [{ code: 1, stderr: "cat: no such file" }, "ProxyFileUnreadable", "cat: no such file"],
-      [{ stdout: plainFile, truncated: true }, "ProxyFileUnfit", "2 MiB"],
+      [{ stdout: plainFile.padEnd(2 * 1024 * 1024 + 1) }, "ProxyFileUnfit", "2 MiB"],
       [{ stdout: `${plainFile}# \uFFFD` }, "ProxyFileUnfit", "UTF-8"]
     ] as const
   )("reads %o as what it is", ([answer, tag, words]) =>

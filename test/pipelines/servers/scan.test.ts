@@ -40,10 +40,9 @@ describe("scan", () => {
     ],
     [{ code: 2, stderr: "cannot cd to containers\n" }, "cannot cd to containers"],
     [{ code: null }, "was killed"],
-    [
-      { stdout: "cut off\0", truncated: true },
-      "~/containers on \"Main\" has more than 10,000 directories, or more than 64 MiB of compose files"
-    ]
+    [{ stdout: "Welcome!\0" }, "\"Main\" did not answer with a list of directories"],
+    [{ stdout: `berth-scan\0${"a\0\0\0\0\0\0".repeat(10_001)}` }, "wrote more than 10,000 directories"],
+    [{ stdout: `berth-scan\0${"a".repeat(16 * 1024 * 1024)}` }, "wrote more than 16 MiB"]
   ]
   it.effect.each(failures)("wraps what fails: %#", ([answer, words]) =>
     Effect.gen(function*() {

@@ -42,7 +42,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("SftpLive with a real sshd"), 
         expect(yield* session.stat("~/dir/")).toMatchObject({ name: "dir", kind: "directory" })
         expect(yield* session.stat("~/link")).toMatchObject({ name: "link", kind: "link" })
         expect(yield* session.stat("~")).toMatchObject({ name: user.name, kind: "directory" })
-        const listed = (yield* session.list("~")).filter((entry) => !entry.name.startsWith("."))
+        const listed = [...yield* Stream.runCollect(session.list("~"))].filter((entry) => !entry.name.startsWith("."))
         expect(listed.map(({ kind, name }) => [name, kind]).sort()).toEqual([
           ["dir", "directory"],
           ["it's a file", "file"],
@@ -58,7 +58,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("SftpLive with a real sshd"), 
         chmodSync(at("closed"), 0)
         const reasons = yield* Effect.all([
           Effect.flip(session.stat("~/nothing")),
-          Effect.flip(session.list("~/nothing")),
+          Effect.flip(Stream.runCollect(session.list("~/nothing"))),
           Effect.flip(whole(session.read("~/nothing"))),
           Effect.flip(whole(session.read("~/closed"))),
           Effect.flip(session.stat("a\0b")),
@@ -134,7 +134,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("SftpLive with a real sshd"), 
           )
         }
         expect(readFileSync(at("taken"), "utf8")).toBe("mine")
-        expect((yield* session.list("~")).map((entry) => entry.name)).not.toContain("elsewhere")
+        expect([...yield* Stream.runCollect(session.list("~"))].map((entry) => entry.name)).not.toContain("elsewhere")
         mkdirSync(at("others"))
         chownSync(at("others"), 0, 0)
         const denied = yield* Effect.flip(session.writePrivate("~/others/x", Buffer.from("new")))

@@ -25,6 +25,34 @@ describe("a server whose SFTP is odd", () => {
       expect(Buffer.concat([...chunks]).equals(content)).toBe(true)
     }).pipe(Effect.provide(liveSsh())))
 
+  it.scopedLive.each<[what: string, entries: number]>([["entries", 500], ["empty answers", 0]])(
+    "is not read without end where it lists %s",
+    ([_what, entries]) =>
+      Effect.gen(function*() {
+        let closed = 0
+        const attrs = { mode: 0o100644, uid: 0, gid: 0, size: 1, atime: 0, mtime: 0 }
+        const serve = (sftp: SFTPWrapper) => {
+          sftp.on("OPENDIR", (id) => sftp.handle(id, Buffer.from("1")))
+          sftp.on(
+            "READDIR",
+            (id) =>
+              sftp.name(id, Array.from({ length: entries }, (_, at) => ({ filename: `${at}`, longname: "", attrs })))
+          )
+          sftp.on("CLOSE", (id) => {
+            closed += 1
+            sftp.status(id, 0)
+          })
+        }
+        const { access } = yield* fakeSsh({ sftp: serve })
+        const { list } = yield* (yield* Sftp).session(access)
+        const error = yield* Effect.flip(Stream.runDrain(list("/files")))
+        expect(error.message).toBe(
+          "/files on \"Main\": it holds more than 200,000 entries, the most that are read of a directory"
+        )
+        expect(closed).toBe(1)
+      }).pipe(Effect.provide(liveSsh()))
+  )
+
   it.scopedLive("is asked for the home again when the first who asked has left", () =>
     Effect.gen(function*() {
       let asked = 0

@@ -1,6 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Fiber, Layer, Option, Redacted, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
+import { lineLimit } from "../../../src/services/ssh/AnswerLimit.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd, run, startSshd } from "../../fixtures/openssh.ts"
 import type { SshUser } from "../../fixtures/openssh.ts"
@@ -56,7 +57,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
         expect(yield* exec(server, says(0))).toEqual({ code: 0, stdout: "hunter2-hunter2\n", stderr: "not ***\n" })
         expect(yield* exec(server, says(3))).toEqual({ code: 3, stdout: "***\n", stderr: "not ***\n" })
         // The limit cuts the first of them in half.
-        const twice = yield* exec(server, command("echo hunter2-hunter2 hunter2-hunter2; exit 3"), { maxOutput: 26 })
+        const twice = yield* exec(server, command("echo hunter2-hunter2 hunter2-hunter2; exit 3"), { keepLast: 26 })
         expect(twice).toMatchObject({ stdout: "*** ***\n", truncated: true })
       }))
 
@@ -72,16 +73,18 @@ describe.skipIf(!realSsh.available)(realSsh.title("SshLive with a real sshd"), (
         const user = yield* (yield* RealSshd).makeUser()
         const { exec } = yield* Ssh
         const long = command("i=0; while [ $i -lt 20000 ]; do echo line $i; echo warn $i >&2; i=$((i+1)); done")
-        expect(yield* exec(user.access(), long, { maxOutput: 22 })).toEqual({
+        expect(yield* exec(user.access(), long, { keepLast: 22 })).toEqual({
           code: 0,
           stdout: "ine 19998\nline 19999\n".padStart(22, "l").slice(-22),
           stderr: "warn 19998\nwarn 19999\n",
           truncated: true
         })
-        const whole = yield* exec(user.access(), command("head -c 6000000 /dev/zero; head -c 6000000 /dev/zero >&2"), {
-          maxOutput: 6_000_000
-        })
-        expect([whole.stdout.length, whole.stderr.length, whole.truncated]).toEqual([6e6, 6e6, undefined])
+        const limit = lineLimit(6, 1)
+        const whole = yield* exec(
+          user.access(),
+          command("head -c 6000000 /dev/zero; head -c 60000 /dev/zero >&2", { limit })
+        )
+        expect([whole.stdout.length, whole.stderr.length, whole.truncated]).toEqual([6e6, 6e4, undefined])
       }))
 
     it.scoped("refuses an argument before anything is sent", () =>

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer } from "effect"
+import { Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { execFileSync } from "node:child_process"
 import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
@@ -27,7 +27,7 @@ describe.skipIf(!realSsh.available || !wanted)(title, () => {
         freeze(user)
         const [took, errors] = yield* Effect.timed(Effect.all([
           Fiber.join(running),
-          Effect.flip(session.list("~")),
+          Effect.flip(Stream.runCollect(session.list("~"))),
           Effect.flip(exec(user.access(), command("true")))
         ], { concurrency: 3 }))
         expect(Duration.toSeconds(took)).toBeLessThan(22)

@@ -1,0 +1,44 @@
+/** How much a command may write before it is ended: more than a server that is what it should be ever says. */
+export interface AnswerLimit {
+  readonly bytes: number
+  /** How many records, each ended by the separator: reading many short ones takes a multiple of their bytes. */
+  readonly records: number
+  readonly separator: "\n" | "\0"
+  /** The number of records in words: `50,000 files`. */
+  readonly words: string
+  /** What to do about a server that has more. */
+  readonly help: string
+}
+
+export const mebibyte = 1024 * 1024
+
+/** The limit of a command that names none of its own. */
+export const usualLimit: AnswerLimit = {
+  bytes: mebibyte,
+  records: 20_000,
+  separator: "\n",
+  words: "20,000 lines",
+  help: "Log in there and see what it prints: something on that server answers in place of its shell or of Docker"
+}
+
+/** A limit for lines, of a command whose answers may be longer than usual. */
+export const lineLimit = (mebibytes: number, records: number, help = usualLimit.help): AnswerLimit => ({
+  bytes: mebibytes * mebibyte,
+  records,
+  separator: "\n",
+  words: `${records.toLocaleString("en-US")} lines`,
+  help
+})
+
+/** Counts what a command writes, chunk by chunk; answers which limit is passed, in words, once one is. */
+export const countAnswer = ({ bytes, records, separator, words }: AnswerLimit) => {
+  const end = separator.charCodeAt(0)
+  let written = 0
+  let ended = 0
+  return (chunk: Uint8Array): string | undefined => {
+    written += chunk.length
+    if (written > bytes) return `${bytes / mebibyte} MiB`
+    for (let at = chunk.indexOf(end); at >= 0; at = chunk.indexOf(end, at + 1)) ended += 1
+    return ended > records ? words : undefined
+  }
+}

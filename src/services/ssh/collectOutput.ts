@@ -1,0 +1,46 @@
+import { Deferred } from "effect"
+import type { ClientChannel } from "ssh2"
+import type { ServerAccess } from "../../schema/Server.ts"
+import { RemoteOutputTooLong } from "../../schema/Ssh.ts"
+import { lastBytes } from "../bytes/lastBytes.ts"
+import { countAnswer, mebibyte, usualLimit } from "./AnswerLimit.ts"
+import { where } from "./connection.ts"
+import type { RemoteCommand } from "./RemoteCommand.ts"
+
+const keptStderr = 64 * 1024
+/** Only the end of stderr is kept, so its lines cost nothing; one that goes on for longer is no complaint any more. */
+const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSITIVE_INFINITY }
+
+/**
+ * Keeps what a command writes, within its limit: what is over that is no longer taken, and fails `tooLong` at once.
+ * @param keepLast how many bytes of stdout are kept where it may be of any length
+ */
+export const collectOutput = (
+  server: ServerAccess,
+  { limit = usualLimit, what }: RemoteCommand,
+  channel: ClientChannel,
+  tooLong: Deferred.Deferred<never, RemoteOutputTooLong>,
+  keepLast?: number
+) => {
+  const stdout = lastBytes(keepLast ?? limit.bytes)
+  const stderr = lastBytes(keptStderr)
+  const countStdout = keepLast === undefined ? countAnswer(limit) : () => undefined
+  const countStderr = countAnswer(stderrLimit)
+  const stopAt = (passed: string | undefined, help: string) => {
+    if (passed === undefined) return
+    channel.off("data", takeStdout)
+    channel.stderr.off("data", takeStderr)
+    Deferred.unsafeDone(tooLong, new RemoteOutputTooLong({ ...where(server), what, limit: passed, help }))
+  }
+  const takeStdout = (chunk: Uint8Array) => {
+    stdout.add(chunk)
+    stopAt(countStdout(chunk), limit.help)
+  }
+  const takeStderr = (chunk: Uint8Array) => {
+    stderr.add(chunk)
+    stopAt(countStderr(chunk), stderrLimit.help)
+  }
+  channel.on("data", takeStdout)
+  channel.stderr.on("data", takeStderr)
+  return { stdout, stderr }
+}
