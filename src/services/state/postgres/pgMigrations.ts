@@ -12,6 +12,7 @@ const runs = Effect.gen(function*() {
     since TIMESTAMPTZ NOT NULL,
     expires_at TIMESTAMPTZ NOT NULL
   )`
+  // Only services of older versions still draw numbers from it: those of this one are random.
   yield* sql`CREATE SEQUENCE instance_numbers AS INTEGER CYCLE`
   yield* sql`CREATE TABLE runs (
     id TEXT COLLATE "C" PRIMARY KEY,
