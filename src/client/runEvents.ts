@@ -1,5 +1,6 @@
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Schema, Stream } from "effect"
+import { LogLinesDropped } from "../schema/Logs.ts"
 import { Run, StepProgress } from "../schema/Run.ts"
 import { type BerthError, unexpected } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
@@ -17,11 +18,12 @@ export const RunEvent = Schema.Union(
     id: Schema.String,
     event: Schema.Literal("output"),
     data: Schema.Struct({ stream: Schema.Literal("stdout", "stderr"), text: Schema.String })
-  })
+  }),
+  Schema.Struct({ id: Schema.String, event: Schema.Literal("dropped"), data: LogLinesDropped })
 )
 export type RunEvent = typeof RunEvent.Type
 
-const known: ReadonlySet<string> = new Set(["run", "end", "progress", "output"])
+const known: ReadonlySet<string> = new Set(["run", "end", "progress", "output", "dropped"])
 const parse = Schema.decodeUnknown(Schema.parseJson(Schema.Unknown))
 const decode = Schema.decodeUnknown(RunEvent)
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { TooManyRuns } from "./capacity.ts"
 import { field, number, projectPath, serverId, text, textOrNull } from "./described.ts"
 import { listed } from "./expected.ts"
 import { Step } from "./Step.ts"
@@ -128,7 +129,7 @@ export type OutputStream = "stdout" | "stderr"
 /** One thing that happened in a run: `data` is JSON. Ids grow within a run. */
 export interface RunEvent {
   readonly id: number
-  readonly event: "run" | "progress" | "output" | "end"
+  readonly event: "run" | "progress" | "output" | "dropped" | "end"
   readonly data: string
 }
 
@@ -241,4 +242,10 @@ export class ServiceStopping extends Schema.TaggedError<ServiceStopping>()("Serv
 }
 
 /** Why a run did not come to its own end, or could not be started. */
-export type RunFailure = RunCancelled | RunInterrupted | RunLeft | RunStoreUnavailable | ServiceStopping
+export type RunFailure =
+  | RunCancelled
+  | RunInterrupted
+  | RunLeft
+  | RunStoreUnavailable
+  | ServiceStopping
+  | TooManyRuns

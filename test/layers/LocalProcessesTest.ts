@@ -39,7 +39,7 @@ export const localProcessesTest = (
           const { script, seen } = yield* start(command)
           const ended = yield* Effect.timeoutOption(exitOf(script, seen), command.timeout)
           const exit = ended._tag === "None" ? { exitCode: null, timedOut: true, output: "" } : ended.value
-          if (onOutput !== undefined && exit.output !== "") yield* onOutput(exit.output)
+          if (onOutput !== undefined && exit.output !== "") yield* onOutput(exit.output, 0)
           return exit
         }),
       launch: (command) => Effect.asVoid(start(command))

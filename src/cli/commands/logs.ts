@@ -7,7 +7,7 @@ import { answered, common, connected } from "../common.ts"
 import { command } from "../parse/command.ts"
 import { flag, integer, optionalArgument, text } from "../parse/described.ts"
 import { onlyServer, placeOf, type PlaceOptions, placeOptions, serverNamed } from "../projects.ts"
-import { counted } from "../terminal/quantities.ts"
+import { droppedWords } from "../terminal/quantities.ts"
 import { safeLine } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { nthColor, styled } from "../terminal/style.ts"
@@ -23,9 +23,7 @@ const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
   }
   return (event: LogEvent) =>
     event.event === "dropped"
-      ? say(
-        styled(err)("yellow", `${counted(event.data.lines, "line")} left out: they came faster than they were read`)
-      )
+      ? say(styled(err)("yellow", droppedWords(event.data)))
       : print(
         prefixOf(event.data.service) +
           (out.isTerminal ? safeLine(event.data.text, out.hasColor) : event.data.text)

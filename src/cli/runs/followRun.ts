@@ -5,6 +5,7 @@ import type { RunEvent } from "../../client/runEvents.ts"
 import { planAgain } from "../../schema/PlatformPlan.ts"
 import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
 import { furtherCommand } from "../common.ts"
+import { droppedWords } from "../terminal/quantities.ts"
 import { safeLine, safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
@@ -80,6 +81,9 @@ export const makeRunView = Effect.gen(function*() {
             for (const line of event.data.text.replace(/\n$/, "").split("\n")) {
               yield* say(style("dim", `  ${safeLine(line, false)}`))
             }
+            break
+          case "dropped":
+            yield* say(style("yellow", `  ${droppedWords(event.data)}`))
         }
         yield* draw
       }),

@@ -19,3 +19,7 @@ export const duration = (millis: number): string => {
 /** One thing or several: `1 file`, `3 files`. */
 export const counted = (count: number, one: string, several = `${one}s`): string =>
   `${count} ${count === 1 ? one : several}`
+
+/** That lines are missing, where a program wrote them faster than they could be read. */
+export const droppedWords = ({ lines }: { readonly lines: number }): string =>
+  `${counted(lines, "line")} left out: they came faster than they were read`

@@ -32,10 +32,13 @@ export class ProgramNotFound extends Schema.TaggedError<ProgramNotFound>()("Prog
 
 /** Programs of the machine that Berth runs on. */
 export class LocalProcesses extends Context.Tag("berth/LocalProcesses")<LocalProcesses, {
-  /** Runs a program to its end; interruption ends its whole process group too. */
+  /**
+   * Runs a program to its end; interruption ends its whole process group too. `onOutput` is told what it writes, ten
+   * times a second at most, and how many lines were dropped before that because they came faster.
+   */
   readonly run: (
     command: LocalCommand,
-    onOutput?: (text: string) => Effect.Effect<void>
+    onOutput?: (text: string, dropped: number) => Effect.Effect<void>
   ) => Effect.Effect<LocalExit, ProgramNotFound>
   /** Starts a program that outlives the call, an editor for instance; answers once it runs. */
   readonly launch: (command: Pick<LocalCommand, "program" | "args">) => Effect.Effect<void, ProgramNotFound>

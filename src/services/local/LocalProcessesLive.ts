@@ -1,10 +1,11 @@
-import { Deferred, Duration, Effect, Fiber, Layer, Mailbox, Schedule, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Queue, Schedule } from "effect"
 import type { Scope } from "effect"
 // Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted.
 import spawn from "cross-spawn"
 import type { ChildProcess, SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
 import { lastBytes } from "../bytes/lastBytes.ts"
+import { latestOutput } from "../bytes/latestOutput.ts"
 import { errorCode } from "./errorCode.ts"
 import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
 
@@ -12,6 +13,10 @@ const isWindows = process.platform === "win32"
 const grace = Duration.seconds(5)
 // A program that ended may leave others behind that keep its output open; what they still say is not waited for.
 const lastWordsMillis = 500
+/** How much is told each time, the last of it; and how much is read until then, which bounds what reading costs. */
+const mostUntold = 256 * 1024
+const mostUnread = 1024 * 1024
+const pause = Effect.sleep("100 millis")
 
 const hindrance = (program: string, cause: unknown): string => {
   const isPath = /[/\\]/.test(program)
@@ -91,33 +96,50 @@ const start = ({ args, cwd, program }: LocalCommand): Effect.Effect<ChildProcess
     endGroup
   )
 
-const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<void>) =>
+const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) => Effect.Effect<void>) =>
   Effect.gen(function*() {
     const child = yield* start(command)
     const output = lastBytes(command.maxOutput)
     const exited = yield* Deferred.make<number | null, ProgramNotFound>()
     const closed = yield* Deferred.make<void>()
-    const heard = yield* Mailbox.make<string>({ capacity: 16, strategy: "sliding" })
+    const heard = latestOutput(mostUntold)
+    const wake = yield* Queue.sliding<void>(1)
     let bytes = 0
-    for (const stream of [child.stdout, child.stderr]) {
+    let unread = 0
+    const streams = [child.stdout, child.stderr]
+    const resumeAll = () => {
+      unread = 0
+      for (const stream of streams) stream?.resume()
+    }
+    for (const stream of streams) {
       // A character may come in two pieces.
       const decoder = new StringDecoder("utf8")
       stream?.on("data", (chunk: Buffer) => {
         bytes += chunk.length
         output.add(chunk)
-        if (onOutput !== undefined) heard.unsafeOffer(decoder.write(chunk))
+        if (onOutput === undefined) return
+        heard.add({ stream: "stdout", text: decoder.write(chunk) })
+        Queue.unsafeOffer(wake, undefined)
+        unread += chunk.length
+        if (unread > mostUnread && child.exitCode === null && child.signalCode === null) stream.pause()
       })
     }
-    child.once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
+    child.once("exit", resumeAll).once("exit", (code) => Deferred.unsafeDone(exited, Effect.succeed(code)))
     child.once("error", (cause) => Deferred.unsafeDone(exited, Effect.fail(notFound(command.program, cause))))
     child.once("close", () => Deferred.unsafeDone(closed, Effect.void))
     // It may have ended before anybody listened.
     if (child.exitCode !== null || child.signalCode !== null) {
       Deferred.unsafeDone(exited, Effect.succeed(child.exitCode))
     }
-    const listener = onOutput === undefined
-      ? Fiber.void
-      : yield* Effect.forkScoped(Stream.runForEach(Mailbox.toStream(heard), onOutput))
+    const tell = Effect.suspend(() => {
+      const { dropped, pieces } = heard.take()
+      resumeAll()
+      const text = pieces.map((piece) => piece.text).join("")
+      return onOutput === undefined || (text === "" && dropped === 0) ? Effect.void : onOutput(text, dropped)
+    })
+    const listener = yield* Effect.forkScoped(
+      Effect.forever(Queue.take(wake).pipe(Effect.zipRight(Effect.uninterruptible(tell)), Effect.zipRight(pause)))
+    )
 
     const code = yield* Effect.timeoutOption(Deferred.await(exited), command.timeout)
     if (code._tag === "None") yield* endGroup(child)
@@ -125,8 +147,7 @@ const run = (command: LocalCommand, onOutput?: (text: string) => Effect.Effect<v
     child.stdout?.destroy()
     child.stderr?.destroy()
     // What came last is told too.
-    yield* heard.end
-    yield* Effect.timeoutOption(Fiber.join(listener), lastWordsMillis)
+    yield* Effect.timeoutOption(Effect.zipRight(Fiber.interrupt(listener), tell), lastWordsMillis)
     const cut = bytes > command.maxOutput ? `[the first ${bytes - command.maxOutput} bytes are left out]\n` : ""
     const exit: LocalExit = {
       exitCode: code._tag === "None" ? null : code.value,

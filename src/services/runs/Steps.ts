@@ -25,8 +25,11 @@ export class Steps extends Context.Tag("berth/Steps")<Steps, {
   readonly record: (step: Step) => Effect.Effect<void>
   /** Tells how many bytes of a step have passed; more than five times a second are not told. */
   readonly progress: (step: string, done: number, total: number) => Effect.Effect<void>
-  /** Tells what a program of the run has written: whole lines without the secrets in use. */
-  readonly output: (stream: OutputStream, text: string) => Effect.Effect<void>
+  /**
+   * Tells what a program of the run has written: whole lines without the secrets in use.
+   * @param dropped how many lines came before them that are not told
+   */
+  readonly output: (stream: OutputStream, text: string, dropped?: number) => Effect.Effect<void>
   /** Whether a step has a result of an earlier attempt of this run, which it is not performed again for. */
   readonly isKept: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<boolean>
   /**

@@ -9,7 +9,8 @@ const longestLine = 64 * 1024
 
 /** Takes what a program writes, in whatever pieces it comes. */
 export interface OutputTeller {
-  readonly tell: (text: string) => Effect.Effect<void>
+  /** @param dropped how many lines came before this text that nobody read */
+  readonly tell: (text: string, dropped?: number) => Effect.Effect<void>
   /** Tells what is left of a last line. */
   readonly end: Effect.Effect<void>
 }
@@ -21,23 +22,25 @@ export const tellOutput = (stream: OutputStream): Effect.Effect<OutputTeller, ne
     const settings = yield* Settings
     let rest = ""
     let isCut = false
-    const told = (text: string) =>
+    const told = (text: string, dropped: number) =>
       Effect.suspend(() => {
-        if (text === "") return Effect.void
+        if (text === "" && dropped === 0) return Effect.void
         const cut = isCut
         isCut = false
         return Effect.flatMap(
           Effect.provideService(withoutSecrets(text, { cut }), Settings, settings),
-          (shown) => steps.output(stream, cut ? `…${shown}` : shown)
+          (shown) => steps.output(stream, cut && shown !== "" ? `…${shown}` : shown, dropped)
         )
       })
     return {
-      tell: (text) =>
+      tell: (text, dropped = 0) =>
         Effect.suspend(() => {
-          const all = rest + text
+          // Of a line whose end was dropped nothing is told: it may end in the half of a secret.
+          const isBroken = dropped > 0 && rest !== ""
+          const all = isBroken ? text : rest + text
           const end = all.lastIndexOf("\n") + 1
           rest = all.slice(end)
-          const lines = told(all.slice(0, end))
+          const lines = told(all.slice(0, end), dropped + (isBroken ? 1 : 0))
           if (rest.length <= longestLine) return lines
           rest = rest.slice(-longestLine)
           return Effect.zipRight(
@@ -50,7 +53,7 @@ export const tellOutput = (stream: OutputStream): Effect.Effect<OutputTeller, ne
       end: Effect.suspend(() => {
         const last = rest
         rest = ""
-        return told(last)
+        return told(last, 0)
       })
     }
   })

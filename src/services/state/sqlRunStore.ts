@@ -21,7 +21,7 @@ const runOf = ({ data, state }: { readonly data: Run; readonly state: RunState }
 const decodeStep = Schema.decodeUnknownOption(Schema.Struct({ step: Schema.String, result: Schema.NullOr(JsonText) }))
 const EventRow: Schema.Schema<RunEvent> = Schema.Struct({
   id: Schema.Number,
-  event: Schema.Literal("run", "progress", "output", "end"),
+  event: Schema.Literal("run", "progress", "output", "dropped", "end"),
   data: Schema.String
 })
 const decodeEvent = Schema.decodeUnknownOption(EventRow)

@@ -32,6 +32,10 @@ const after = (seen: WatchedRun, event: RunEvent): WatchedRun => {
     }
     case "output":
       return { ...seen, output: (seen.output + event.data.text).slice(-mostOutput) }
+    case "dropped": {
+      const gap = `… ${event.data.lines.toLocaleString("en")} lines came faster than they could be read …\n`
+      return { ...seen, output: (seen.output + gap).slice(-mostOutput) }
+    }
   }
 }
 

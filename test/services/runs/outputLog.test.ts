@@ -28,7 +28,7 @@ describe("the output of a run", () => {
       expect(yield* told).toEqual([{ stream: "stdout", text: "one\n" }])
       for (const line of ["two\n", "three\n"]) yield* output.add("stdout", line)
       yield* output.add("stderr", "four\n")
-      expect(yield* told).toHaveLength(2)
+      expect(yield* told).toHaveLength(1)
       yield* TestClock.adjust("100 millis")
       expect((yield* told).slice(1)).toEqual([
         { stream: "stdout", text: "two\nthree\n" },
@@ -39,6 +39,17 @@ describe("the output of a run", () => {
         yield* TestClock.adjust("10 millis")
       }
       expect((yield* told).length - 3).toBeLessThanOrEqual(11)
+    }))
+
+  it.effect("is told ten times a second too where the streams change from line to line", () =>
+    Effect.gen(function*() {
+      const { output, told } = yield* recorder
+      for (let line = 0; line < 10_000; line++) yield* output.add(line % 2 === 0 ? "stdout" : "stderr", `${line}\n`)
+      yield* output.flush
+      const all = yield* told
+      expect(all.length).toBeLessThan(1_100)
+      expect(all).toContainEqual({ lines: expect.any(Number) })
+      expect(all.at(-1)).toEqual({ stream: "stderr", text: "9999\n" })
     }))
 
   it.effect("is told in parts where it comes in one piece, and kept up to a limit", () =>

@@ -1,0 +1,80 @@
+import type { OutputStream } from "../../schema/Run.ts"
+
+/** How many pieces wait to be told. */
+const mostPieces = 1_024
+
+/** What a program wrote to one of its streams. */
+export interface Piece {
+  readonly stream: OutputStream
+  readonly text: string
+}
+
+/** The last output of a program that nobody was told of yet, and how many lines came before it. */
+export interface LatestOutput {
+  readonly add: (piece: Piece) => void
+  readonly take: () => { readonly dropped: number; readonly pieces: ReadonlyArray<Piece> }
+}
+
+/** How many lines end in a text. */
+export const linesIn = (text: string): number => {
+  let count = 0
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1
+  return count
+}
+
+/** Pieces of one stream that follow each other, as one. */
+const joined = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+  const all: Array<{ readonly stream: OutputStream; readonly texts: Array<string> }> = []
+  for (const { stream, text } of pieces) {
+    const last = all.at(-1)
+    if (last?.stream === stream) last.texts.push(text)
+    else all.push({ stream, texts: [text] })
+  }
+  return all.map(({ stream, texts }) => ({ stream, text: texts.join("") }))
+}
+
+/**
+ * Output that comes faster than it is told: its memory is bounded, and what is told is recent. Whole lines are dropped,
+ * so that no secret is cut in two where it would not be recognized any more.
+ */
+export const latestOutput = (mostCharacters: number): LatestOutput => {
+  let pieces: Array<Piece> = []
+  let size = 0
+  let dropped = 0
+
+  /** Whether the beginning of the next line is gone: the rest of it goes too. */
+  let isBroken = false
+
+  const isOver = () => size > mostCharacters || pieces.length > mostPieces
+  /** Drops the first piece up to an index, or all of it where that is 0. */
+  const drop = (end: number) => {
+    const first = pieces.shift()
+    if (first === undefined) return
+    const gone = end === 0 ? first.text : first.text.slice(0, end)
+    size -= gone.length
+    dropped += linesIn(gone)
+    isBroken = !gone.endsWith("\n")
+    if (gone.length < first.text.length) pieces.unshift({ ...first, text: first.text.slice(gone.length) })
+  }
+  const lineEnd = (from: number) => (pieces[0]?.text.indexOf("\n", from) ?? -1) + 1
+  const trim = () => {
+    while (isOver() && pieces.length > 1) drop(0)
+    if (isOver()) drop(lineEnd(size - mostCharacters - 1))
+    while (isBroken && pieces.length > 0) drop(lineEnd(0))
+  }
+  return {
+    add: (piece) => {
+      if (piece.text === "") return
+      pieces.push(piece)
+      size += piece.text.length
+      if (isOver() || isBroken) trim()
+    },
+    take: () => {
+      const taken = { dropped, pieces: joined(pieces) }
+      pieces = []
+      size = 0
+      dropped = 0
+      return taken
+    }
+  }
+}
