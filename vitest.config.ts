@@ -8,7 +8,7 @@ const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and o
 const faults = "test/faults/**"
 const inFaults = (name: string) => `test/faults/${name}.test.ts`
 // Of those, what measures how long an answer takes, or has to meet a moment.
-const measured = ["hostileFiles", "killedDeploys", "runStore", "socketsSoak", "teamChurn"].map(inFaults)
+const measured = ["hostileFiles", "killedDeploys", "runStore", "socketsSoak", "teamChurn", "watchersSoak"].map(inFaults)
 // What measures the memory that is left: in processes where no file of another project ran.
 const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak"].map(inFaults)
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine

@@ -5,6 +5,7 @@ import { AllowedLive } from "./allowed.ts"
 import { answerDefects } from "./answerDefects.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
+import { EventStreamsLive } from "./eventStreams.ts"
 import { guard } from "./guard/guard.ts"
 import { ApplicationsHandlers } from "./handlers/applications.ts"
 import { DeployHandlers } from "./handlers/deploy.ts"
@@ -36,7 +37,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     RunsHandlers,
     SessionHandlers
   ]),
-  Layer.provide([KnownQueryLive, AllowedLive])
+  Layer.provide([KnownQueryLive, AllowedLive, EventStreamsLive])
 )
 
 // What is asked for first is answered first: going on with what an earlier process left can wait a moment.

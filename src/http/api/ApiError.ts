@@ -24,6 +24,8 @@ export const ApiErrorFromBody = Schema.transform(ErrorBody, Schema.instanceOf(Ap
 export interface StatusError {
   readonly status: number
   readonly message: string
+  /** After how many seconds it is worth asking again. */
+  readonly retryAfter?: number
 }
 
 /** An answer with status 200 that says what is wrong: some endpoints have always told a missing field or file so. */
@@ -32,4 +34,10 @@ export const errorBody = ({ message }: { readonly message: string }) => Effect.s
 /** Turns the domain errors of a handler into the one error that the contract declares. */
 export const orApiError = <A, E extends StatusError, R>(
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, ApiError, R> => Effect.mapError(effect, ({ message, status }) => new ApiError({ status, message }))
+): Effect.Effect<A, ApiError, R> =>
+  Effect.mapError(effect, ({ message, retryAfter, status }) =>
+    new ApiError({
+      status,
+      message,
+      ...retryAfter === undefined ? {} : { headers: { "retry-after": String(retryAfter) } }
+    }))

@@ -43,8 +43,8 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
         OpenApi.annotations({
           summary: "Watch a run",
           description: "Server-sent events: `run` with the whole run, at once and after each change of its state or " +
-            "steps; `progress` with the bytes of a step; `output` of the programs that it runs; `end`, and the stream " +
-            "closes."
+            "steps; `progress` with the bytes of a step; `output` of the programs that it runs; `dropped` {lines} where " +
+            "it came faster than it was read; `end`, and the stream closes."
         })
       )
   )

@@ -51,8 +51,10 @@ const store: Reason = [503, "The history of runs cannot be used now."]
 const run: ReadonlyArray<Reason> = [
   [409, "The run was cancelled, or another process works on the same."],
   [422, "The Idempotency-Key was used for another request within the last 24 hours."],
+  [429, "As many runs wait or are under way as can be; `Retry-After` says when to ask again."],
   [503, "The service is stopping, or runs cannot be recorded now."]
 ]
+const watched: Reason = [429, "As many runs and logs are watched as can be; `Retry-After` says when to ask again."]
 const oneRun: ReadonlyArray<Reason> = [[404, "No run has this id."], store]
 const busy: Reason = [409, "Another process works on the same."]
 
@@ -87,6 +89,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   followLogs: [
     ...server,
     [404, "There is no such container or stack."],
+    watched,
     [429, "As many logs of the server are followed as can be at a time."],
     [500, "Neither a container nor a stack is named."]
   ],
@@ -145,7 +148,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   testWebhook: [...body, ...platform, gitHost],
   listRuns: [store],
   getRun: oneRun,
-  watchRun: oneRun,
+  watchRun: [...oneRun, watched],
   openSession: [
     ...body,
     [401, "The token is not one of the settings."],

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { Runs } from "../../services/runs/Runs.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { eventStream } from "../eventStream.ts"
+import { EventStreams } from "../eventStreams.ts"
 
 /** The id that a watcher comes back with; anything else means that it begins anew. */
 const eventId = (text: string | undefined): Option.Option<number> =>
@@ -12,10 +12,14 @@ const eventId = (text: string | undefined): Option.Option<number> =>
 export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
   Effect.gen(function*() {
     const runs = yield* Runs
+    const streams = yield* EventStreams
     return handlers
       .handle("listRuns", ({ urlParams }) => orApiError(runs.list(urlParams)))
       .handle("getRun", ({ path }) => orApiError(runs.get(path.id)))
       .handle("cancelRun", ({ path }) => orApiError(runs.cancel(path.id)))
       .handleRaw("watchRun", ({ headers, path }) =>
-        Effect.map(orApiError(runs.events(path.id, eventId(headers["last-event-id"]))), eventStream))
+        orApiError(Effect.gen(function*() {
+          const respond = yield* streams.open
+          return respond(yield* runs.events(path.id, eventId(headers["last-event-id"])))
+        })))
   }))

@@ -11,13 +11,14 @@ import { storeServer } from "../../pipelines/servers/storeServer.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { eventStream } from "../eventStream.ts"
+import { EventStreams } from "../eventStreams.ts"
 
 const success = { success: true as const }
 
 export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handlers) =>
   Effect.gen(function*() {
     const settings = yield* Settings
+    const streams = yield* EventStreams
     return handlers
       .handle("listServers", () => orApiError(settings.servers))
       .handle("saveServer", ({ payload }) =>
@@ -32,18 +33,17 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
       .handle("serverLogs", ({ path, urlParams }) =>
         logs(path.id, urlParams).pipe(Effect.map((text) => ({ ...success, logs: text })), orApiError))
       .handleRaw("followLogs", ({ path, urlParams }) =>
-        followLogs(path.id, urlParams).pipe(
-          Effect.map((events) =>
-            events.pipe(
-              Stream.map(({ data, event }) => ({ event, data: JSON.stringify(data) })),
-              Stream.catchAll(({ message }) =>
-                Stream.make({ event: "error", data: JSON.stringify({ error: message }) })
-              ),
-              eventStream
-            )
-          ),
-          orApiError
-        ))
+        orApiError(Effect.gen(function*() {
+          const respond = yield* streams.open
+          const events = yield* followLogs(path.id, urlParams)
+          return events.pipe(
+            Stream.map(({ data, event }) => ({ event, data: JSON.stringify(data) })),
+            Stream.catchAll(({ message }) =>
+              Stream.make({ event: "error", data: JSON.stringify({ error: message }) })
+            ),
+            respond
+          )
+        })))
       .handle("listReleases", ({ path, urlParams }) =>
         orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
       .handle("serverStats", ({ path }) =>

@@ -1,5 +1,6 @@
 import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
-import { Array, Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Stream } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Stream } from "effect"
+import { runCapacity, TooManyRuns } from "../../schema/capacity.ts"
 import {
   isEnded,
   type Run,
@@ -10,6 +11,7 @@ import {
   RunNotFound,
   ServiceStopping
 } from "../../schema/Run.ts"
+import { makeQuota } from "../limits/quota.ts"
 import { type FileLocked, Locks } from "../locks/Locks.ts"
 import { Settings } from "../settings/Settings.ts"
 import { makeAttendance } from "./attend.ts"
@@ -33,7 +35,6 @@ import { watchElsewhere } from "./watchElsewhere.ts"
 
 const keyMillis = Duration.toMillis(keyTime)
 const cancelTimeout = Duration.seconds(2)
-const queuesAtOnce = 16
 
 // Nobody was there to stop it.
 const orphaned = {
@@ -72,6 +73,7 @@ const make = (drain: Duration.DurationInput) =>
     const starting = new Set<string>()
     const refused = new Set<string>()
     const takenUp = yield* Deferred.make<void>()
+    const quota = makeQuota(runCapacity)
     const fibers = yield* FiberSet.make<unknown, unknown>()
 
     // Registered after the set, so it runs before the set interrupts what is left.
@@ -86,10 +88,12 @@ const make = (drain: Duration.DurationInput) =>
     const isHere = (id: string) =>
       live.has(id) || starting.has(id) || writer.isWaiting(id)
 
+    /** @param release gives back what the run takes of the capacity, when it has ended */
     const launch = <A, I, E extends { readonly message: string }, R>(
       spec: RunSpec<A, I>,
       program: Effect.Effect<A, E, R>,
-      start: RunStart
+      start: RunStart,
+      release: Effect.Effect<void> = Effect.void
     ) =>
       Effect.gen(function*() {
         const run = yield* Effect.provideService(makeLiveRun(start, spec.afterRestart, writer), Settings, settings)
@@ -101,7 +105,7 @@ const make = (drain: Duration.DurationInput) =>
           (workflow: Context.Context<WorkflowEngine | WorkflowInstance>) =>
             Context.merge(context, workflow)
         )
-        const ended = Effect.sync(() => live.delete(run.id))
+        const ended = Effect.zipRight(Effect.sync(() => live.delete(run.id)), release)
         // One that ran when it was taken over has had its turn.
         const turn = start.run.state === "running" ? Effect.void : others.turn(run.id)
         const carriedOut = carryOut(spec, own, { run, result, turn, ended })
@@ -123,18 +127,20 @@ const make = (drain: Duration.DurationInput) =>
           }
           const asked = yield* RunRequest
           const stored = yield* Effect.provideService(newRun(spec, yield* nextId), Settings, settings)
-          const { id } = stored.run
+          const { id, requestedBy } = stored.run
+          const release = yield* Effect.mapError(quota.take(requestedBy.name), (full) => new TooManyRuns(full))
           return yield* Effect.gen(function*() {
             starting.add(id)
             const used = yield* Effect.tapError(store.insert(stored), () => Effect.sync(() => refused.add(id)))
             if (Option.isSome(used)) {
+              yield* release
               yield* asked.isUsed(used.value)
               return yield* restore(Effect.never)
             }
-            const started = yield* launch(spec, program, { run: stored.run, attempt: 1, kept: [] })
+            const started = yield* launch(spec, program, { run: stored.run, attempt: 1, kept: [] }, release)
             yield* asked.started(stored.run)
             return started satisfies StartedRun<A, unknown>
-          }).pipe(Effect.ensuring(Effect.sync(() => starting.delete(id))))
+          }).pipe(Effect.tapError(() => release), Effect.ensuring(Effect.sync(() => starting.delete(id))))
         })
       )
 
@@ -219,11 +225,9 @@ const make = (drain: Duration.DurationInput) =>
         Effect.gen(function*() {
           yield* others.begin
           yield* writer.flush
-          const queues = Array.groupBy(yield* store.left([...live.keys()]), ({ queue }) => queue)
-          // Runs of one queue go on in their order, and queues at once: until it is taken up, a run stands still.
-          const inOrder = (runs: ReadonlyArray<StoredRun>) =>
-            Effect.forEach(runs, (stored) => takeUpOne(stored, how), { discard: true })
-          yield* Effect.forEach(Object.values(queues), inOrder, { concurrency: queuesAtOnce, discard: true })
+          yield* Effect.forEach(yield* store.left([...live.keys()]), (stored) => takeUpOne(stored, how), {
+            discard: true
+          })
         }).pipe(
           Effect.zipRight(Ref.set(said, "")),
           Effect.zipRight(Deferred.succeed(takenUp, undefined)),

@@ -15,6 +15,7 @@ import {
   Stream,
   TestClock
 } from "effect"
+import { runCapacity } from "../../../src/schema/capacity.ts"
 import { type Run, type RunKind, RunStoreUnavailable } from "../../../src/schema/Run.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { RunRequest } from "../../../src/services/runs/RunRequest.ts"
@@ -85,6 +86,55 @@ describe("the store of runs", () => {
       yield* TestClock.adjust("10 seconds")
       expect(yield* runs.checkStore).toEqual({ store: "memory", bytes: 8_192 })
       expect((yield* runs.list({})).runs).toMatchObject([{ kind: "build", state: "succeeded" }])
+    }))
+})
+
+describe("the capacity for runs", () => {
+  const as = (name: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(
+      RunRequest,
+      (request) => Effect.provideService(effect, RunRequest, { ...request, requestedBy: { door: "http", name } })
+    )
+
+  it.scoped(
+    "is bounded for each caller and for all, and given back by each run that ends",
+    () =>
+      Effect.gen(function*() {
+        const store = yield* sharedStore
+        const { runs } = yield* processOver(store)
+        const start = runs.start(spec("build"), Effect.never)
+        const ids = (name: string, count: number) =>
+          Effect.map(
+            Effect.forEach(Array.from({ length: count }), () => as(name)(start)),
+            (started) => started.map(({ run }) => run.id)
+          )
+        const [first = ""] = yield* ids("ann", runCapacity.each)
+        const refused = yield* Effect.flip(as("ann")(start))
+        expect(refused).toMatchObject({ status: 429, retryAfter: 30 })
+        expect(refused.message).toBe(
+          `Too many runs: ${runCapacity.each} of "ann" wait or are under way, which is as many as there can be. Nothing ` +
+            "was started: wait until some of them have ended, or cancel those that are no longer wanted"
+        )
+        yield* runs.cancel(first)
+        yield* ids("ann", 1)
+        expect(yield* Effect.flip(as("ann")(start))).toMatchObject({ status: 429 })
+        for (const name of ["ben", "cleo", "dan"]) yield* ids(name, runCapacity.each)
+        const full = yield* Effect.flip(as("eve")(start))
+        expect(full.message).toContain(`${runCapacity.all} of all callers together`)
+        expect((yield* runs.list({ limit: 500 })).runs).toHaveLength(runCapacity.all + 1)
+      }),
+    30_000
+  )
+
+  it.scoped("is given back by a run that could not be recorded", () =>
+    Effect.gen(function*() {
+      const memory = yield* Layer.build(RunStoreMemory)
+      const away = new RunStoreUnavailable({ store: "memory", reason: "it is away" })
+      const store = RunStore.of({ ...Context.get(memory, RunStore), insert: () => away })
+      const { runs } = yield* processOver(Layer.succeed(RunStore, store))
+      for (let index = 0; index <= runCapacity.each; index++) {
+        expect(yield* Effect.flip(runs.start(spec("build"), Effect.never))).toBe(away)
+      }
     }))
 })
 
@@ -364,34 +414,6 @@ describe("Runs", () => {
       expect(yield* runs.takeUp((_, goOn) => goOn(spec("upsert", "key", "resume"), note("left")))).toBe(true)
       yield* Fiber.join(next)
       expect(yield* Ref.get(order)).toEqual(["other", "left", "next"])
-    }).pipe(Effect.provide(settingsTest())))
-
-  it.scoped("takes up what was left of each key in order, and waits for no other key to do so", () =>
-    Effect.gen(function*() {
-      const store = yield* sharedStore
-      const killed = yield* processOver(store)
-      for (const key of ["slow", "quick", "slow", "quick"]) {
-        yield* Effect.fork(killed.runs.run(spec("upsert", key, "resume"), Effect.never))
-        yield* settle
-      }
-      const gate = yield* Deferred.make<void>()
-      const order = yield* Ref.make<ReadonlyArray<string>>([])
-      const { runs } = yield* processOver(store)
-      const taking = yield* Effect.fork(runs.takeUp(({ queue, run }, goOn) =>
-        Effect.gen(function*() {
-          if (queue === "slow") yield* Deferred.await(gate)
-          return yield* goOn(spec("upsert", queue, "resume"), Ref.update(order, (all) => [...all, run.id]))
-        })
-      ))
-      yield* settle
-      const { runs: found } = yield* runs.list({})
-      const idsOf = (key: string) =>
-        found.flatMap(({ id, subject }) => subject.appName === key ? [id] : []).toReversed()
-      expect(yield* Ref.get(order)).toEqual(idsOf("quick"))
-      yield* Deferred.succeed(gate, undefined)
-      yield* Fiber.join(taking)
-      yield* settle
-      expect(yield* Ref.get(order)).toEqual([...idsOf("quick"), ...idsOf("slow")])
     }).pipe(Effect.provide(settingsTest())))
 
   it.scoped("does not wait for ever for what nobody takes up", () =>

@@ -1,0 +1,71 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
+import type { Scope } from "effect"
+import { streamCapacity, TooManyStreams } from "../schema/capacity.ts"
+import { CurrentCaller } from "../services/access/Caller.ts"
+import { makeQuota } from "../services/limits/quota.ts"
+
+/** One server-sent event; `data` is JSON. Who comes back names the `id` of the last one it got, where events have one. */
+export interface ServerEvent {
+  readonly id?: number
+  readonly event: string
+  readonly data: string
+}
+
+// All watchers of a run get the same bytes.
+const written = new WeakMap<ServerEvent, Uint8Array>()
+const encoder = new TextEncoder()
+const bytesOf = (event: ServerEvent): Uint8Array => {
+  const before = written.get(event)
+  if (before !== undefined) return before
+  const { data, event: name, id } = event
+  const bytes = encoder.encode(`${id === undefined ? "" : `id: ${id}\n`}event: ${name}\ndata: ${data}\n\n`)
+  written.set(event, bytes)
+  return bytes
+}
+
+// Proxies and browsers give a silent connection up, and that a caller is gone shows when something is written to it.
+const signsOfLife = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), encoder.encode(": nothing new\n\n"))
+
+/** How long a stream waits between two writes for each stream that is open: 500 writes a second in all, at most. */
+const pauseMillis = 2
+
+/** The answers of server-sent events. How many are open is bounded, and so is what they take from everybody else. */
+export class EventStreams extends Context.Tag("berth/EventStreams")<EventStreams, {
+  /** Opens one for the caller, until the scope closes. Its answer goes on until the events end or the caller leaves. */
+  readonly open: Effect.Effect<
+    <E>(events: Stream.Stream<ServerEvent, E>) => HttpServerResponse.HttpServerResponse,
+    TooManyStreams,
+    Scope.Scope
+  >
+}>() {}
+
+export const EventStreamsLive: Layer.Layer<EventStreams> = Layer.sync(EventStreams, () => {
+  const quota = makeQuota(streamCapacity)
+  /** The first events at once; more of them as often as it is the stream's turn. */
+  const paced = <E>(events: Stream.Stream<ServerEvent, E>): Stream.Stream<ServerEvent, E> =>
+    Stream.suspend(() => {
+      let next = 0
+      return Stream.mapChunksEffect(events, (chunk) =>
+        Effect.gen(function*() {
+          const early = next - (yield* Clock.currentTimeMillis)
+          if (early > 0) yield* Effect.sleep(early)
+          next = (yield* Clock.currentTimeMillis) + quota.taken() * pauseMillis
+          return chunk
+        }))
+    })
+  return {
+    open: Effect.gen(function*() {
+      const { name } = yield* CurrentCaller
+      yield* Effect.acquireRelease(
+        Effect.mapError(quota.take(name), (exhausted) => new TooManyStreams(exhausted)),
+        (release) => release
+      )
+      return <E>(events: Stream.Stream<ServerEvent, E>) =>
+        HttpServerResponse.stream(
+          Stream.merge(Stream.map(paced(events), bytesOf), signsOfLife, { haltStrategy: "left" }),
+          { contentType: "text/event-stream", headers: { "x-accel-buffering": "no" } }
+        )
+    })
+  }
+})

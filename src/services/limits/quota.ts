@@ -1,0 +1,42 @@
+import { Effect } from "effect"
+import type { Capacity } from "../../schema/capacity.ts"
+
+/** Says that a capacity is used up: by one caller, or by all where there is no `caller`. */
+export interface Exhausted {
+  readonly most: number
+  readonly caller?: string
+}
+
+/** Counts what callers have at a time. */
+export interface Quota {
+  /** Takes one for a caller, and answers what gives it back; giving it back twice counts once. */
+  readonly take: (caller: string) => Effect.Effect<Effect.Effect<void>, Exhausted>
+  /** How many are taken now. */
+  readonly taken: () => number
+}
+
+/** Bounds what there is at a time, so that one caller cannot take what all need. */
+export const makeQuota = ({ all, each }: Capacity): Quota => {
+  const owned = new Map<string, number>()
+  let total = 0
+  const change = (caller: string, by: 1 | -1) => {
+    const now = (owned.get(caller) ?? 0) + by
+    if (now === 0) owned.delete(caller)
+    else owned.set(caller, now)
+    total += by
+  }
+  return {
+    taken: () => total,
+    take: (caller) =>
+      Effect.suspend(() => {
+        if ((owned.get(caller) ?? 0) >= each) return Effect.fail({ most: each, caller })
+        if (total >= all) return Effect.fail({ most: all })
+        change(caller, 1)
+        let isTaken = true
+        return Effect.succeed(Effect.sync(() => {
+          if (isTaken) change(caller, -1)
+          isTaken = false
+        }))
+      })
+  }
+}
