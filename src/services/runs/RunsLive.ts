@@ -1,5 +1,5 @@
 import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
-import { Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Stream } from "effect"
+import { Array, Clock, Context, Deferred, Duration, Effect, FiberSet, Layer, Option, Ref, Stream } from "effect"
 import { runCapacity, TooManyRuns } from "../../schema/capacity.ts"
 import {
   isEnded,
@@ -35,6 +35,7 @@ import { watchElsewhere } from "./watchElsewhere.ts"
 
 const keyMillis = Duration.toMillis(keyTime)
 const cancelTimeout = Duration.seconds(2)
+const queuesAtOnce = 16
 
 // Nobody was there to stop it.
 const orphaned = {
@@ -225,9 +226,11 @@ const make = (drain: Duration.DurationInput) =>
         Effect.gen(function*() {
           yield* others.begin
           yield* writer.flush
-          yield* Effect.forEach(yield* store.left([...live.keys()]), (stored) => takeUpOne(stored, how), {
-            discard: true
-          })
+          const queues = Array.groupBy(yield* store.left([...live.keys()]), ({ queue }) => queue)
+          // Runs of one queue go on in their order, and queues at once: until it is taken up, a run stands still.
+          const inOrder = (runs: ReadonlyArray<StoredRun>) =>
+            Effect.forEach(runs, (stored) => takeUpOne(stored, how), { discard: true })
+          yield* Effect.forEach(Object.values(queues), inOrder, { concurrency: queuesAtOnce, discard: true })
         }).pipe(
           Effect.zipRight(Ref.set(said, "")),
           Effect.zipRight(Deferred.succeed(takenUp, undefined)),

@@ -416,6 +416,34 @@ describe("Runs", () => {
       expect(yield* Ref.get(order)).toEqual(["other", "left", "next"])
     }).pipe(Effect.provide(settingsTest())))
 
+  it.scoped("takes up what was left of each key in order, and waits for no other key to do so", () =>
+    Effect.gen(function*() {
+      const store = yield* sharedStore
+      const killed = yield* processOver(store)
+      for (const key of ["slow", "quick", "slow", "quick"]) {
+        yield* Effect.fork(killed.runs.run(spec("upsert", key, "resume"), Effect.never))
+        yield* settle
+      }
+      const gate = yield* Deferred.make<void>()
+      const order = yield* Ref.make<ReadonlyArray<string>>([])
+      const { runs } = yield* processOver(store)
+      const taking = yield* Effect.fork(runs.takeUp(({ queue, run }, goOn) =>
+        Effect.gen(function*() {
+          if (queue === "slow") yield* Deferred.await(gate)
+          return yield* goOn(spec("upsert", queue, "resume"), Ref.update(order, (all) => [...all, run.id]))
+        })
+      ))
+      yield* settle
+      const { runs: found } = yield* runs.list({})
+      const idsOf = (key: string) =>
+        found.flatMap(({ id, subject }) => subject.appName === key ? [id] : []).toReversed()
+      expect(yield* Ref.get(order)).toEqual(idsOf("quick"))
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(taking)
+      yield* settle
+      expect(yield* Ref.get(order)).toEqual([...idsOf("quick"), ...idsOf("slow")])
+    }).pipe(Effect.provide(settingsTest())))
+
   it.scoped("does not wait for ever for what nobody takes up", () =>
     Effect.gen(function*() {
       const store = yield* sharedStore

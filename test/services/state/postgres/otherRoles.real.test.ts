@@ -150,11 +150,10 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
         const link = yield* openPgLink(Redacted.make(address), process("one"), () => Effect.void)
         const { client: sql } = link
         yield* Effect.forkScoped(
-          Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => sql`SELECT pg_sleep(3)`, { concurrency: "unbounded" })
+          Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => sql`SELECT pg_sleep(60)`, { concurrency: "unbounded" })
         )
         yield* Effect.sleep("500 millis")
-        const [elapsed] = yield* Effect.timed(link.renew)
-        expect(Duration.toMillis(elapsed)).toBeLessThan(1_000)
+        yield* Effect.timeout(link.renew, "10 seconds")
       }))
 
     test.scoped(
