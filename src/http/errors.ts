@@ -2,6 +2,7 @@ import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } fro
 import { Cause, Effect, Option } from "effect"
 import { withShortWords } from "../schema/quoted.ts"
 import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
+import { shownText } from "../services/secrets/shownText.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { ApiError } from "./api/ApiError.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
@@ -50,7 +51,7 @@ export const unforeseen = (
 /** Renders every failure as `{error}` with its own status, and what nobody foresaw as `unforeseen` does. */
 export const ErrorsLive = HttpApiBuilder.middleware(Effect.gen(function*() {
   const settings = yield* Settings
-  const shown = (text: string) => Effect.provideService(withoutSecrets(text), Settings, settings)
+  const shown = (text: string) => Effect.map(settings.secrets, (secrets) => shownText(text, secrets))
   return (app) =>
     Effect.catchAllCause(app, (cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)

@@ -18,7 +18,7 @@ export const EnvVarBody = Schema.Struct(
   {
     id: usually("a number or a string", "What the platform knows it by"),
     key: usually("a string", "Its name"),
-    value: usually("a string or null", "Its value, as far as the token of the settings may read it")
+    value: usually("a string or null", "Its value, as far as the token of the settings may read it; *** for a viewer")
   },
   anything
 ).annotations({ identifier: "EnvVar", ...passesThrough })
@@ -42,7 +42,10 @@ const recordFields = {
   compose_location: usually("a string or null", "Where its compose file is, below the base directory"),
   is_static: usually("true or false", "Whether it is a static site"),
   publish_directory: usually("a string or null", "The directory of a static site's built files"),
-  manual_webhook_secret_githost: usually("a string or null", "The secret that push events to it are signed with")
+  manual_webhook_secret_githost: usually(
+    "a string or null",
+    "Whether push events to it are signed: *** when it has a secret for that, which is never shown"
+  )
 }
 
 /** An application's record as it is handed on, in neutral words. */

@@ -25,7 +25,7 @@ describe.skipIf(process.platform === "win32")("hours of mixed work", () => {
   it.scopedLive("leave no connection, channel, file, lock or memory behind", () =>
     Effect.gen(function*() {
       const minutes = yield* Config.withDefault(Config.number("BERTH_SOAK_MINUTES"), 0.5)
-      const { forgetServer, request, secretsAt, sound, world } = yield* confinedService
+      const { forgetServer, request, secrets, sound, world } = yield* confinedService
       const done = yield* Ref.make(0)
       const one = (index: number) =>
         Effect.gen(function*() {
@@ -35,7 +35,7 @@ describe.skipIf(process.platform === "win32")("hours of mixed work", () => {
           const reply = yield* request(operation.method, addressOf(operation, parts), parts.body)
           yield* forgetServer(reply)
           yield* Ref.update(done, (count) => count + 1)
-          const said = complaint(reply, secretsAt(operation.path))
+          const said = complaint(reply, secrets)
           return said === undefined ? [] : [`${operation.name}: ${said}`]
         })
       const round = Effect.map(

@@ -20,14 +20,14 @@ describe.skipIf(process.platform === "win32")("requests made of the contract", (
         const seed = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SEED"), Date.now() % 2 ** 31)
         const count = yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 80)
         yield* Console.log(`fuzz: ${count} requests, BERTH_FUZZ_SEED=${seed}`)
-        const { forgetServer, request, secretsAt, sound, strayCalls } = yield* confinedService
+        const { forgetServer, request, secrets, sound, strayCalls } = yield* confinedService
         const requests = fuzzRequests(sound, seed, count)
         const run = (some: ReadonlyArray<FuzzRequest>) =>
           Effect.forEach(some, (each) => {
             const { operation, parts, rawBody } = each
             return request(operation.method, addressOf(operation, parts), rawBody ?? JSON.stringify(parts.body)).pipe(
               Effect.tap(forgetServer),
-              Effect.map((reply) => complaint(reply, secretsAt(operation.path))),
+              Effect.map((reply) => complaint(reply, secrets)),
               Effect.timeoutTo({ duration: answerTimeout, onSuccess: (said) => said, onTimeout: () => "no answer" }),
               Effect.map((said) => said === undefined ? [] : [`${shown(each)}: ${said}`])
             )

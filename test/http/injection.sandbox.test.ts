@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32")("hostile text", () => {
     "does nothing but get an answer, in every field of every endpoint",
     (context) =>
       Effect.gen(function*() {
-        const { filesNamed, forgetServer, request, secretsAt, sound, strayCalls, world } = yield* confinedService
+        const { filesNamed, forgetServer, request, secrets, sound, strayCalls, world } = yield* confinedService
         expect(Object.keys(sound).sort()).toEqual(operations.map(({ name }) => name).sort())
         const hello = join(world.projects, "hello")
         yield* Effect.forEach(
@@ -99,7 +99,7 @@ describe.skipIf(process.platform === "win32")("hostile text", () => {
           request(operation.method, addressOf(operation, parts), parts.body).pipe(
             Effect.tap(forgetServer),
             Effect.map((reply) =>
-              complaint(reply, secretsAt(operation.path))
+              complaint(reply, secrets)
             ),
             Effect.timeoutTo({
               duration: Duration.minutes(2),

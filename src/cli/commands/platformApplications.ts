@@ -62,18 +62,21 @@ const showCommand = command(
     )
 )
 
+/** Whether the service kept a variable's value from the caller. */
+const isKept = (env: { readonly [field: string]: unknown }) => env["value"] === "***"
+
 const envsCommand = command(
   {
     name: "envs",
     summary: "List an application's environment variables: their names.",
     examples: ["berth app envs hello"]
   },
-  { name, values: flag("values", "Print the values too, secrets among them."), ...common },
+  { name, values: flag("values", "Print the values too, secrets among them; a viewer gets *** for them."), ...common },
   (input) =>
     connected(
       input,
       Effect.gen(function*() {
-        const { print } = yield* Screen
+        const { print, say } = yield* Screen
         const uuid = yield* uuidOf(input.name)
         return yield* answered(input, (api) => api.listEnvs({ path: { uuid } }), (envs) => {
           const all = Array.isArray(envs) ? envs.filter(Predicate.isRecord) : []
@@ -81,7 +84,12 @@ const envsCommand = command(
             const key = safeText(cell(env["key"]))
             return input.values ? `${key}=${safeText(cell(env["value"]))}` : key
           })
-          return lines.length === 0 ? Effect.void : print(lines.join("\n"))
+          return Effect.gen(function*() {
+            if (lines.length > 0) yield* print(lines.join("\n"))
+            if (input.values && all.some(isKept)) {
+              yield* say("Values shown as *** are for operators: take an operator's token as BERTH_TOKEN.")
+            }
+          })
         })
       })
     )

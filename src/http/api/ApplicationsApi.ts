@@ -24,7 +24,10 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
     HttpApiEndpoint.get("listApplications", "/api/platform/apps").annotateContext(forViewers)
       .addSuccess(Schema.Array(PlatformApp))
       .annotateContext(
-        help("List applications", "Every application of the platform with its port and its environment variables.")
+        help(
+          "List applications",
+          "Every application of the platform with its port and its environment variables; their values are for operators."
+        )
       )
   )
   .add(
@@ -59,7 +62,11 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(
-        help("List environment variables", "The application's environment variables: an array of id, key and value.")
+        help(
+          "List environment variables",
+          "The application's environment variables: an array of id, key and value. Values are for operators: a viewer " +
+            "gets *** for each but HOST_PORT."
+        )
       )
   )
   .add(

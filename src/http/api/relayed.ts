@@ -2,10 +2,11 @@ import { Predicate, Schema } from "effect"
 import { text } from "../../schema/described.ts"
 import { strictBody } from "../../schema/strict.ts"
 
-/** The platform's own body, handed on as it came. */
+/** The platform's own body, handed on but for what the caller may not read. */
 export const Relayed = Schema.Unknown.annotations({
   identifier: "Relayed",
-  description: "The platform's own answer, unchanged; null when it answered nothing.",
+  description:
+    "The platform's own answer, with *** in place of what the caller may not read; null when it answered nothing.",
   jsonSchema: {}
 })
 

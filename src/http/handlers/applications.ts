@@ -1,7 +1,8 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { adopt } from "../../pipelines/adopt/adopt.ts"
-import { createApplication, findApplication, listApplications } from "../../pipelines/applications/applications.ts"
+import { createApplication, listApplications, showApplication } from "../../pipelines/applications/applications.ts"
+import { relayed } from "../../pipelines/applications/leaving.ts"
 import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
 import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
@@ -21,22 +22,21 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
       return handlers
         .handle("listApplications", () => orApiError(listApplications()))
         .handle("createApplication", ({ payload }) => orApiError(createApplication(payload)))
-        .handle("findApplication", ({ path }) =>
-          orApiError(
-            Effect.map(findApplication(path.name), Option.match({ onNone: () => null, onSome: ({ raw }) => raw }))
-          ))
-        .handle("updateApplication", ({ path, payload }) => orApiError(platform.updateApplication(path.uuid, payload)))
-        .handle("deleteApplication", ({ path }) => orApiError(platform.deleteApplication(path.uuid)))
-        .handle("listEnvs", ({ path }) => orApiError(platform.envsBody(path.uuid)))
+        .handle("findApplication", ({ path }) => orApiError(showApplication(path.name)))
+        .handle("updateApplication", ({ path, payload }) =>
+          orApiError(relayed(platform.updateApplication(path.uuid, payload))))
+        .handle("deleteApplication", ({ path }) =>
+          orApiError(relayed(platform.deleteApplication(path.uuid))))
+        .handle("listEnvs", ({ path }) => orApiError(relayed(platform.envsBody(path.uuid))))
         .handle(
           "createEnv",
-          ({ path, payload }) => orApiError(platform.createEnv(path.uuid, payload.key, payload.value))
+          ({ path, payload }) => orApiError(relayed(platform.createEnv(path.uuid, payload.key, payload.value)))
         )
         .handle(
           "deployApplication",
-          ({ path }) => orApiError(Effect.map(platform.deploy(path.uuid), ({ body }) => body))
+          ({ path }) => orApiError(relayed(Effect.map(platform.deploy(path.uuid), ({ body }) => body)))
         )
-        .handle("listPlatformServers", () => orApiError(platform.serversBody))
+        .handle("listPlatformServers", () => orApiError(relayed(platform.serversBody)))
         .handle("drift", ({ payload }) => orApiError(drift(payload)))
         .handle("platformPlan", ({ payload }) => orApiError(plan(payload)))
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))

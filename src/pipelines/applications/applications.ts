@@ -1,7 +1,7 @@
 import { Array, Effect, Option } from "effect"
 import type { CreateApp } from "../../schema/CreateApp.ts"
 import { Disclosed } from "../../schema/Disclosed.ts"
-import type { AppEnv, PlatformApp, PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { AppEnv, PlatformApp, PlatformFailure, PlatformRecord, Raw } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -9,29 +9,38 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { type CreateDefaults, createFields } from "./createFields.ts"
 import { hostPortOf } from "./hostPort.ts"
+import { leaving, relayed } from "./leaving.ts"
 
 const appsAtOnce = 16
 
-const hostPortText = (envs: ReadonlyArray<AppEnv>): string | null =>
-  Option.match(hostPortOf(envs), {
-    onNone: () => null,
-    onSome: ({ value }) => (Disclosed.$is("Known")(value) ? value.value : null)
-  })
+const hostPortText = (envs: ReadonlyArray<AppEnv>): Option.Option<string> =>
+  Option.flatMap(
+    hostPortOf(envs),
+    ({ value }) => Disclosed.$is("Known")(value) ? Option.some(value.value) : Option.none()
+  )
 
-/** Every application with its port and its environment variables; those that cannot be read are empty. */
+/**
+ * Every application with its port and its environment variables, as the caller may read them; those that cannot be read
+ * are empty.
+ */
 export const listApplications = Effect.fn("listApplications")(function*(): Effect.fn.Return<
   ReadonlyArray<PlatformApp>,
   PlatformFailure | SettingsError,
   Platform | Settings
 > {
   const platform = yield* Platform
+  const shown = yield* leaving
   return yield* Effect.forEach(yield* platform.applications, (app) =>
     Effect.map(
       platform.envs(app.uuid).pipe(
         Effect.tapError((error) => warnWithoutSecrets(`The variables of "${app.name}" are unknown: ${error.message}`)),
         Effect.orElseSucceed(() => [])
       ),
-      (envs): PlatformApp => ({ ...app.raw, _host_port: hostPortText(envs), _envs: envs.map(({ record }) => record) })
+      (envs): PlatformApp => ({
+        ...shown.record(app.raw),
+        _host_port: Option.getOrNull(Option.map(hostPortText(envs), shown.text)),
+        _envs: envs.map(({ record }) => shown.record(record))
+      })
     ), { concurrency: appsAtOnce })
 }, withAnswerBudget)
 
@@ -57,10 +66,18 @@ export const createDefaults = Effect.fn("createDefaults")(function*(
   }
 })
 
+/** Shows the application with exactly this name, as the caller may read it. */
+export const showApplication = Effect.fn("showApplication")(function*(
+  name: string
+): Effect.fn.Return<Raw | null, PlatformFailure | SettingsError, Platform | Settings> {
+  const { record } = yield* leaving
+  return Option.match(yield* findApplication(name), { onNone: () => null, onSome: ({ raw }) => record(raw) })
+})
+
 /** Creates an application; answers what the platform answers. */
 export const createApplication = Effect.fn("createApplication")(function*(
   app: CreateApp
 ): Effect.fn.Return<unknown, PlatformFailure | SettingsError, Platform | Settings> {
   const platform = yield* Platform
-  return yield* platform.createApplication(createFields(app, yield* createDefaults(app.serverUuid)))
+  return yield* relayed(platform.createApplication(createFields(app, yield* createDefaults(app.serverUuid))))
 })

@@ -1,14 +1,18 @@
 import { Predicate, type Redacted } from "effect"
 import { scrubbed } from "./scrubbed.ts"
 
-/** A JSON value with every text in it scrubbed; keys stay as they are. */
-export const scrubbedJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown => {
-  if (Predicate.isString(value)) return scrubbed(value, secrets)
-  if (Array.isArray(value)) return value.map((item) => scrubbedJson(item, secrets))
+/** A JSON value with every text in it changed; keys stay as they are. */
+export const withTexts = (value: unknown, change: (text: string) => string): unknown => {
+  if (Predicate.isString(value)) return change(value)
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, change))
   return Predicate.isRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, scrubbedJson(item, secrets)]))
+    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withTexts(item, change)]))
     : value
 }
+
+/** A JSON value with every text in it scrubbed; keys stay as they are. */
+export const scrubbedJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
+  withTexts(value, (text) => scrubbed(text, secrets))
 
 /** Whether two JSON values are written alike. */
 export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -1,9 +1,5 @@
 import { Predicate, Redacted } from "effect"
-
-/** Names of fields that hold a credential; a `…_uuid` or `…_id` only names one. */
-const isSecretField = (name: string): boolean =>
-  /secret|password|passwd|passphrase|token|credential|authorization|api_?key|private_?key/i.test(name) &&
-  !/(uuid|_id)$/i.test(name)
+import { isCredentialName } from "../secrets/credentialName.ts"
 
 const decoded = (text: string): string => {
   try {
@@ -26,7 +22,7 @@ const textsIn = (value: unknown, isSecret: boolean): ReadonlyArray<string> => {
   if (Predicate.isString(value)) return isSecret ? [value] : inAddresses(value)
   if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, isSecret))
   return Predicate.isRecord(value)
-    ? Object.entries(value).flatMap(([name, item]) => textsIn(item, isSecret || isSecretField(name)))
+    ? Object.entries(value).flatMap(([name, item]) => textsIn(item, isSecret || isCredentialName(name)))
     : []
 }
 

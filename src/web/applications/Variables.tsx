@@ -1,6 +1,7 @@
 import { Option, Schema } from "effect"
 import { useState } from "react"
 import { EnvVarBody } from "../../schema/PlatformApp.ts"
+import type { Role } from "../../schema/Settings.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
@@ -10,6 +11,9 @@ import { counted } from "../ui/words.ts"
 
 const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
 
+/** The service shows a viewer which variables there are, and keeps their values. */
+const keptFrom = (role: Role | undefined, value: unknown) => role === "viewer" && value === "***"
+
 /** The environment variables of an application: hidden, and shown one at a time. */
 export const Variables = ({ uuid }: { readonly uuid: string }) => {
   const [open, setOpen] = useState<number>()
@@ -18,6 +22,7 @@ export const Variables = ({ uuid }: { readonly uuid: string }) => {
     (berth) => berth.listEnvs({ path: { uuid } }),
     { staleTime: 60_000 }
   )
+  const { data: caller } = useCall(["session"], (berth) => berth.showSession(), { staleTime: 60_000 })
   const all = Option.getOrElse(readList(data), () => [])
   return (
     <Panel
@@ -33,13 +38,15 @@ export const Variables = ({ uuid }: { readonly uuid: string }) => {
           <li key={`${String(key)} ${index}`}>
             <code className="strong">{String(key)}</code>
             <span className="grow">
-              {typeof value !== "string"
+              {keptFrom(caller?.role, value)
+                ? <span className="quiet">values are for operators</span>
+                : typeof value !== "string"
                 ? <span className="quiet">the token of the settings may not read it</span>
                 : open === index
                 ? <code>{value === "" ? "(empty)" : value}</code>
                 : <span className="quiet" aria-label="hidden">••••••••</span>}
             </span>
-            {typeof value === "string"
+            {typeof value === "string" && !keptFrom(caller?.role, value)
               ? (
                 <button
                   type="button"

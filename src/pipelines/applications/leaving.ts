@@ -1,0 +1,16 @@
+import { Effect } from "effect"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { maySeeValues } from "../../services/access/rights.ts"
+import { type Leaving, leavingFor } from "../../services/platform/leavingRecord.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+
+/** What may leave of the platform's answers for the caller of the current request. */
+export const leaving: Effect.Effect<Leaving, never, Settings> = Effect.gen(function*() {
+  const { role } = yield* CurrentCaller
+  return leavingFor({ secrets: yield* secretsInUse, seesValues: maySeeValues(role) })
+})
+
+/** A call's answer as it is relayed to the caller: no answer of the platform leaves by another way. */
+export const relayed = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Effect<unknown, E, R | Settings> =>
+  Effect.flatMap(call, (answer) => Effect.map(leaving, ({ body }) => body(answer)))

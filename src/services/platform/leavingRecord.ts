@@ -1,0 +1,72 @@
+import { Predicate, type Redacted } from "effect"
+import type { Raw } from "../../schema/PlatformApp.ts"
+import { mayBeCredentialName } from "../secrets/credentialName.ts"
+import { scrubbed } from "../secrets/scrubbed.ts"
+import { shownText } from "../secrets/shownText.ts"
+import { hostPortKey, isIdentifier, openFields, recordFields } from "./leavingFields.ts"
+
+/** Who a record leaves for. */
+export interface Reader {
+  /** Whether values of variables may be read, and with them every field that is not known to be harmless. */
+  readonly seesValues: boolean
+  /** Secrets in use, which nobody reads. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+}
+
+/** Who may read what a field holds: all callers, those who may see values, or nobody. */
+type Judgement = "open" | "value" | "credential"
+
+const mask = "***"
+const valueFields = ["value", "real_value"]
+
+/** What tells nothing of a secret: that there is none, and a flag. */
+const tellsNothing = (value: unknown) =>
+  value === null || value === undefined || value === "" || Predicate.isBoolean(value)
+
+const judged = (name: string, around: Judgement): Judgement =>
+  openFields.has(name) || isIdentifier(name) ? "open" : mayBeCredentialName(name) ? "credential" : around
+
+const isOpenVariable = (record: Raw) => record["key"] === hostPortKey
+
+/** Takes out of the platform's answers what a reader may not read. */
+export interface Leaving {
+  readonly record: (record: Raw) => Raw
+  /** Text of a field that every caller may read. */
+  readonly text: (text: string) => string
+  /** An answer of any kind, as it is relayed. */
+  readonly body: (body: unknown) => unknown
+}
+
+/**
+ * The platform's answers as they leave for a reader. Fields of `openFields` leave; those whose name is a credential's are
+ * masked for everybody; any other one, which a newer platform may have added, only leaves for those who see values. What
+ * leaves is scrubbed. Masked fields stay there, so that a record keeps its shape.
+ */
+export const leavingFor = ({ secrets, seesValues }: Reader): Leaving => {
+  const leaving = (value: unknown, judgement: Judgement, isName: boolean): unknown => {
+    if (tellsNothing(value)) return value
+    if (judgement === "credential" || (judgement === "value" && !seesValues)) return mask
+    if (Predicate.isString(value)) {
+      if (isName) return value
+      return judgement === "open" ? shownText(value, secrets) : scrubbed(value, secrets)
+    }
+    if (Array.isArray(value)) return value.map((item) => leaving(item, judgement, isName))
+    return Predicate.isReadonlyRecord(value) ? fieldsOf(value, judgement) : value
+  }
+  const field = (record: Raw, name: string, value: unknown, around: Judgement): unknown =>
+    recordFields.has(name) && Predicate.isObject(value)
+      ? body(value)
+      : isOpenVariable(record) && valueFields.includes(name)
+      ? leaving(value, "open", false)
+      : leaving(value, judged(name, around), isIdentifier(name))
+  const fieldsOf = (record: Raw, around: Judgement): Raw =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, field(record, name, value, around)]))
+  const record = (fields: Raw) => fieldsOf(fields, "value")
+  const body = (answer: unknown): unknown =>
+    Array.isArray(answer)
+      ? answer.map(body)
+      : Predicate.isReadonlyRecord(answer)
+      ? record(answer)
+      : leaving(answer, "open", false)
+  return { record, text: (text) => shownText(text, secrets), body }
+}
