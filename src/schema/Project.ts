@@ -57,6 +57,23 @@ export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()
   }
 }
 
+/** The caller may only work in projects under the root, and the path leads elsewhere. */
+export class ProjectOutside extends Schema.TaggedError<ProjectOutside>()("ProjectOutside", {
+  path: Schema.String,
+  root: Schema.String,
+  caller: Schema.String,
+  isOperator: Schema.Boolean
+}) {
+  readonly status = 403
+  override get message() {
+    return `${quoted(this.path)} is not a project under ${cut(this.root)}, where the token ${
+      quoted(this.caller)
+    } may ` +
+      "work, and nothing was done. Move or link the project there" +
+      (this.isOperator ? ", or let operators leave that directory: projects.anywhere: true in the settings" : "")
+  }
+}
+
 const predicate = /^(is|has|must|cannot|needs) /
 
 /** A file of the project cannot be used as it is. */

@@ -60,6 +60,7 @@ const defaulted = <A, I>(schema: Schema.Schema<A, I>, fallback: A) => ({
 export const settingDefinitions = {
   "token": optional(Secret),
   "projects.root": defaulted(LocalPath, "~/projects"),
+  "projects.anywhere": defaulted(YesOrNo, false),
   "platform.profile": defaulted(oneOf("neutral", "coolify"), "neutral"),
   "platform.url": optional(HttpUrl),
   "platform.token": optional(Secret),

@@ -9,7 +9,8 @@ import { operations } from "../fixtures/operations.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
 
 const tokens = { operator: "token-of-the-operator", viewer: "token-of-the-viewer" }
-const settings = `http:
+const settings = `projects: { anywhere: true }
+http:
   token: token-without-a-name
   tokens:
     - { name: Ann, token: ${tokens.operator}, role: operator }

@@ -27,6 +27,8 @@ const server: ReadonlyArray<Reason> = [
   [502, "The server cannot be reached, refuses the log-in or a command, or does not answer in time."]
 ]
 const project: ReadonlyArray<Reason> = [
+  settings,
+  [403, "The project's directory is not under the projects root, and the token may not leave that."],
   [400, "The project's directory cannot be used."],
   [422, "A file of the project cannot be used as it is."],
   [500, "A file of this machine cannot be read or written."]

@@ -3,7 +3,12 @@ import { Effect, Either, Option } from "effect"
 import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/Adopt.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import { PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
-import { platformFileName, type ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import {
+  platformFileName,
+  type ProjectFileInvalid,
+  type ProjectOutside,
+  type ProjectPathInvalid
+} from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { withElement } from "../../services/foreign/jsonList.ts"
@@ -15,6 +20,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { findApplication } from "../applications/applications.ts"
 import { gitUrlOf, planOf } from "../applications/appPlan.ts"
 import { declaredIn, readPlatformFile } from "../applications/platformFile.ts"
+import { shownEntries } from "../applications/shownEntries.ts"
 import { wantedBy } from "../drift/drift.ts"
 import { driftDiffs } from "../drift/driftDiffs.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
@@ -79,6 +85,7 @@ export const adopt = Effect.fn("adopt")(function*(
   Adoption,
   | EntryExists
   | NotDeclarable
+  | ProjectOutside
   | ProjectPathInvalid
   | ProjectFileInvalid
   | LocalFileFailed
@@ -112,10 +119,11 @@ export const adopt = Effect.fn("adopt")(function*(
     const mark = text.startsWith("\uFEFF") ? "\uFEFF" : ""
     const edited = withElement(text.slice(mark.length), entry, earlier === undefined ? undefined : index)
     yield* files.write(file, `${mark}${edited}`)
+    const [shown] = yield* shownEntries([entry])
     return {
       action: earlier === undefined ? "added" as const : "replaced" as const,
       uuid,
-      entry,
+      entry: shown ?? entry,
       unknown: live.unknown,
       warnings: live.warnings
     }

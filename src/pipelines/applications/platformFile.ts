@@ -3,11 +3,15 @@ import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
 import { errorInWords, inWords } from "../../schema/inWords.ts"
 import type { Mistake } from "../../schema/mistakes.ts"
 import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/PlatformFile.ts"
-import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
+import { platformFileName, ProjectFileInvalid, type ProjectOutside } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
 import { parseJson } from "../../services/foreign/json.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { permitProject } from "../projects/permitProject.ts"
 import { projectText } from "../projects/projectText.ts"
+import { shownEntries } from "./shownEntries.ts"
 
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
 const knownKeys = Object.keys(PlatformEntry.fields)
@@ -80,17 +84,18 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   return Option.some(yield* Effect.forEach(Array.ensure<unknown>(json), declaredIn(file)))
 })
 
-/** The entries of a project's `platform.json` as they stand there. */
+/** The entries of a project's `platform.json` as they stand there, as callers are shown them. */
 export const declaredEntries = Effect.fn("declaredEntries")(function*(
   path: string
 ): Effect.fn.Return<
   ReadonlyArray<RawEntry>,
-  PlatformFileMissing | ProjectFileInvalid | LocalFileFailed,
-  LocalFiles | Path.Path
+  PlatformFileMissing | ProjectFileInvalid | ProjectOutside | LocalFileFailed | SettingsError,
+  LocalFiles | Path.Path | Settings
 > {
+  yield* permitProject(path)
   const apps = yield* readPlatformFile(path)
   if (Option.isNone(apps)) return yield* new PlatformFileMissing({ path })
-  return apps.value.map(({ raw }) => raw)
+  return yield* shownEntries(apps.value.map(({ raw }) => raw))
 })
 
 /** The entry with a name, or the first one when no name is given. */

@@ -1,11 +1,12 @@
 import { Path } from "@effect/platform"
 import { Effect, Option, Schema } from "effect"
 import { ChangelogEntry, changelogFileName, type ChangelogPage, type ChangelogQuery } from "../../schema/Changelog.ts"
-import { ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { ProjectFileInvalid, type ProjectOutside, type ProjectPathInvalid } from "../../schema/Project.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
 import { decodeJson } from "../../services/foreign/json.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { scrubbedJson } from "../../services/secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { shownJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { projectText } from "../projects/projectText.ts"
@@ -24,7 +25,7 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
   { appName, before, limit = usualLimit, projectPath }: ChangelogQuery
 ): Effect.fn.Return<
   ChangelogPage,
-  ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed,
+  ProjectOutside | ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | SettingsError,
   LocalFiles | Path.Path | Settings
 > {
   const directory = yield* projectDirectory(projectPath)
@@ -49,11 +50,11 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
       ...entry,
       changes: entry.changes.map((change) => ({
         ...change,
-        old: scrubbedJson(change.old, secrets),
-        new: scrubbedJson(change.new, secrets)
+        old: shownJson(change.old, secrets),
+        new: shownJson(change.new, secrets)
       })),
       configSnapshot: Object.fromEntries(
-        Object.entries(entry.configSnapshot).map(([key, value]) => [key, scrubbedJson(value, secrets)])
+        Object.entries(entry.configSnapshot).map(([key, value]) => [key, shownJson(value, secrets)])
       )
     })),
     next: last === undefined || wanted.length <= limit ? null : String(last.number),

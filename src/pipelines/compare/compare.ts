@@ -6,6 +6,7 @@ import {
   type ContainerConfig,
   containerConfigName,
   ProjectFileInvalid,
+  type ProjectOutside,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
@@ -36,6 +37,7 @@ import { compareImages } from "./compareImages.ts"
 import { keyDifference, textDifference, textOf, wholeText } from "./difference.ts"
 import { type LocalFile, localInventory } from "./localInventory.ts"
 
+const dataName = "data"
 const mostTexts = 200
 const mostWarnings = 20
 
@@ -49,6 +51,13 @@ interface Names {
 }
 
 const isComposeName = (name: string) => composeFileNames.some((known) => known === name)
+
+/**
+ * Files below `data` are what a stack has written, which is nobody's to see: hashes of them are compared and no more. An
+ * env file there is one like any other.
+ */
+const isHashedOnly = ({ isSecret }: Names, name: string) =>
+  (name === dataName || name.startsWith(`${dataName}/`)) && !isSecret(name)
 
 /** What a comparison looks at: the compose file, env files, `data` and what `container.json` lists. */
 const namesOf = (directory: string) =>
@@ -72,7 +81,7 @@ const namesOf = (directory: string) =>
       .flatMap((name) => Option.toArray(Either.getRight(relativeName(name))))
     const secrets = new Set(envFiles)
     const names: Names = {
-      all: [...new Set([...composeFileNames, ".env", ...envFiles, ...configured, "data"])],
+      all: [...new Set([...composeFileNames, ".env", ...envFiles, ...configured, dataName])],
       isSecret: (name) => secrets.has(name) || isSecretName(name) || (Either.isLeft(compose) && !isComposeName(name)),
       warnings: Option.toArray(Either.getLeft(compose)),
       config
@@ -122,11 +131,18 @@ const statusOf = ({ local, remote }: Pair) =>
 type Judged = Pair & { readonly status: ComparisonStatus }
 
 /** The remote texts of the files that differ, as many as are fit to be shown. */
-const remoteTexts = (server: ServerAccess, remotePath: string, files: ReadonlyArray<Judged>, sudo: boolean) =>
+const remoteTexts = (
+  server: ServerAccess,
+  remotePath: string,
+  names: Names,
+  files: ReadonlyArray<Judged>,
+  sudo: boolean
+) =>
   Effect.gen(function*() {
     let bytes = 0
-    const shown = files.filter(({ local, remote, status }) => {
+    const shown = files.filter(({ local, name, remote, status }) => {
       if (status !== "different" || local === undefined || remote === undefined) return false
+      if (isHashedOnly(names, name)) return false
       if (Math.max(local.size, remote.size) > textLimit || bytes + remote.size > mostTextBytes) return false
       bytes += remote.size
       return true
@@ -147,21 +163,22 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
     yield* Effect.yieldNow()
     if (Option.isNone(here)) return plain
     if (names.isSecret(name)) return { ...plain, keys: keyDifference(there.value, here.value) }
-    return Option.match(textDifference(name, there.value, here.value), {
-      onNone: () => plain,
-      onSome: (diff) => ({ ...plain, diff })
+    return yield* Option.match(textDifference(name, there.value, here.value), {
+      onNone: () => Effect.succeed(plain),
+      onSome: (text) => Effect.map(withoutSecrets(text), (diff) => ({ ...plain, diff }))
     })
   })
 
 /**
  * Compares a project with its deployed copy by hashes: the compose file, env files, `data/` and the files of
  * `container.json`, and the images of its archive. Small texts that differ come with a diff; of env files only the names of
- * variables are told.
+ * variables are told, and of files below `data/` nothing but that they differ.
  */
 export const compare = Effect.fn("compare")(function*(
   { projectPath, remotePath, serverId }: CompareRequest
 ): Effect.fn.Return<
   Comparison,
+  | ProjectOutside
   | ProjectPathInvalid
   | ProjectFileInvalid
   | LocalFileFailed
@@ -197,7 +214,7 @@ export const compare = Effect.fn("compare")(function*(
       Effect.catchAll(({ message }) => Effect.sync(() => (warnings.push(message), Option.none<Judged>())))
     ), { concurrency: 4 })
   const files = judged.flatMap(Option.toArray)
-  const texts = yield* remoteTexts(server, path, files, there.sudo)
+  const texts = yield* remoteTexts(server, path, names, files, there.sudo)
   const count = (status: ComparisonStatus) => files.filter((file) => file.status === status).length
   return {
     projectPath: directory,

@@ -4,16 +4,20 @@ import { changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest, Drift } from "../../schema/Drift.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { DeclaredApp } from "../../schema/PlatformFile.ts"
-import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { ProjectFileInvalid, ProjectOutside } from "../../schema/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { shownJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { findApplication } from "../applications/applications.ts"
 import { type AppPlan, planOf } from "../applications/appPlan.ts"
 import { lastApplied } from "../applications/changelog.ts"
 import { updateFields } from "../applications/changes.ts"
 import { declaredIn, entryNamed, readPlatformFile } from "../applications/platformFile.ts"
+import { shownEntries } from "../applications/shownEntries.ts"
+import { permitProject } from "../projects/permitProject.ts"
 import { driftDiffs } from "./driftDiffs.ts"
 
 /** What an entry wants an application to be, for the platform to word its record after. */
@@ -58,26 +62,29 @@ export const drift = Effect.fn("drift")(function*(
   { appName, projectPath }: AppRequest
 ): Effect.fn.Return<
   Drift,
-  ProjectFileInvalid | LocalFileFailed | PlatformFailure | SettingsError,
+  ProjectFileInvalid | ProjectOutside | LocalFileFailed | PlatformFailure | SettingsError,
   LocalFiles | Path.Path | Platform | Settings
 > {
+  yield* permitProject(projectPath)
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
-  const configs = apps.map(({ raw }) => raw)
+  const configs = yield* shownEntries(apps.map(({ raw }) => raw))
   const declared = entryNamed(apps, appName)
   if (Option.isNone(declared)) return { exists: false, diffs: [], configs }
   const { entry, raw, warnings } = declared.value
+  const [appConfig = raw] = yield* shownEntries([raw])
   const told = warnings.length === 0 ? {} : { warnings }
 
   const found = yield* findApplication(entry.name)
-  if (Option.isNone(found)) return { exists: false, diffs: [], appConfig: raw, configs, ...told }
+  if (Option.isNone(found)) return { exists: false, diffs: [], appConfig, configs, ...told }
   const { name, uuid } = found.value
   const { diffs, unknown } = yield* compareEntry(projectPath, declared.value, found.value)
+  const secrets = yield* secretsInUse
   return {
     exists: true,
-    diffs,
+    diffs: diffs.map((diff) => ({ ...diff, remote: shownJson(diff.remote, secrets) })),
     ...(unknown.length === 0 ? {} : { unknown }),
     app: { uuid, name },
-    appConfig: raw,
+    appConfig,
     configs,
     ...told
   }

@@ -7,9 +7,11 @@ import {
   containerConfigName,
   imageFileNames,
   type ProjectFileInvalid,
+  type ProjectOutside,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
 import type { HostPortHidden, NoPortLeft } from "../../schema/Route.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -76,7 +78,13 @@ export const init = Effect.fn("init")(function*(
   { projectPath }: InitRequest
 ): Effect.fn.Return<
   InitResult,
-  ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | HostPortHidden | NoPortLeft,
+  | ProjectOutside
+  | ProjectPathInvalid
+  | ProjectFileInvalid
+  | LocalFileFailed
+  | HostPortHidden
+  | NoPortLeft
+  | SettingsError,
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const path = yield* Path.Path

@@ -1,5 +1,5 @@
 import type { Path } from "@effect/platform"
-import { DateTime, Effect, Option, Predicate, Schema } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest } from "../../schema/Drift.ts"
 import { UpsertFailed, type UpsertResult } from "../../schema/Upsert.ts"
@@ -8,8 +8,8 @@ import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { durableStep, once, skip, type StepOutcome, Steps } from "../../services/runs/Steps.ts"
-import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { shownJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -78,7 +78,7 @@ export const upsertApp = Effect.fn("upsertApp")(function*(
 
   // A platform may show a repository's address with a token in it.
   const secrets = yield* secretsInUse
-  const shown = (value: unknown) => Predicate.isString(value) ? scrubbed(value, secrets) : value
+  const shown = (value: unknown) => shownJson(value, secrets)
 
   const agreed = agreedWith(planned)
   const decided = <K extends keyof Decisions>(name: K) => Option.map(decisions, (all) => all[name])

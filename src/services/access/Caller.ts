@@ -8,6 +8,8 @@ export interface Caller {
   /** The name of its token, or user@machine where no token is required. */
   readonly name: string
   readonly role: CallerRole
+  /** Whether it is the user of this machine, who reads and writes its files anyway. */
+  readonly isLocal?: boolean
   /** The setting that keeps this caller from its full role. */
   readonly limitedBy?: "mcp.readOnly"
 }
@@ -18,7 +20,7 @@ export interface KnownCaller extends Caller {
 }
 
 /** The user of the service's machine, or a program that has the service's private token. */
-export const localCaller = (): KnownCaller => ({ name: userAtMachine(), role: "operator" })
+export const localCaller = (): KnownCaller => ({ name: userAtMachine(), role: "operator", isLocal: true })
 
 /** A caller without a valid token. */
 export const anonymousCaller: Caller = { name: "nobody", role: "anonymous" }
@@ -26,6 +28,13 @@ export const anonymousCaller: Caller = { name: "nobody", role: "anonymous" }
 /** A caller as `mcp.readOnly` limits the requests of agents. */
 export const limitedToReading = (caller: Caller): Caller =>
   mayChange(caller.role) ? { ...caller, role: "viewer", limitedBy: "mcp.readOnly" } : caller
+
+/**
+ * Whether a caller may work in any directory of the service's machine, and not in projects of `projects.root` alone.
+ * @param anywhere the setting `projects.anywhere`
+ */
+export const mayLeaveRoot = ({ isLocal, role }: Caller, anywhere: boolean): boolean =>
+  mayChange(role) && (isLocal === true || anywhere)
 
 /** Caller of the current request. The guard provides it; without one, the request comes from this process. */
 export class CurrentCaller extends Context.Reference<CurrentCaller>()("berth/CurrentCaller", {

@@ -29,7 +29,11 @@ describe.each(shells)("compare with a server of $name", (shell) => {
       yield* plant(join(home, "containers", "app"), sides.remote)
       const seen: Array<RemoteCommand> = []
       const result = yield* compare({ projectPath, serverId: "1", remotePath: "~/containers//app/" }).pipe(
-        Effect.provide([local, settingsTest({}, [server]), remoteHere({ shell, home, seen })])
+        Effect.provide([
+          local,
+          settingsTest({ "platform.token": Redacted.make("pass-word") }, [server]),
+          remoteHere({ shell, home, seen })
+        ])
       )
       return { ...result, calls: seen.length, home }
     })
@@ -94,13 +98,7 @@ describe.each(shells)("compare with a server of $name", (shell) => {
         { name: "data/binary", status: "different", localSize: 3, remoteSize: 3 },
         { name: "data/only\nthere", status: "remote-only", localSize: null, remoteSize: 1 },
         { name: "data/only here", status: "local-only", localSize: 1, remoteSize: null },
-        {
-          name: "data/same size",
-          status: "different",
-          localSize: 3,
-          remoteSize: 3,
-          diff: expect.stringContaining("-abd")
-        },
+        { name: "data/same size", status: "different", localSize: 3, remoteSize: 3 },
         { name: "docker-compose.yml", status: "remote-only", localSize: null, remoteSize: 5 }
       ])
       expect(result.summary).toEqual({ "same": 0, "different": 4, "local-only": 1, "remote-only": 2 })
@@ -170,6 +168,33 @@ describe.each(shells)("compare with a server of $name", (shell) => {
       })
       expect(JSON.stringify(result)).not.toContain("secret")
       expect(JSON.stringify(result)).not.toMatch(/[0-9a-f]{64}/)
+    }))
+
+  it.scoped.each(["data/notes.txt", "./data//deep/notes.txt"])(
+    "compares %s by its hash alone, also where it is listed",
+    (name) =>
+      Effect.gen(function*() {
+        const config = { "container.json": JSON.stringify({ files: [name, "conf"] }) }
+        const files = (text: string) => ({ [name]: text, "conf/data/a.txt": text, "database.txt": text })
+        const { calls, files: shown } = yield* compared({
+          local: { ...config, ...files("ours") },
+          remote: files("yours")
+        })
+        expect(shown.map((file) => [file.name, file.status, "diff" in file])).toEqual([
+          ["conf/data/a.txt", "different", true],
+          [name.replace("./data//", "data/"), "different", false]
+        ])
+        expect(calls).toBe(2)
+      })
+  )
+
+  it.scoped("shows no secret in use in a diff", () =>
+    Effect.gen(function*() {
+      const { files } = yield* compared({
+        local: { "compose.yml": "services: {}\n# pass-word here\n" },
+        remote: { "compose.yml": "services: {}\n# pass-word there\n" }
+      })
+      expect(files[0]?.diff).toContain("+# *** here")
     }))
 
   it.scoped("has everything local only where nothing is deployed", () =>

@@ -24,7 +24,7 @@ describe("projectDirectory", () => {
       expect(yield* projectDirectory(`${directory}/app/`)).toBe(join(directory, "app"))
       expect(yield* projectDirectory(`${directory}/app/../app/.`)).toBe(join(directory, "app"))
       expect(yield* projectDirectory(`${directory}/link`)).toBe(join(directory, "link"))
-    }).pipe(Effect.provide(local)))
+    }).pipe(Effect.provide([local, settingsTest()])))
 
   it.scoped("turns down what is relative, missing or no directory", () =>
     Effect.gen(function*() {
@@ -35,7 +35,7 @@ describe("projectDirectory", () => {
         expect(error).toMatchObject({ _tag: "ProjectPathInvalid", status: 400 })
         expect(error.message).toContain(JSON.stringify(path))
       }
-    }).pipe(Effect.provide(local)))
+    }).pipe(Effect.provide([local, settingsTest()])))
 })
 
 describe("inspectProject", () => {

@@ -1,33 +1,35 @@
 import { Effect } from "effect"
 import type { AppRequest } from "../../../schema/Drift.ts"
 import { type PlanChange, type PlanFailed, PlanMoved, type PlatformPlan } from "../../../schema/PlatformPlan.ts"
+import type { ProjectOutside } from "../../../schema/Project.ts"
 import type { SettingsError } from "../../../schema/Settings.ts"
 import { keyedDigest } from "../../../services/secrets/keyedDigest.ts"
-import { scrubbed } from "../../../services/secrets/scrubbed.ts"
-import { scrubbedJson } from "../../../services/secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../../services/secrets/secretsInUse.ts"
+import { shownJson, shownText } from "../../../services/secrets/shownText.ts"
 import { movedSince, planHash } from "../../plans/planHash.ts"
+import { permitProject } from "../../projects/permitProject.ts"
 import { decide, type Decided, type PlanServices } from "./decide.ts"
 import { upsertFacts } from "./facts.ts"
 
 /** What an upsert would do now, with a hash that holds a later upsert to it. Changes nothing anywhere. */
 export const plan = Effect.fn("plan")(function*(
   request: AppRequest
-): Effect.fn.Return<PlatformPlan, PlanFailed | SettingsError, PlanServices> {
+): Effect.fn.Return<PlatformPlan, PlanFailed | ProjectOutside | SettingsError, PlanServices> {
+  yield* permitProject(request.projectPath)
   const { facts, plan } = yield* decide(request)
   const digest = yield* keyedDigest
   const secrets = yield* secretsInUse
-  const words = (texts: ReadonlyArray<string>) => texts.map((text) => scrubbed(text, secrets))
+  const words = (texts: ReadonlyArray<string>) => texts.map((text) => shownText(text, secrets))
   const masked = (change: PlanChange): PlanChange => ({
     ...change,
-    old: scrubbedJson(change.old, secrets),
-    new: scrubbedJson(change.new, secrets)
+    old: shownJson(change.old, secrets),
+    new: shownJson(change.new, secrets)
   })
   return {
     planHash: planHash(upsertFacts, facts, digest),
     ...plan,
     changes: plan.changes.map(masked),
-    steps: plan.steps.map((step) => ({ ...step, detail: scrubbed(step.detail, secrets) })),
+    steps: plan.steps.map((step) => ({ ...step, detail: shownText(step.detail, secrets) })),
     unknown: words(plan.unknown),
     warnings: words(plan.warnings)
   }
@@ -45,5 +47,5 @@ export const checkPlan = Effect.fn("checkPlan")(function*(
   const moved = movedSince(upsertFacts, hash, facts, yield* keyedDigest)
   if (moved.length === 0) return { decisions, planned }
   const secrets = yield* secretsInUse
-  return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => scrubbed(words, secrets)) })
+  return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => shownText(words, secrets)) })
 })

@@ -1,0 +1,59 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { ProjectOutside } from "../../schema/Project.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { CurrentCaller, mayLeaveRoot } from "../../services/access/Caller.ts"
+import { mayChange } from "../../services/access/rights.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+
+/** The place under the root that a path goes through: a project is a directory there, or what a link there leads to. */
+const placeOf = (path: Path.Path, root: string, directory: string): Option.Option<string> => {
+  const below = path.relative(root, directory)
+  const [first = "", ...rest] = below.split(path.sep)
+  return path.isAbsolute(below) || first === ".." || (first === "" && rest.length === 0)
+    ? Option.none()
+    : Option.some(path.join(root, first))
+}
+
+const holds = (path: Path.Path, directory: string, file: string) => {
+  const below = path.relative(directory, file)
+  return below !== ".." && !below.startsWith(`..${path.sep}`) && !path.isAbsolute(below)
+}
+
+/**
+ * Fails where the caller of the current request may not work in a directory: callers with a token only within
+ * `projects.root`, with the links on the way resolved. The user of this machine works anywhere, and so do operators
+ * where the settings say so. A path that leads nowhere is refused alike outside of the root, so that nobody learns what
+ * is there. Meant for the beginning of a request: a run that goes on after a restart has no caller.
+ */
+export const permitProject = Effect.fn("permitProject")(function*(
+  projectPath: string
+): Effect.fn.Return<void, ProjectOutside | SettingsError, LocalFiles | Path.Path | Settings> {
+  const caller = yield* CurrentCaller
+  const path = yield* Path.Path
+  // What is relative or no path at all is refused for that by everything that takes a directory.
+  if (mayLeaveRoot(caller, false) || !path.isAbsolute(projectPath) || projectPath.includes("\0")) return
+  const settings = yield* Settings
+  if (mayLeaveRoot(caller, yield* settings.get("projects.anywhere"))) return
+  const files = yield* LocalFiles
+  const root = yield* settings.get("projects.root")
+  const directory = path.resolve(projectPath)
+  const place = placeOf(path, root, directory)
+  const real = yield* Effect.option(files.realPath(directory))
+  const homes = yield* Effect.forEach(
+    [root, ...Option.toArray(place)],
+    (home) => Effect.option(files.realPath(home))
+  )
+  const isInside = Option.match(real, {
+    onNone: () => Option.isSome(place) || directory === root,
+    onSome: (file) => homes.some(Option.exists((home) => holds(path, home, file)))
+  })
+  if (isInside) return
+  return yield* new ProjectOutside({
+    path: projectPath,
+    root,
+    caller: caller.name,
+    isOperator: mayChange(caller.role)
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { readFile, symlink, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { makeWorld } from "../../src/sandbox/world.ts"
+import { operations } from "../fixtures/operations.ts"
+import { startService } from "../fixtures/service.ts"
+import { soundRequests } from "../fixtures/soundRequests.ts"
+import { plant, temporaryDirectory } from "../layers/temporary.ts"
+
+const tokens = { operator: "token-of-the-operator", viewer: "token-of-the-viewer" }
+const withTokens = `http:
+  tokens:
+    - { name: Ann, token: ${tokens.operator}, role: operator }
+    - { name: Vic, token: ${tokens.viewer}, role: viewer }
+`
+const canary = "canary-outside-of-the-root"
+
+/** A service with a project beside its root, and links to it. */
+const started = (settings: string, anywhere: boolean) =>
+  Effect.gen(function*() {
+    const world = yield* makeWorld
+    const outside = yield* temporaryDirectory
+    yield* plant(outside, {
+      "secret/compose.yml": `services: { ${canary}: { image: ${canary} }, `,
+      "secret/platform.json": `[{"name": "${canary}"`,
+      "secret/platform.changelog.json": `[] ${canary}`,
+      "linked/platform.json": "[]"
+    })
+    yield* Effect.promise(async () => {
+      await symlink(join(outside, "linked"), join(world.projects, "linked"))
+      await symlink(join(outside, "secret"), join(world.projects, "hello", "deeper"))
+      await symlink(world.projects, join(outside, "root"))
+      const text = await readFile(world.settingsFile, "utf8")
+      const changed = anywhere ? text.replace("projects:\n", "projects:\n  anywhere: true\n") : text
+      await writeFile(world.settingsFile, `${changed}${settings}`)
+    })
+    const { request } = yield* startService(world.settingsFile)
+    return { outside, request, world }
+  })
+
+class Fixture extends Context.Tag("test/Fixture")<Fixture, Effect.Effect.Success<ReturnType<typeof started>>>() {}
+
+/** Every endpoint that takes the directory of a project, and where in a request that stands. */
+const takers = operations.flatMap(({ fields, method, name, path }) => {
+  const [part, field] = fields.find(([, field]) => field === "projectPath") ??
+    fields.find(([part, field]) => part === "query" && field === "path") ?? []
+  return field === undefined || name === "GET /api/runs" ? [] : [{ name, method, path, part, field }]
+})
+
+const asking = (
+  { field, method, name, part, path }: typeof takers[number],
+  projectPath: string,
+  token: string | undefined
+) =>
+  Effect.flatMap(Fixture, ({ request, world: { projects, serverId } }) => {
+    const sound = soundRequests({ serverId, projects, here: "/nowhere", uuid: "none" })[name]?.body
+    const isQuery = part === "query"
+    return request(
+      method,
+      isQuery ? `${path}?${new URLSearchParams({ [field]: projectPath }).toString()}` : path,
+      isQuery ? undefined : { ...Object(sound), [field]: projectPath },
+      token === undefined ? {} : { authorization: `Bearer ${token}` }
+    )
+  })
+
+const refused = {
+  status: 403,
+  body: { error: expect.stringMatching(/is not a project under .*, and nothing was done/) }
+}
+
+describe("the directory of a project", () => {
+  layer(Layer.scoped(Fixture, started(withTokens, false)))("for callers with a token", (it) => {
+    it.effect.each(takers)("$name: is under the root", (taker) =>
+      Effect.gen(function*() {
+        const { outside, world: { projects } } = yield* Fixture
+        const beyond = [
+          join(outside, "secret"),
+          join(outside, "none"),
+          `${projects}/../../..${join(outside, "secret")}`,
+          `${projects}/hello/../..`,
+          join(projects, "hello", "deeper"),
+          outside
+        ]
+        for (const projectPath of beyond) {
+          const operator = yield* asking(taker, projectPath, tokens.operator)
+          expect([projectPath, operator]).toMatchObject([projectPath, refused])
+          expect(operator.text).toContain("projects.anywhere")
+          const viewer = yield* asking(taker, projectPath, tokens.viewer)
+          expect([projectPath, viewer.status]).toEqual([projectPath, 403])
+          expect(operator.text + viewer.text).not.toContain(canary)
+          expect(viewer.text).not.toContain("projects.anywhere")
+        }
+      }))
+
+    it.effect("may be what a link directly under the root leads to, and bear any name of the root", () =>
+      Effect.gen(function*() {
+        const { outside, world: { projects } } = yield* Fixture
+        const config = takers.find(({ name }) => name === "GET /api/platform/config")
+        const ask = (path: string) => config === undefined ? Effect.die("") : asking(config, path, tokens.viewer)
+        expect(yield* ask(join(projects, "linked"))).toMatchObject({ status: 200, body: [] })
+        expect(yield* ask(join(outside, "root", "hello"))).toMatchObject({ status: 200, body: [{ name: "hello" }] })
+        expect(yield* ask(join(projects, "none"))).toMatchObject({ status: 200, body: { error: expect.any(String) } })
+        expect((yield* ask("relative")).status).toBe(200)
+      }))
+  })
+
+  layer(Layer.scoped(Fixture, started(withTokens, true)))("with projects.anywhere", (it) => {
+    it.effect.each(takers)("$name: operators leave the root, viewers do not", (taker) =>
+      Effect.gen(function*() {
+        const path = join((yield* Fixture).outside, "none")
+        expect((yield* asking(taker, path, tokens.operator)).status).not.toBe(403)
+        expect((yield* asking(taker, path, tokens.viewer)).status).toBe(403)
+      }))
+  })
+
+  layer(Layer.scoped(Fixture, started("", false)))("without tokens", (it) => {
+    it.effect.each(takers)("$name: the user of the machine leaves the root", (taker) =>
+      Effect.gen(function*() {
+        const path = join((yield* Fixture).outside, "none")
+        expect((yield* asking(taker, path, undefined)).status).not.toBe(403)
+      }))
+  })
+})
