@@ -12,11 +12,10 @@ import { agentServer } from "./agentServer.ts"
 import type { OfferFor } from "./Offer.ts"
 import type { RunRequest } from "./RunRequest.ts"
 
-/** How many agents of the older protocol can be connected at a time. */
-const mostSessions = 200
-/** How long a silent one is kept, and how long when there are too many: no answer takes as long. */
+/** Sessions of the older protocol that a caller has at most; one more ends its own that was used longest ago. */
+export const mostSessions = 50
+/** Time after which a session without a request is ended. */
 const idleMillis = 10 * 60 * 1000
-const shortIdleMillis = 60 * 1000
 
 /** What an agent sent, whose token it has, and which tools it may have. */
 export interface AgentRequest {
@@ -29,9 +28,15 @@ export interface AgentRequest {
 
 type Rights = Pick<AgentRequest, "caller" | "readOnly">
 
+/** The requests of a session: those that are being answered, and the time of the last one. */
+interface Use {
+  underWay: number
+  lastUsed: number
+}
+
 interface Session extends Rights {
   readonly transport: WebStandardStreamableHTTPServerTransport
-  lastUsed: number
+  readonly use: Use
 }
 
 const isSame = (one: Rights, other: Rights) =>
@@ -62,7 +67,26 @@ const gone = () =>
   refusal(404, -32_001, "This session has ended or was never begun here: begin a new one with initialize")
 
 const full = () =>
-  refusal(503, -32_000, `There are ${mostSessions} sessions already: end one, or try again in a minute`)
+  refusal(
+    429,
+    -32_000,
+    `All of the ${mostSessions} sessions that a token may have are busy: end one, or try again when one has its answer`
+  )
+
+/** Runs what a session asks for, and counts it for as long as it lasts. */
+const counting = (run: RunRequest, use: Use): RunRequest => (effect, options) =>
+  run(
+    Effect.acquireUseRelease(
+      Effect.sync(() => use.underWay += 1),
+      () => effect,
+      () =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          use.underWay -= 1
+          use.lastUsed = now
+        })
+    ),
+    options
+  )
 
 /**
  * Answers agents over HTTP. Those that speak the protocol of 2026-07-28 need no session; older ones get one, which ends
@@ -74,8 +98,13 @@ export const agentSessions = (
 ): Effect.Effect<(asked: AgentRequest) => Effect.Effect<Response>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sessions = new Map<string, Session>()
-    const serverFor = ({ caller, readOnly }: Rights) => agentServer(offerFor({ readOnly }), runAs(caller))
-    const modern = createMcpHandler(({ authInfo }) => serverFor(rightsIn(authInfo)), { legacy: "reject" })
+    const serverFor = ({ readOnly }: Rights, run: RunRequest) => agentServer(offerFor({ readOnly }), run)
+    const modern = createMcpHandler(({ authInfo }) => {
+      const rights = rightsIn(authInfo)
+      return serverFor(rights, runAs(rights.caller))
+    }, { legacy: "reject" })
+    // A session is stored with the answer to `initialize`: those that come at once would all find room.
+    const oneAtATime = yield* Effect.makeSemaphore(1)
 
     const end = (id: string) =>
       Effect.suspend(() => {
@@ -83,12 +112,25 @@ export const agentSessions = (
         sessions.delete(id)
         return session === undefined ? Effect.void : Effect.promise(() => session.transport.close())
       })
-    const endSilent = (now: number, silentFor: number) =>
+    const endSilent = (now: number) =>
       Effect.forEach(
-        [...sessions].filter(([, { lastUsed }]) => now - lastUsed >= silentFor),
+        [...sessions].filter(([, { use }]) => use.underWay === 0 && now - use.lastUsed >= idleMillis),
         ([id]) => end(id),
         { discard: true }
       )
+
+    /** Makes room for one more session of a caller, at the cost of no other caller. */
+    const hasRoom = ({ caller: { name } }: Rights) =>
+      Effect.gen(function*() {
+        const own = [...sessions].filter(([, { caller }]) => caller.name === name)
+        if (own.length < mostSessions) return true
+        const idle = own.filter(([, { use }]) => use.underWay === 0)
+          .sort(([, one], [, other]) => one.use.lastUsed - other.use.lastUsed)
+        const [oldest] = idle
+        if (oldest === undefined) return false
+        yield* end(oldest[0])
+        return true
+      })
 
     yield* Effect.addFinalizer(() =>
       Effect.all([
@@ -97,41 +139,41 @@ export const agentSessions = (
       ], { discard: true, concurrency: "unbounded" })
     )
 
-    const begin = ({ caller, readOnly }: Rights, now: number) =>
+    const transportFor = ({ caller, readOnly }: Rights, lastUsed: number) =>
       Effect.promise(async () => {
+        const use: Use = { underWay: 0, lastUsed }
         const transport = new WebStandardStreamableHTTPServerTransport({
           sessionIdGenerator: randomUUID,
-          onsessioninitialized: (id) => void sessions.set(id, { transport, caller, readOnly, lastUsed: now }),
+          onsessioninitialized: (id) => void sessions.set(id, { transport, caller, readOnly, use }),
           onsessionclosed: (id) => void sessions.delete(id)
         })
-        await serverFor({ caller, readOnly }).connect(transport)
+        await serverFor({ caller, readOnly }, counting(runAs(caller), use)).connect(transport)
         return transport
       })
 
-    const sessionFor = (asked: AgentRequest, now: number) =>
+    const answerBy = (transport: Session["transport"], { body, request }: AgentRequest) =>
+      Effect.promise(() => transport.handleRequest(request, { parsedBody: body }))
+
+    const begin = (asked: AgentRequest, now: number) =>
       Effect.gen(function*() {
-        const id = asked.request.headers.get("mcp-session-id")
-        if (id !== null) {
-          const session = sessions.get(id)
-          // Nobody goes on with the session of somebody else, or with tools that are hidden by now.
-          if (session === undefined || !isSame(session, asked)) return gone()
-          session.lastUsed = now
-          return session.transport
-        }
-        const messages: ReadonlyArray<unknown> = Array.isArray(asked.body) ? asked.body : [asked.body]
-        if (!messages.some(isInitializeRequest)) return gone()
-        if (sessions.size >= mostSessions) yield* endSilent(now, shortIdleMillis)
-        return sessions.size >= mostSessions ? full() : yield* begin(asked, now)
+        if (!(yield* hasRoom(asked))) return full()
+        return yield* answerBy(yield* transportFor(asked, now), asked)
       })
 
     const older = (asked: AgentRequest) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        yield* endSilent(now, idleMillis)
-        const found = yield* sessionFor(asked, now)
-        return found instanceof Response
-          ? found
-          : yield* Effect.promise(() => found.handleRequest(asked.request, { parsedBody: asked.body }))
+        yield* endSilent(now)
+        const id = asked.request.headers.get("mcp-session-id")
+        const session = id === null ? undefined : sessions.get(id)
+        // Nobody goes on with the session of somebody else, or with tools that are hidden by now.
+        if (session !== undefined && isSame(session, asked)) {
+          session.use.lastUsed = now
+          return yield* answerBy(session.transport, asked)
+        }
+        const messages: ReadonlyArray<unknown> = Array.isArray(asked.body) ? asked.body : [asked.body]
+        if (id !== null || !messages.some(isInitializeRequest)) return gone()
+        return yield* oneAtATime.withPermits(1)(begin(asked, now))
       })
 
     return (asked) =>

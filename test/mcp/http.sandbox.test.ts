@@ -3,6 +3,7 @@ import { Ajv } from "ajv"
 import { Effect, Predicate } from "effect"
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { mostSessions } from "../../src/mcp/agentSessions.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { type Agent, agents, type Calling } from "../fixtures/agents.ts"
 import { startService } from "../fixtures/service.ts"
@@ -188,6 +189,44 @@ describe("tools for agents", () => {
       )
       expect(answers.filter(({ failed }) => failed)).toEqual([])
     }), 60_000)
+
+  it.scopedLive(
+    "have room for an operator's agents however many sessions a viewer begins",
+    () =>
+      Effect.gen(function*() {
+        const { request, settings } = yield* started
+        const [viewer, operator] = ["v".repeat(24), "o".repeat(24)]
+        settings(
+          `http:\n  tokens:\n    - { name: eve, token: ${viewer}, role: viewer }\n` +
+            `    - { name: ann, token: ${operator}, role: operator }\n`
+        )
+        const ask = (token: string, method: string, more: Readonly<Record<string, string>> = {}) =>
+          request("POST", "/mcp", {
+            jsonrpc: "2.0",
+            id: 1,
+            method,
+            params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+          }, { accept: "application/json, text/event-stream", authorization: `Bearer ${token}`, ...more })
+        const begin = (token: string) =>
+          Effect.map(ask(token, "initialize"), ({ headers, status }) => {
+            expect(status).toBe(200)
+            return headers.get("mcp-session-id") ?? ""
+          })
+        const goesOn = (token: string, id: string) =>
+          Effect.map(ask(token, "tools/list", { "mcp-session-id": id }), ({ status }) => status === 200)
+        const first = yield* begin(operator)
+        const flood = yield* Effect.all(Array.from({ length: 4 * mostSessions }, () => begin(viewer)), {
+          concurrency: 25
+        })
+        const second = yield* begin(operator)
+        expect([yield* goesOn(operator, first), yield* goesOn(operator, second)]).toEqual([true, true])
+        expect(yield* goesOn(viewer, second)).toBe(false)
+        const left = yield* Effect.filter(flood, (id) => goesOn(viewer, id))
+        expect(left).toHaveLength(mostSessions)
+        expect(left).toContain(flood.at(-1))
+      }),
+    60_000
+  )
 
   it.scopedLive("are not there when they are turned off, and a session that ended is not gone on with", () =>
     Effect.gen(function*() {
