@@ -16,9 +16,10 @@ export class PageDirectory extends Context.Reference<PageDirectory>()("berth/Pag
   defaultValue: builtPage
 }) {}
 
-/** The page runs its own scripts alone, makes no markup from text, and talks to nobody but this service. */
+/** The page runs its own scripts alone, makes no markup from text, is shown in no frame, and talks to nobody but this service. */
 export const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
-  "img-src 'self' data:; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+  "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types 'none'"
 
 const types = new Map([
   ["js", "text/javascript; charset=utf-8"],

@@ -55,7 +55,8 @@ describe("the web page", () => {
       expect(headers.get("content-security-policy")).toBe(pagePolicy)
       expect(pagePolicy).toBe(
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; " +
-          "connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+          "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+          "require-trusted-types-for 'script'; trusted-types 'none'"
       )
       expect(headers.get("x-frame-options")).toBe("DENY")
     }))
