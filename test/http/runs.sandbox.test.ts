@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Schedule, Scope } from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import { writeFile } from "node:fs/promises"
+import { appendFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
@@ -152,6 +152,28 @@ describe.skipIf(process.platform === "win32")("the runs of a service", () => {
       expect(other).toMatchObject({ status: 422, body: { error: expect.stringContaining("Idempotency-Key") } })
       expect((yield* service.build({ "idempotency-key": "x".repeat(201) })).status).toBe(400)
       expect((yield* service.build({ "idempotency-key": "twice" })).status).toBe(200)
+      expect(service.times).toBe(2)
+    }))
+
+  it.scopedLive("are told apart by their callers, also under one idempotency key, and a viewer starts none", () =>
+    Effect.gen(function*() {
+      const service = yield* stage("true")
+      const tokenOf = (name: string) => `token-of-${name}-0123456789`
+      const roles = { ann: "operator", bob: "operator", vic: "viewer" }
+      const entries = Object.entries(roles).map(([name, role]) =>
+        `    - { name: ${name}, token: ${tokenOf(name)}, role: ${role} }\n`
+      )
+      yield* must(() => appendFile(service.settingsFile, `http:\n  tokens:\n${entries.join("")}`))
+      const built = (name: string) =>
+        Effect.map(
+          service.build({ "idempotency-key": "once", "authorization": `Bearer ${tokenOf(name)}` }),
+          ({ headers, status }) => ({ status, run: headers.get("berth-run") })
+        )
+      const [ann, bob] = yield* Effect.all([built("ann"), built("bob")], { concurrency: 2 })
+      expect([ann.status, bob.status]).toEqual([200, 200])
+      expect(ann.run).not.toBe(bob.run)
+      expect([yield* built("ann"), yield* built("bob")]).toEqual([ann, bob])
+      expect(yield* built("vic")).toEqual({ status: 403, run: null })
       expect(service.times).toBe(2)
     }))
 
