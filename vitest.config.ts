@@ -8,7 +8,15 @@ const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and o
 const faults = "test/faults/**"
 const inFaults = (name: string) => `test/faults/${name}.test.ts`
 // Of those, what measures how long an answer takes, or has to meet a moment.
-const measured = ["hostileFiles", "killedDeploys", "runStore", "socketsSoak", "teamChurn", "watchersSoak"].map(inFaults)
+const measured = [
+  "hostileFiles",
+  "killedDeploys",
+  "runStore",
+  "socketsSoak",
+  "teamChurn",
+  "watchersSoak",
+  "wrongTokens"
+].map(inFaults)
 // What measures the memory that is left: in processes where no file of another project ran.
 const soaks = ["soak", "builtSoak", "connectionsSoak", "bodiesSoak"].map(inFaults)
 const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
@@ -31,6 +39,7 @@ const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
   "http/inheritedNames",
   "http/injection",
   "http/leaks",
+  "http/streams",
   "main",
   "mcp/hostileText",
   "mcp/stdio",

@@ -6,6 +6,7 @@ import { answerDefects } from "./answerDefects.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { ErrorsLive } from "./errors.ts"
 import { EventStreamsLive } from "./eventStreams.ts"
+import { CurrentPolicyLive } from "./guard/CurrentPolicy.ts"
 import { guard } from "./guard/guard.ts"
 import { ApplicationsHandlers } from "./handlers/applications.ts"
 import { DeployHandlers } from "./handlers/deploy.ts"
@@ -22,6 +23,7 @@ import { KnownQueryLive } from "./knownQuery.ts"
 import { Pages } from "./pages.ts"
 import { ReadOnlyAgentsLive } from "./readOnlyAgents.ts"
 import { RunRequestsLive } from "./runRequests.ts"
+import { WrongTokensLive } from "./session/WrongTokens.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide([
@@ -37,7 +39,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     RunsHandlers,
     SessionHandlers
   ]),
-  Layer.provide([KnownQueryLive, AllowedLive, EventStreamsLive])
+  Layer.provide([KnownQueryLive, AllowedLive, CurrentPolicyLive, EventStreamsLive, WrongTokensLive])
 )
 
 // What is asked for first is answered first: going on with what an earlier process left can wait a moment.
@@ -53,6 +55,6 @@ export const EndpointsLive = ErrorsLive.pipe(
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
 export const Http = HttpApiBuilder.serve((app) => answerDefects(guard(app))).pipe(
   Layer.provide(Pages),
-  Layer.provide(EndpointsLive),
+  Layer.provide([EndpointsLive, CurrentPolicyLive, WrongTokensLive]),
   Layer.merge(TakeUpRuns)
 )

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFile } from "node:fs/promises"
 import { type Reply, type Service, settingsFileWith, startService } from "../fixtures/service.ts"
+import { inPart } from "../fixtures/thorough.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 const settings = (role: string) =>
@@ -37,7 +38,15 @@ describe("a session", () => {
       const secure = yield* request("POST", "/api/session", { token: "token-of-ann-0123456789" }, {
         "x-forwarded-proto": "https"
       })
-      expect(secure.headers.get("set-cookie")).toContain("; Secure")
+      expect(secure.headers.get("set-cookie")).toMatch(
+        /^__Host-berth_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Strict$/
+      )
+      const siblings = `berth_session=${"s".repeat(43)}; ${cookieOf(secure)}`
+      expect((yield* request("GET", "/api/session", undefined, { cookie: siblings })).body).toMatchObject({
+        name: "Ann"
+      })
+      const onHttps = { "x-forwarded-proto": "https" }
+      expect((yield* request("GET", "/api/session", undefined, { ...onHttps, cookie })).status).toBe(401)
 
       const closed = yield* request("DELETE", "/api/session", undefined, { cookie, ...page(service) })
       expect(closed.body).toEqual({ success: true })
@@ -75,6 +84,36 @@ describe("a session", () => {
       expect((yield* request("GET", "/api/servers", undefined, { cookie })).status).toBe(401)
       const elsewhere = { origin: "https://evil.example" }
       expect((yield* request("POST", "/api/session", { token: "wrong" }, elsewhere)).status).toBe(403)
+    }))
+
+  it.scopedLive("is ended by a log-in that carries its cookie, by a wrong one not", () =>
+    Effect.gen(function*() {
+      const service = yield* startService(yield* settingsFileWith(settings("operator")))
+      const { request } = service
+      const logIn = (token: string, cookie = "") =>
+        request("POST", "/api/session", { token }, { ...page(service), ...(cookie === "" ? {} : { cookie }) })
+      const isOpen = (cookie: string) =>
+        Effect.map(request("GET", "/api/session", undefined, { cookie }), ({ status }) => status === 200)
+      const first = cookieOf(yield* logIn("token-of-ann-0123456789"))
+      yield* logIn("wrong", first)
+      expect(yield* isOpen(first)).toBe(true)
+      const second = cookieOf(yield* logIn("token-of-ann-0123456789", first))
+      expect([yield* isOpen(first), yield* isOpen(second)]).toEqual([false, true])
+    }))
+
+  it.scopedLive("of an operator outlasts any number of log-ins of a viewer", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith(
+        `${settings("operator")}    - { name: Vic, token: token-of-vic-0123456789, role: viewer }\n`
+      )
+      const service = yield* startService(file)
+      const { request } = service
+      const logIn = (token: string) => request("POST", "/api/session", { token }, page(service))
+      const cookie = cookieOf(yield* logIn("token-of-ann-0123456789"))
+      const many = Array.from({ length: inPart(1_100, 100) }, () => logIn("token-of-vic-0123456789"))
+      const statuses = yield* Effect.all(many, { concurrency: 20 })
+      expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([200]))
+      expect((yield* request("GET", "/api/session", undefined, { cookie })).body).toMatchObject({ name: "Ann" })
     }))
 
   it.scopedLive("is not needed where no token is", () =>

@@ -114,7 +114,7 @@ const headersOf = FastCheck.tuple(
 
 const roles = FastCheck.constantFrom(
   { role: "anonymous" as const, headers: {} },
-  { role: "anonymous" as const, headers: { authorization: "Bearer token-of-nobody" } },
+  { role: "anonymous" as const, headers: { authorization: "Basic token-of-an-operator" } },
   { role: "viewer" as const, headers: { authorization: "Bearer token-of-a-viewer" } }
 )
 

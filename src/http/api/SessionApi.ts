@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { done } from "../../schema/described.ts"
 import { Session, SessionRequest } from "../../schema/Session.ts"
 import { forAnyone, forViewers } from "./access.ts"
+import { hostCookie, plainCookie } from "./cookieNames.ts"
 
 /** Logging in with a browser, which has no place for a token that scripts cannot read. */
 export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
@@ -15,7 +16,8 @@ export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
           summary: "Log in",
           description:
             "Opens a session for a token: its cookie does instead of the token, for requests of pages of this " +
-            "service. Where no token is needed there is no cookie either."
+            `service. It is ${plainCookie} on http and ${hostCookie} on https. A session whose cookie the request carries ` +
+            "is ended. Where no token is needed there is no cookie either."
         })
       )
   )

@@ -1,5 +1,6 @@
 import { Predicate } from "effect"
 import { accessKey } from "./access.ts"
+import { hostCookie, plainCookie } from "./cookieNames.ts"
 import { failuresOf } from "./failures.ts"
 import { tidied } from "./tidied.ts"
 
@@ -65,15 +66,17 @@ export const secured = (spec: Node): Node => {
     scheme: "bearer",
     description: "`http.token` or one of `http.tokens` in the service's settings."
   }
-  const session = {
+  const cookie = (name: string, scheme: string) => ({
     type: "apiKey",
     in: "cookie",
-    name: "berth_session",
-    description: "What POST /api/session leaves in a browser, for the pages of the service."
-  }
+    name,
+    description: `Cookie that POST /api/session leaves in a browser, for the service's pages on ${scheme}.`
+  })
+  const session = cookie(hostCookie, "https")
+  const plainSession = cookie(plainCookie, "http")
   return {
     ...spec,
-    components: { ...components, securitySchemes: { token, session } },
-    security: [{ token: [] }, { session: [] }]
+    components: { ...components, securitySchemes: { token, session, plainSession } },
+    security: [{ token: [] }, { session: [] }, { plainSession: [] }]
   }
 }

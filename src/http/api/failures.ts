@@ -11,6 +11,7 @@ const always: ReadonlyArray<Reason> = [
   query,
   [401, "The token is missing or wrong; without a token in the settings, the caller is not on this machine."],
   [403, "The host name or the origin of the request is not accepted."],
+  [429, "The token is wrong, like too many that came from the same address."],
   [500, "The service failed in a way that was not foreseen: its log says more."]
 ]
 /** Of an endpoint that takes no body, where a request may have one. */
@@ -151,11 +152,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   listRuns: [store],
   getRun: oneRun,
   watchRun: [...oneRun, watched],
-  openSession: [
-    ...body,
-    [401, "The token is not one of the settings."],
-    [429, "Too many wrong tokens were tried just now."]
-  ],
+  openSession: [...body, [401, "The token is not one of the settings."]],
   showSession: [],
   closeSession: noBody,
   cancelRun: [...noBody, ...oneRun, [409, "The run has ended already."]]

@@ -1,30 +1,37 @@
-import { FileSystem, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/platform"
+import { FileSystem, type Headers, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
-import { CurrentCaller } from "../../services/access/Caller.ts"
-import { isKnown } from "../../services/access/rights.ts"
+import { type Caller, CurrentCaller } from "../../services/access/Caller.ts"
+import { isKnown, isOpen, keepsRights } from "../../services/access/rights.ts"
 import { Sessions } from "../../services/sessions/Sessions.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import { PrivateToken } from "../../services/state/PrivateToken.ts"
+import type { ApiError } from "../api/ApiError.ts"
+import type { Target } from "../destination.ts"
 import { errorResponse } from "../errors.ts"
 import { isLoopback } from "../loopback.ts"
 import { sessionIdIn } from "../session/cookie.ts"
 import { ownerNow } from "../session/holders.ts"
+import { WrongTokens } from "../session/WrongTokens.ts"
 import { maxBodyBytes, maxUnknownBodyBytes } from "./bodyLimits.ts"
+import { CurrentPolicy } from "./CurrentPolicy.ts"
 import { withBoundedJson } from "./jsonBody.ts"
 import { type GuardPolicy, judge } from "./judge.ts"
 import { withBoundedText } from "./requestBody.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
+import { whileAllowed } from "./whileAllowed.ts"
 
-const refused = (refusal: { readonly status: number; readonly message: string }) =>
+const refused = (refusal: Pick<ApiError, "headers" | "message" | "status">) =>
   withSecurityHeaders(errorResponse(refusal), Option.none())
 
-/** Whose session a cookie is of. */
-const sessionOf = (cookie: string | undefined, policy: GuardPolicy, { find }: Sessions["Type"]) =>
-  Option.match(sessionIdIn(cookie), {
+/** The caller whose session a request carries. */
+const sessionOf = (headers: Headers.Headers, policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
+  Option.match(sessionIdIn(headers), {
     onNone: () => Effect.succeedNone,
     onSome: (id) => Effect.map(find(id), Option.flatMap((session) => ownerNow(session, policy)))
   })
+
+/** The most of a body that is read: little where everybody may send one, and whoever has no token is let in there alone. */
+const bodyLimitFor = ({ destination }: Target, { role }: Caller) =>
+  isKnown(role) && !(destination._tag === "Endpoint" && isOpen(destination.access)) ? maxBodyBytes : maxUnknownBodyBytes
 
 /**
  * Stands before every route and every method. A web page that a person happens to visit can send requests to loopback
@@ -33,26 +40,38 @@ const sessionOf = (cookie: string | undefined, policy: GuardPolicy, { find }: Se
 export const guard = HttpMiddleware.make((app) =>
   Effect.gen(function*() {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const policy = { ...(yield* (yield* Settings).guard), privateToken: yield* PrivateToken }
+    const policy = yield* CurrentPolicy
+    const sessions = yield* Sessions
     const source = NodeHttpServerRequest.toIncomingMessage(request)
-    const session = yield* Effect.flatMap(Sessions, (sessions) => sessionOf(source.headers.cookie, policy, sessions))
-    const verdict = judge({
-      method: request.method,
-      target: source.url ?? "",
-      fromHere: isLoopback(source.socket.localAddress ?? ""),
-      rawHeaders: source.rawHeaders,
-      session
-    }, policy)
-    if (!verdict.allowed) return refused(verdict)
+    const judged = (policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
+      Effect.map(sessionOf(request.headers, policy, find), (session) =>
+        judge({
+          method: request.method,
+          target: source.url ?? "",
+          fromHere: isLoopback(source.socket.localAddress ?? ""),
+          rawHeaders: source.rawHeaders,
+          session
+        }, policy))
+    const verdict = yield* Effect.flatMap(policy.now, (now) => judged(now, sessions.find))
+    if (!verdict.allowed) {
+      const { throttle } = yield* WrongTokens
+      return yield* Effect.match(verdict.hasWrongToken ? throttle(request.remoteAddress) : Effect.void, {
+        onFailure: refused,
+        onSuccess: () => refused(verdict)
+      })
+    }
     if (verdict.preflight) return withSecurityHeaders(preflightResponse, verdict.origin)
+    const isAllowed = Effect.map(
+      Effect.flatMap(policy.recent, (recent) => judged(recent, sessions.peek)),
+      (now) => now.allowed && keepsRights(verdict.caller, now.caller)
+    )
     // An answer goes out before a middleware sees it: its headers have to be set on the way.
     yield* HttpApp.appendPreResponseHandler((_, response) =>
-      Effect.succeed(withSecurityHeaders(response, verdict.origin))
+      Effect.succeed(whileAllowed(withSecurityHeaders(response, verdict.origin), isAllowed))
     )
     const known = Effect.provideService(app, CurrentCaller, verdict.caller)
-    const maxBytes = isKnown(verdict.caller.role) ? maxBodyBytes : maxUnknownBodyBytes
     const routed = request.modify({ url: verdict.target.url })
-    const read = withBoundedJson(yield* withBoundedText(routed, maxBytes))
+    const read = withBoundedJson(yield* withBoundedText(routed, bodyLimitFor(verdict.target, verdict.caller)))
     return yield* Effect.provideService(known, HttpServerRequest.HttpServerRequest, read)
   }).pipe(HttpServerRequest.withMaxBodySize(Option.some(FileSystem.Size(maxBodyBytes))))
 )

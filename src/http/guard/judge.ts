@@ -38,9 +38,20 @@ export type Verdict =
     /** The target to route by, and by nothing else. */
     readonly target: Target
   }
-  | { readonly allowed: false; readonly status: number; readonly message: string }
+  | {
+    readonly allowed: false
+    readonly status: number
+    readonly message: string
+    /** Whether it was refused for a token that lets nobody in; one without any token was not. */
+    readonly hasWrongToken: boolean
+  }
 
-const refuse = (status: number, message: string): Verdict => ({ allowed: false, status, message })
+const refuse = (status: number, message: string, hasWrongToken = false): Verdict => ({
+  allowed: false,
+  status,
+  message,
+  hasWrongToken
+})
 const isRead = ({ method }: RequestHead) => ["GET", "HEAD", "OPTIONS"].includes(method)
 
 /** Why a caller without a valid token is turned away. */
@@ -131,7 +142,7 @@ export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
     ? head.session
     : Option.flatMap(Option.fromNullable(given), (given) => holderOf(given, policy))
   const caller = Option.getOrElse(known, () => anonymousCaller)
-  if (!preflight && !mayReach(caller.role, head, target)) return refuse(401, tokenRequired)
+  if (!preflight && !mayReach(caller.role, head, target)) return refuse(401, tokenRequired, given !== undefined)
   // Berth does not start beyond this machine without a token, but the settings may lose it later.
   if (!isOwn && !wantsToken(policy) && !head.fromHere) {
     return refuse(401, "Only this machine is answered while the settings have neither http.token nor http.tokens")

@@ -4,31 +4,27 @@ import type { SessionRequest } from "../../schema/Session.ts"
 import { CurrentCaller, localCaller } from "../../services/access/Caller.ts"
 import { isKnown } from "../../services/access/rights.ts"
 import { digestOf, Sessions } from "../../services/sessions/Sessions.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import { PrivateToken } from "../../services/state/PrivateToken.ts"
 import { ApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
+import { CurrentPolicy } from "../guard/CurrentPolicy.ts"
 import { tokenRequired } from "../guard/judge.ts"
-import { sessionIdIn, withoutSession, withSession } from "../session/cookie.ts"
+import { isSecure, sessionIdIn, withoutSession, withSession } from "../session/cookie.ts"
 import { holderOf, wantsToken } from "../session/holders.ts"
-import { makeSlowed } from "../session/slowed.ts"
+import { WrongTokens } from "../session/WrongTokens.ts"
 
 const onTheWay = (change: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse) =>
   HttpApp.appendPreResponseHandler((_, response) => Effect.succeed(change(response)))
 
-/** Whether the browser is on an https page: then a proxy stands before the service. */
-const isSecure = Effect.map(
-  HttpServerRequest.HttpServerRequest,
-  ({ headers }) => headers["origin"]?.startsWith("https://") === true || headers["x-forwarded-proto"] === "https"
-)
+const headers = Effect.map(HttpServerRequest.HttpServerRequest, (request) => request.headers)
+const secure = Effect.map(headers, isSecure)
+const sessionId = Effect.map(headers, sessionIdIn)
 
 export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handlers) =>
   Effect.gen(function*() {
     const sessions = yield* Sessions
-    const settings = yield* Settings
-    const privateToken = yield* PrivateToken
-    const slowed = yield* makeSlowed
-    const sessionId = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => sessionIdIn(headers["cookie"]))
+    const current = yield* CurrentPolicy
+    const wrongTokens = yield* WrongTokens
+    const closeCarried = Effect.flatMap(sessionId, (id) => Effect.transposeOption(Option.map(id, sessions.close)))
     const endOf = (id: Option.Option<string>) =>
       Option.match(id, {
         onNone: () => Effect.succeed(null),
@@ -41,17 +37,20 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
 
     const open = ({ token }: SessionRequest) =>
       Effect.gen(function*() {
-        const policy = { ...yield* settings.guard, privateToken }
+        const policy = yield* current.now
         if (!wantsToken(policy)) return { ...localCaller(), expiresAt: null }
         const given = Redacted.value(token)
-        const holder = yield* slowed(Effect.sync(() => holderOf(given, policy)))
+        const holder = holderOf(given, policy)
         if (Option.isNone(holder)) {
+          const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+          yield* wrongTokens.throttle(remoteAddress)
           const message = "This token is not one of the service's settings: take http.token or one of http.tokens"
           return yield* new ApiError({ status: 401, message })
         }
         const { name, role } = holder.value
+        yield* closeCarried
         const id = yield* sessions.open({ name, tokenDigest: digestOf(given) })
-        yield* onTheWay(withSession(id, yield* isSecure))
+        yield* onTheWay(withSession(id, yield* secure))
         return { name, role, expiresAt: yield* endOf(Option.some(id)) }
       })
 
@@ -65,8 +64,8 @@ export const SessionHandlers = HttpApiBuilder.group(BerthApi, "session", (handle
         }))
       .handle("closeSession", () =>
         Effect.gen(function*() {
-          yield* Effect.transposeOption(Option.map(yield* sessionId, sessions.close))
-          yield* onTheWay(withoutSession(yield* isSecure))
+          yield* closeCarried
+          yield* onTheWay(withoutSession(yield* secure))
           return { success: true as const }
         }))
   }))

@@ -11,11 +11,14 @@ const ranks: Readonly<Record<CallerRole, number>> = { anonymous: 0, viewer: 1, o
 /** Whether a role is at least the one required. */
 const hasRole = (role: CallerRole, required: CallerRole): boolean => ranks[role] >= ranks[required]
 
+/** Whether an endpoint of this access is open to everybody, at least without query parameters. */
+export const isOpen = (access: Access): boolean => access === "anyone" || access === "anyone without parameters"
+
 /** Whether a role may send a request to an endpoint of this access. */
 export const mayCall = (role: CallerRole, access: Access, { hasQuery }: { readonly hasQuery: boolean }): boolean =>
   hasRole(
     role,
-    access === "anyone" || (access === "anyone without parameters" && !hasQuery)
+    isOpen(access) && (access === "anyone" || !hasQuery)
       ? "anonymous"
       : access === "operator"
       ? "operator"
@@ -30,3 +33,9 @@ export const mayChange = (role: CallerRole): boolean => hasRole(role, "operator"
 
 /** Whether a role may read values of variables, which may be credentials, and not their names alone. */
 export const maySeeValues = (role: CallerRole): boolean => hasRole(role, "operator")
+
+/** Whether a caller is still the same, with at least the rights that it had before. */
+export const keepsRights = (
+  before: { readonly name: string; readonly role: CallerRole },
+  now: { readonly name: string; readonly role: CallerRole }
+): boolean => now.name === before.name && hasRole(now.role, before.role)

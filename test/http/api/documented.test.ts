@@ -60,8 +60,8 @@ describe("the description of the API", () => {
   it("tells the failures that an operation has, and not those of others", () => {
     const statusesOf = (id: string) =>
       Object.keys(operations.find(({ operationId }) => operationId === id)?.responses ?? {}).sort()
-    expect(statusesOf("health")).toEqual(["200", "400", "401", "403", "500"])
-    expect(statusesOf("getRun")).toEqual(["200", "400", "401", "403", "404", "500", "503"])
+    expect(statusesOf("health")).toEqual(["200", "400", "401", "403", "429", "500"])
+    expect(statusesOf("getRun")).toEqual(["200", "400", "401", "403", "404", "429", "500", "503"])
     expect(statusesOf("createEnv")).toEqual(
       ["200", "400", "401", "403", "404", "409", "413", "415", "422", "429", "500", "502", "504"]
     )
@@ -90,7 +90,12 @@ describe("the description of the API", () => {
 
   it("says where the service is, and asks for the token at every operation when there is one", () => {
     expect(spec.servers).toEqual([{ url: "/", description: expect.any(String) }])
-    expect(secured({ ...spec })).toMatchObject({ security: [{ token: [] }, { session: [] }] })
+    expect(secured({ ...spec })).toMatchObject({
+      security: [{ token: [] }, { session: [] }, { plainSession: [] }],
+      components: {
+        securitySchemes: { session: { name: "__Host-berth_session" }, plainSession: { name: "berth_session" } }
+      }
+    })
     // An empty list of an operation's own says that it needs no token: only plain health and the log-in do not.
     const open = operations.filter((operation) => "security" in operation)
     expect(open).toMatchObject([

@@ -2,6 +2,7 @@ import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { maxBodyBytes } from "../../../src/http/guard/bodyLimits.ts"
 import { type GuardPolicy, judge, type RequestHead } from "../../../src/http/guard/judge.ts"
+import { addressOf, operations } from "../../fixtures/operations.ts"
 
 const open: GuardPolicy = { token: Option.none(), tokens: [], privateToken: Option.none(), hosts: [], origins: [] }
 const listed: GuardPolicy = { ...open, hosts: ["Berth.LAN"], origins: ["http://ui.lan:5173"] }
@@ -121,6 +122,39 @@ describe("judge", () => {
     ] as const
   )("wants the token where one is set: %s", (_, headers, status) => {
     expect(verdict([host, ...headers], locked)).toBe(status)
+  })
+
+  const paths = [
+    ...operations.map((operation) => ({ method: operation.method, target: addressOf(operation, {}) })),
+    ...["/", "/mcp", "/none", "/reference", "/assets/a.js"].map((target) => ({ method: "GET", target }))
+  ]
+
+  it.each(paths)("takes a wrong token for none at $method $target, and says so where it refuses it", (asked) => {
+    const judged = (...more: ReadonlyArray<string>) =>
+      judge({ ...asked, fromHere: true, rawHeaders: [...host, ...more], session: Option.none() }, locked)
+    const [none, wrong] = [judged(), judged("Authorization", "Bearer wrong")]
+    expect(none).not.toMatchObject({ hasWrongToken: true })
+    expect(wrong).toEqual(none.allowed ? none : { ...none, hasWrongToken: true })
+    expect(judged("Authorization", "Bearer s3cret")).toMatchObject({ allowed: true, caller: { role: "operator" } })
+  })
+
+  it("takes no token for wrong where none is required, or where something else is refused", () => {
+    const bearer = ["Authorization", "Bearer wrong"]
+    for (
+      const [rawHeaders, policy] of [[[...host, ...bearer], open], [
+        ["Host", "evil.example", ...bearer],
+        locked
+      ]] as const
+    ) {
+      const judged = judge({
+        method: "GET",
+        target: "/api/servers",
+        fromHere: true,
+        rawHeaders,
+        session: Option.none()
+      }, policy)
+      expect(judged).not.toMatchObject({ hasWrongToken: true })
+    }
   })
 
   it("takes a token with spaces in it for what it is", () => {

@@ -1,0 +1,23 @@
+import { Context, Effect, Layer } from "effect"
+import { Settings } from "../../services/settings/Settings.ts"
+import { PrivateToken } from "../../services/state/PrivateToken.ts"
+import type { GuardPolicy } from "./judge.ts"
+
+/** What the guard goes by, as the settings have it now. */
+export class CurrentPolicy extends Context.Tag("berth/CurrentPolicy")<CurrentPolicy, {
+  readonly now: Effect.Effect<GuardPolicy>
+  /** At most a second old: however many open streams ask for it, the settings are read once. */
+  readonly recent: Effect.Effect<GuardPolicy>
+}>() {}
+
+/** The policy of the settings and this process's private token. */
+export const CurrentPolicyLive = Layer.effect(
+  CurrentPolicy,
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const privateToken = yield* PrivateToken
+    const now = Effect.map(settings.guard, (guard): GuardPolicy => ({ ...guard, privateToken }))
+    // A stream that ends while it reads must not fail the others that wait for the same read.
+    return { now, recent: yield* Effect.cachedWithTTL(Effect.uninterruptible(now), "1 second") }
+  })
+)
