@@ -46,7 +46,7 @@ describe("the pages", () => {
     Effect.gen(function*() {
       const { request, settingsFile } = yield* startService(yield* settingsFileWith(""))
       const described = Effect.map(request("GET", "/openapi.json"), ({ body }) => body)
-      const security = [{ token: [] }, { session: [] }]
+      const security = [{ token: [] }, { session: [] }, { plainSession: [] }]
       expect(yield* described).toMatchObject({ security: [], components: { securitySchemes: {} } })
       expect((yield* request("GET", "/reference")).text).not.toContain("settings.\",\"scheme")
       yield* Effect.promise(() => writeFile(settingsFile, "http:\n  token: open-sesame\n"))

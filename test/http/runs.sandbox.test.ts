@@ -163,7 +163,9 @@ describe.skipIf(process.platform === "win32")("the runs of a service", () => {
       const entries = Object.entries(roles).map(([name, role]) =>
         `    - { name: ${name}, token: ${tokenOf(name)}, role: ${role} }\n`
       )
-      yield* must(() => appendFile(service.settingsFile, `http:\n  tokens:\n${entries.join("")}`))
+      yield* must(() =>
+        appendFile(service.settingsFile, `projects: { root: ${service.root} }\nhttp:\n  tokens:\n${entries.join("")}`)
+      )
       const built = (name: string) =>
         Effect.map(
           service.build({ "idempotency-key": "once", "authorization": `Bearer ${tokenOf(name)}` }),
