@@ -11,6 +11,7 @@ import type { FileLocked } from "../../services/locks/Locks.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { tellOutput } from "../../services/runs/tellOutput.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, newestTarOf, projectFiles } from "../projects/projectFiles.ts"
@@ -45,13 +46,16 @@ const runScript = (directory: string) =>
     )
     yield* lines.end
     const tar = written(before, yield* projectFiles(directory, scriptNames))
+    // The beginning of a long output is missing, and maybe half of a letter.
+    const isCut = new TextEncoder().encode(output).length > buildOutputLimit - 4
+    const shown = yield* withoutSecrets(output, { cut: isCut })
     return {
       success: exitCode === 0 && !timedOut,
       tarFile: Option.getOrNull(tar),
       exitCode,
       output: timedOut
-        ? `${output}\nStopped after ${Duration.format(timeout)}: see the setting build.timeout\n`
-        : output,
+        ? `${shown}\nStopped after ${Duration.format(timeout)}: see the setting build.timeout\n`
+        : shown,
       durationMs: Math.round(Duration.toMillis(elapsed))
     }
   })
