@@ -17,7 +17,9 @@ export const DeployedProject = Schema.Struct({
   hasEnv: flag("Whether it has a .env file."),
   hasData: flag("Whether it has a directory data/."),
   tarFile: textOrNull("The name of its image archive; null when it has none.", "hello.tar"),
-  composeFileContent: textOrNull("The first 256 KiB of its compose file; null when it has none or it cannot be read.")
+  composeFileContent: textOrNull(
+    "The first 256 KiB of its compose file; null when it has none or it cannot be read. Values of variables are *** for a viewer."
+  )
 }).annotations({ identifier: "DeployedProject" })
 export interface DeployedProject extends Schema.Schema.Type<typeof DeployedProject> {}
 

@@ -23,6 +23,7 @@ import { projectDirectory } from "../projects/projectDirectory.ts"
 import { composeFileOf } from "../projects/projectFiles.ts"
 import { relativeName } from "../projects/relativeName.ts"
 import { isSecretName } from "../projects/secretName.ts"
+import { shownCompose } from "../projects/shownCompose.ts"
 import {
   contentsCommand,
   inventoryCommand,
@@ -163,7 +164,12 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
     yield* Effect.yieldNow()
     if (Option.isNone(here)) return plain
     if (names.isSecret(name)) return { ...plain, keys: keyDifference(there.value, here.value) }
-    return yield* Option.match(textDifference(name, there.value, here.value), {
+    const [old, now] = isComposeName(name)
+      ? [yield* shownCompose(there.value), yield* shownCompose(here.value)]
+      : [there, here]
+    // What differs may be nothing but values that the caller may not see.
+    if (Option.isNone(old) || Option.isNone(now) || old.value === now.value) return plain
+    return yield* Option.match(textDifference(name, old.value, now.value), {
       onNone: () => Effect.succeed(plain),
       onSome: (text) => Effect.map(withoutSecrets(text), (diff) => ({ ...plain, diff }))
     })

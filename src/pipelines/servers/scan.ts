@@ -1,8 +1,9 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { type DeployedProject, ScanFailed } from "../../schema/Container.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { shownCompose } from "../projects/shownCompose.ts"
 import { execute } from "../remote/execute.ts"
 import { parseScan, scanCommand } from "../remote/scan.ts"
 import { serverOr } from "./serverOr.ts"
@@ -18,8 +19,15 @@ export const scan = Effect.fn("scan")(function*(
     execute(server, scanCommand),
     ({ message }) => failed(message)
   )
-  return yield* Effect.mapError(
+  const deployed = yield* Effect.mapError(
     parseScan(stdout),
     () => failed(`"${server.name}" did not answer with a list of directories`)
   )
+  return yield* Effect.forEach(deployed, (project) =>
+    project.composeFileContent === null
+      ? Effect.succeed(project)
+      : Effect.map(shownCompose(project.composeFileContent), (text) => ({
+        ...project,
+        composeFileContent: Option.getOrElse(text, () => "***")
+      })))
 })

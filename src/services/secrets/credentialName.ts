@@ -1,4 +1,5 @@
-const unmistakable = /secret|passw(?:or)?d|passphrase|token|credential|authori[sz]ation|api_?key|private_?key|cookie/i
+const unmistakable =
+  /secret|passw(?:or)?d|passphrase|token|credential|authori[sz]ation|api_?key|private_?key|cookie|basic_?auth/i
 const asWord = /(?:^|_)(?:auth|key|keys|private|pwd|signature)(?:_|$)/i
 const onlyNames = /(?:uuid|_id)$/i
 
