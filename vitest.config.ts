@@ -33,6 +33,7 @@ const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
   "cli/completion/completed",
   "cli/foundSettings",
   "cli/terminal/onTerminal",
+  "cli/besideEachOther",
   "cli/transcript",
   "examples/examples",
   "http/canaries",

@@ -7,6 +7,7 @@ import { askToConfirm } from "./askToConfirm.ts"
 import { Connection } from "./Connection.ts"
 import { exitCodes, Failed, Usage } from "./Failure.ts"
 import { exitCodeOf, program } from "./program.ts"
+import { Interrupts } from "./terminal/Interrupts.ts"
 import { NodeScreen } from "./terminal/nodeScreen.ts"
 import { safeText } from "./terminal/safeText.ts"
 
@@ -31,9 +32,17 @@ const plainLogger = Logger.make(({ message }) => {
   process.stderr.write(`! ${safeText(words)}\n`)
 })
 
+const waiting = new Set<(effect: Effect.Effect<void>) => void>()
+const InterruptsLive = Layer.succeed(Interrupts, {
+  next: Effect.async<void>((resume) => {
+    waiting.add(resume)
+    return Effect.sync(() => waiting.delete(resume))
+  })
+})
+
 const running = Effect.runFork(
   program(process.argv.slice(2)).pipe(
-    Effect.provide(Layer.mergeAll(NodeScreen, ConnectionLive, NodeContext.layer)),
+    Effect.provide(Layer.mergeAll(NodeScreen, InterruptsLive, ConnectionLive, NodeContext.layer)),
     // Of what the service logs in this process, a command says what somebody should know.
     Logger.withMinimumLogLevel(LogLevel.Warning),
     Effect.provide(Logger.replace(Logger.defaultLogger, plainLogger))
@@ -41,7 +50,11 @@ const running = Effect.runFork(
 )
 
 let isInterrupted = false
-const interrupt = () => {
+const interrupt = (signal: NodeJS.Signals) => {
+  if (isInterrupted && signal === "SIGINT" && waiting.size > 0) {
+    for (const resume of waiting) resume(Effect.void)
+    return
+  }
   // Once more leaves at once, whatever is under way.
   if (isInterrupted) process.exit(exitCodes.interrupted)
   isInterrupted = true

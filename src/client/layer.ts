@@ -83,7 +83,8 @@ export interface Address {
   readonly door?: Door | undefined
 }
 
-const addressed = ({ door = "script", token, url }: Address) => (http: HttpClient.HttpClient) =>
+/** A client whose requests go to an address, with its token. */
+export const addressed = ({ door = "script", token, url }: Address) => (http: HttpClient.HttpClient) =>
   http.pipe(
     HttpClient.mapRequest((request) =>
       request.pipe(

@@ -13,7 +13,13 @@ export const addressHere = (address: HttpServer.Address): string =>
       : { ...address, hostname: everywhere[address.hostname] ?? address.hostname }
   )
 
+const leave = (options?: { readonly command: boolean }) =>
+  Layer.scopedDiscard(
+    Effect.flatMap(HttpServer.HttpServer, ({ address }) => leaveWord(addressHere(address), options))
+  )
+
 /** Lets other programs of the same user find the service while it listens. */
-export const LeaveAddress = Layer.scopedDiscard(
-  Effect.flatMap(HttpServer.HttpServer, ({ address }) => leaveWord(addressHere(address)))
-)
+export const LeaveAddress = leave()
+
+/** Lets other commands of the same user find a command that answers about its runs. */
+export const LeaveCommandAddress = leave({ command: true })

@@ -52,9 +52,15 @@ export const EndpointsLive = ErrorsLive.pipe(
   Layer.provideMerge(ApiLive)
 )
 
+const serve = HttpApiBuilder.serve((app) => answerDefects(guard(app)))
+const Guarded = Layer.mergeAll(EndpointsLive, CurrentPolicyLive, WrongTokensLive)
+
+/** The endpoints behind the guard, as a command answers at them while its run lasts. */
+export const CommandHttp = Layer.provide(serve, Guarded)
+
 /** The whole HTTP interface; it needs an `HttpServer` to listen on, and the services that the handlers use. */
-export const Http = HttpApiBuilder.serve((app) => answerDefects(guard(app))).pipe(
+export const Http = serve.pipe(
   Layer.provide(Pages),
-  Layer.provide([EndpointsLive, CurrentPolicyLive, WrongTokensLive]),
+  Layer.provide(Guarded),
   Layer.merge(TakeUpRuns)
 )

@@ -44,7 +44,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
     const runRequest = yield* makeRunRequest
     const begin = Effect.gen(function*() {
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
-      const berth = yield* overHandlers(handle, { door: "mcp", outlives: true, before: () => Effect.void })
+      const berth = yield* overHandlers(handle, { door: "mcp", outlives: true, elsewhere: () => Effect.succeedNone })
       const { agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
       return yield* Scope.extend(
         agentSessions(yield* loadOffer, (caller: Caller) => {

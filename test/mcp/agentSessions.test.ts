@@ -29,7 +29,7 @@ const started = Effect.gen(function*() {
       )
   }
   const unused = () => Promise.reject(new Error("Nothing is asked here"))
-  const berth = yield* overHandlers(unused, { door: "mcp", outlives: true, before: () => Effect.void })
+  const berth = yield* overHandlers(unused, { door: "mcp", outlives: true, elsewhere: () => Effect.succeedNone })
   const runRequest = yield* makeRunRequest
   const offer = {
     tools: [wait],

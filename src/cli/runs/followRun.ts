@@ -5,6 +5,7 @@ import type { RunEvent } from "../../client/runEvents.ts"
 import { planAgain } from "../../schema/PlatformPlan.ts"
 import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
 import { furtherCommand } from "../common.ts"
+import { Interrupts } from "../terminal/Interrupts.ts"
 import { droppedWords } from "../terminal/quantities.ts"
 import { safeLine, safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -114,19 +115,40 @@ export const furtherWords = (run: Run) =>
 export const sayUnfinished = (run: Run) =>
   Effect.gen(function*() {
     const { outlives, runEvents } = yield* Berth
-    const { say, show } = yield* Screen
+    const { canAsk, say, show } = yield* Screen
     yield* show([])
     if (isEnded(run.state)) return yield* say(endWords(run))
     const state = run.state === "queued" ? "waits for its turn, and then goes on" : "goes on"
     if (outlives) return yield* say(`The ${runWords(run)} ${state}.\n${yield* furtherWords(run)}`)
+    const again = canAsk ? "Ctrl-C once more asks whether to cancel it" : "Ctrl-C once more leaves at once"
     yield* say(
-      `The ${runWords(run)} ${state} until it has ended, and is waited for: no service runs that could carry it. ` +
-        "Ctrl-C once more leaves at once"
+      `The ${
+        runWords(run)
+      } ${state} until it has ended, and is waited for: no service runs that could carry it. ${again}`
     )
-    yield* Stream.runForEach(
+    const ended = Stream.runForEach(
       runEvents(run.id),
       (event) => event.event === "end" ? say(endWords(event.data)) : Effect.void
     ).pipe(Effect.catchAll(({ message }) => say(message)))
+    const asked = canAsk ? Effect.forever(askToCancel(run)) : Effect.never
+    // This follows an interruption, where a race would wait for what it cannot interrupt.
+    yield* Effect.raceFirst(Effect.interruptible(ended), Effect.interruptible(asked))
+  })
+
+/** Asks with the next Ctrl-C whether to cancel a run that is waited for. One more, at the question, leaves at once. */
+const askToCancel = (run: Run) =>
+  Effect.gen(function*() {
+    const { use } = yield* Berth
+    const { ask, say } = yield* Screen
+    yield* (yield* Interrupts).next
+    if (!(yield* ask(`Cancel the ${runWords(run)}, and undo what it has done?`))) {
+      return yield* say(`The ${runWords(run)} goes on, and is waited for`)
+    }
+    yield* say(`The ${runWords(run)} stops at its next safe point`)
+    yield* Effect.catchAll(
+      use((api) => api.cancelRun({ path: { id: run.id } })),
+      ({ message }) => say(safeText(message))
+    )
   })
 
 /** A refusal in the words of commands, which make a plan themselves. */

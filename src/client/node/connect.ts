@@ -31,7 +31,8 @@ const nearby = (door: Door, config: Option.Option<string>) =>
       Effect.catchTag("ConfigError", Effect.die)
     )
     const service = yield* Effect.provide(findService(place.file), context)
-    if (Option.isSome(service)) {
+    // A command answers about its own runs alone; the others are this process's.
+    if (Option.isSome(service) && service.value.command === undefined) {
       const { overHttp } = yield* Effect.promise(() => import("./overHttp.ts"))
       return overHttp({ url: service.value.address, token: service.value.token, door })
     }

@@ -1,5 +1,5 @@
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import type { Berth, Door } from "../Berth.ts"
 import { make } from "../layer.ts"
 
@@ -16,14 +16,16 @@ export const answeredBy = (handle: Handle) => (...asked: ConstructorParameters<t
 /**
  * The service over handlers of this process, which requests reach without a socket.
  * @param outlives whether its runs go on when whoever asks has ended
- * @param before what comes before the answer to a request
+ * @param elsewhere looks, before each request, for another process that has to answer it
  */
 export const overHandlers = (
   handle: Handle,
-  { before, door, outlives }: {
+  { door, elsewhere, outlives }: {
     readonly door: Door
     readonly outlives: boolean
-    readonly before: (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<void>
+    readonly elsewhere: (
+      request: HttpClientRequest.HttpClientRequest
+    ) => Effect.Effect<Option.Option<HttpClient.HttpClient>>
   }
 ): Effect.Effect<Berth["Type"]> =>
   Effect.gen(function*() {
@@ -34,7 +36,15 @@ export const overHandlers = (
         HttpClient.mapRequest((request) =>
           request.pipe(HttpClientRequest.prependUrl(origin), HttpClientRequest.setHeader("berth-door", door))
         ),
-        HttpClient.transform((answer, request) => Effect.zipRight(before(request), answer))
+        HttpClient.transform((answer, request) =>
+          Effect.flatMap(
+            elsewhere(request),
+            Option.match({
+              onNone: () => answer,
+              onSome: ({ execute }) => execute(HttpClientRequest.setUrl(request, request.url.slice(origin.length)))
+            })
+          )
+        )
       ),
       { where: "this process", outlives }
     )

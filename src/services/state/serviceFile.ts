@@ -15,7 +15,9 @@ const ServiceRecord = Schema.parseJson(Schema.Struct({
   address: Schema.String,
   /** Lets its reader in, whatever the settings say of tokens. */
   token: Schema.Redacted(Schema.NonEmptyString),
-  pid: Schema.Int.pipe(Schema.positive())
+  pid: Schema.Int.pipe(Schema.positive()),
+  /** Present where a command answers, only as long as its own run lasts: it starts no runs for others. */
+  command: Schema.optional(Schema.Literal(true))
 }))
 
 /** A service that runs, as other programs of the same user reach it. */
@@ -63,19 +65,29 @@ export const findService = Effect.fn("findService")(function*(
 })
 
 /**
+ * Finds the command that has the store of runs of a settings file, and answers about its runs.
+ */
+export const findCommand = (
+  settingsFile: string
+): Effect.Effect<Option.Option<LiveService>, never, LocalFiles | Path.Path> =>
+  Effect.map(findService(settingsFile), Option.filter(({ command }) => command === true))
+
+/**
  * Leaves word where this service is reached, in a file that its user alone can read, until the scope closes. Where
  * another service with the same settings has left its own, it waits until that one has ended.
  * @param address where this service is reached from this machine, without a path
+ * @param command set by a command, which answers only as long as its own run lasts
  */
 export const leaveWord = Effect.fn("leaveWord")(function*(
-  address: string
+  address: string,
+  { command = false }: { readonly command?: boolean } = {}
 ): Effect.fn.Return<void, never, LocalFiles | Path.Path | Settings | Scope.Scope> {
   const files = yield* LocalFiles
   const token = yield* PrivateToken
   const settings = yield* Settings
   if (Option.isNone(token)) return
   const file = yield* fileBeside(settings.file)
-  const record: LiveService = { address, token: token.value, pid: process.pid }
+  const record: LiveService = { address, token: token.value, pid: process.pid, ...command ? { command: true } : {} }
   const isOwn = Effect.map(
     recordIn(file),
     Option.exists((left) => Redacted.value(left.token) === Redacted.value(record.token))
