@@ -57,8 +57,8 @@ export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()
   }
 }
 
-/** The caller may only work in projects under the root, and the path leads elsewhere. */
-export class ProjectOutside extends Schema.TaggedError<ProjectOutside>()("ProjectOutside", {
+/** The caller may only work under the projects root, and the path leads elsewhere. */
+export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside", {
   path: Schema.String,
   root: Schema.String,
   caller: Schema.String,
@@ -66,10 +66,9 @@ export class ProjectOutside extends Schema.TaggedError<ProjectOutside>()("Projec
 }) {
   readonly status = 403
   override get message() {
-    return `${quoted(this.path)} is not a project under ${cut(this.root)}, where the token ${
-      quoted(this.caller)
-    } may ` +
-      "work, and nothing was done. Move or link the project there" +
+    const place = `${quoted(this.path)} is not under ${cut(this.root)}`
+    return `${place}, where the token ${quoted(this.caller)} may work, and nothing was done. ` +
+      "Take a directory there, or one that a link there leads to" +
       (this.isOperator ? ", or let operators leave that directory: projects.anywhere: true in the settings" : "")
   }
 }

@@ -98,7 +98,7 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
     () =>
       noting((answers) =>
         Effect.gen(function*() {
-          const { outside, places, tokens, world } = yield* makeCanaryWorld
+          const { places, tokens, world } = yield* makeCanaryWorld
           const { request, url } = yield* startService(world.settingsFile)
           const { projects, serverId } = world
           const hello = join(projects, "hello")
@@ -106,7 +106,7 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
             void answers.push({ role, door, name, text })
 
           const sound: Readonly<Record<string, Parts>> = {
-            ...soundRequests({ serverId, projects, here: outside, uuid: appUuid }),
+            ...soundRequests({ serverId, projects, here: join(projects, "notes"), uuid: appUuid }),
             "GET /api/servers/{id}/scan": { path: { id: serverId } },
             "GET /api/platform/apps/find/{name}": { path: { name: "hello" } },
             "POST /api/platform/adopt": { body: { uuid: appUuid, projectPath: hello, replace: true } },

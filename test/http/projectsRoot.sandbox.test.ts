@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { readFile, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { operations } from "../fixtures/operations.ts"
+import { addressOf, type Field, operations, withValue } from "../fixtures/operations.ts"
 import { startService } from "../fixtures/service.ts"
 import { soundRequests } from "../fixtures/soundRequests.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
@@ -41,32 +41,26 @@ const started = (settings: string, anywhere: boolean) =>
 
 class Fixture extends Context.Tag("test/Fixture")<Fixture, Effect.Effect.Success<ReturnType<typeof started>>>() {}
 
-/** Every endpoint that takes the directory of a project, and where in a request that stands. */
-const takers = operations.flatMap(({ fields, method, name, path }) => {
-  const [part, field] = fields.find(([, field]) => field === "projectPath") ??
-    fields.find(([part, field]) => part === "query" && field === "path") ?? []
-  return field === undefined || name === "GET /api/runs" ? [] : [{ name, method, path, part, field }]
+const isLocalPath = (field: Field) =>
+  ["projectPath", "localPath"].includes(field.at(-1) ?? "") || field.join(".") === "query.path"
+
+/** Every endpoint that takes a path of this machine, and where in a request that stands; runs are only filtered by one. */
+const takers = operations.flatMap((operation) => {
+  const field = operation.fields.find(isLocalPath)
+  return field === undefined || operation.name === "GET /api/runs" ? [] : [{ name: operation.name, operation, field }]
 })
 
-const asking = (
-  { field, method, name, part, path }: typeof takers[number],
-  projectPath: string,
-  token: string | undefined
-) =>
+const asking = ({ field, name, operation }: typeof takers[number], path: string, token: string | undefined) =>
   Effect.flatMap(Fixture, ({ request, world: { projects, serverId } }) => {
-    const sound = soundRequests({ serverId, projects, here: "/nowhere", uuid: "none" })[name]?.body
-    const isQuery = part === "query"
-    return request(
-      method,
-      isQuery ? `${path}?${new URLSearchParams({ [field]: projectPath }).toString()}` : path,
-      isQuery ? undefined : { ...Object(sound), [field]: projectPath },
-      token === undefined ? {} : { authorization: `Bearer ${token}` }
-    )
+    const sound = soundRequests({ serverId, projects, here: "/nowhere", uuid: "none" })[name] ?? {}
+    const parts = withValue(sound, field, path)
+    const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` }
+    return request(operation.method, addressOf(operation, parts), parts.body, headers)
   })
 
 const refused = {
   status: 403,
-  body: { error: expect.stringMatching(/is not a project under .*, and nothing was done/) }
+  body: { error: expect.stringMatching(/is not under .*, and nothing was done/) }
 }
 
 describe("the directory of a project", () => {

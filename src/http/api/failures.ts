@@ -27,9 +27,13 @@ const server: ReadonlyArray<Reason> = [
   [404, "No stored server has this id."],
   [502, "The server cannot be reached, refuses the log-in or a command, or does not answer in time."]
 ]
+const outside: Reason = [
+  403,
+  "The path on this machine is not under the projects root, and the token may not leave that."
+]
 const project: ReadonlyArray<Reason> = [
   settings,
-  [403, "The project's directory is not under the projects root, and the token may not leave that."],
+  outside,
   [400, "The project's directory cannot be used."],
   [422, "A file of the project cannot be used as it is."],
   [500, "A file of this machine cannot be read or written."]
@@ -77,8 +81,8 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   compareProject: [...body, ...project, ...server],
   initProject: [...body, ...project, settings],
   build: [...body, ...project, ...run, [500, "The shell that runs the build script cannot be started."]],
-  pull: [...body, ...server, ...run],
-  editorDiff: [...body, ...server, [500, "The editor cannot be started."]],
+  pull: [...body, outside, ...server, ...run],
+  editorDiff: [...body, outside, ...server, [500, "The editor cannot be started."]],
   listServers: [settings],
   saveServer: [...body, busy, [500, "The settings or the host keys cannot be read or written."]],
   testServer: [...body, settings, [404, "No stored server has this id."]],

@@ -4,9 +4,9 @@ import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "..
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import { PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
 import {
+  type PathOutside,
   platformFileName,
   type ProjectFileInvalid,
-  type ProjectOutside,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
@@ -85,7 +85,7 @@ export const adopt = Effect.fn("adopt")(function*(
   Adoption,
   | EntryExists
   | NotDeclarable
-  | ProjectOutside
+  | PathOutside
   | ProjectPathInvalid
   | ProjectFileInvalid
   | LocalFileFailed

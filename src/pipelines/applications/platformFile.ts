@@ -3,13 +3,13 @@ import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
 import { errorInWords, inWords } from "../../schema/inWords.ts"
 import type { Mistake } from "../../schema/mistakes.ts"
 import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/PlatformFile.ts"
-import { platformFileName, ProjectFileInvalid, type ProjectOutside } from "../../schema/Project.ts"
+import { type PathOutside, platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { parseJson } from "../../services/foreign/json.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { permitProject } from "../projects/permitProject.ts"
+import { permitPath } from "../projects/permitPath.ts"
 import { projectText } from "../projects/projectText.ts"
 import { shownEntries } from "./shownEntries.ts"
 
@@ -89,10 +89,10 @@ export const declaredEntries = Effect.fn("declaredEntries")(function*(
   path: string
 ): Effect.fn.Return<
   ReadonlyArray<RawEntry>,
-  PlatformFileMissing | ProjectFileInvalid | ProjectOutside | LocalFileFailed | SettingsError,
+  PlatformFileMissing | ProjectFileInvalid | PathOutside | LocalFileFailed | SettingsError,
   LocalFiles | Path.Path | Settings
 > {
-  yield* permitProject(path)
+  yield* permitPath(path)
   const apps = yield* readPlatformFile(path)
   if (Option.isNone(apps)) return yield* new PlatformFileMissing({ path })
   return yield* shownEntries(apps.value.map(({ raw }) => raw))

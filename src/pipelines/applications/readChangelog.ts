@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Effect, Option, Schema } from "effect"
 import { ChangelogEntry, changelogFileName, type ChangelogPage, type ChangelogQuery } from "../../schema/Changelog.ts"
-import { ProjectFileInvalid, type ProjectOutside, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { type PathOutside, ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { decodeJson } from "../../services/foreign/json.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -25,7 +25,7 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
   { appName, before, limit = usualLimit, projectPath }: ChangelogQuery
 ): Effect.fn.Return<
   ChangelogPage,
-  ProjectOutside | ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | SettingsError,
+  PathOutside | ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | SettingsError,
   LocalFiles | Path.Path | Settings
 > {
   const directory = yield* projectDirectory(projectPath)

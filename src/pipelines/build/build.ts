@@ -1,7 +1,7 @@
 import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
 import { type BuildRequest, BuildResult, buildScriptName, shellScriptName } from "../../schema/Build.ts"
-import { type ProjectOutside, ProjectPathInvalid } from "../../schema/Project.ts"
+import { type PathOutside, ProjectPathInvalid } from "../../schema/Project.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -69,7 +69,7 @@ export const build = Effect.fn("build")(function*(
   { projectPath }: BuildRequest
 ): Effect.fn.Return<
   BuildResult,
-  ProjectOutside | ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked | RunFailure,
+  PathOutside | ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked | RunFailure,
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs
 > {
   const directory = yield* projectDirectory(projectPath)

@@ -5,8 +5,8 @@ import {
   composeFileNames,
   type ContainerConfig,
   containerConfigName,
+  type PathOutside,
   ProjectFileInvalid,
-  type ProjectOutside,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
@@ -184,7 +184,7 @@ export const compare = Effect.fn("compare")(function*(
   { projectPath, remotePath, serverId }: CompareRequest
 ): Effect.fn.Return<
   Comparison,
-  | ProjectOutside
+  | PathOutside
   | ProjectPathInvalid
   | ProjectFileInvalid
   | LocalFileFailed

@@ -9,7 +9,7 @@ import {
   type OnUnhealthy,
   type PullPolicy
 } from "../../schema/Deploy.ts"
-import { ProjectFileInvalid, type ProjectOutside, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { type PathOutside, ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import { followedBy } from "../../schema/quoted.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
@@ -219,7 +219,7 @@ export const deploy = Effect.fn("deploy")(function*(
   | DeployLocked
   | DeployPlanMoved
   | ServerNotFound
-  | ProjectOutside
+  | PathOutside
   | ProjectPathInvalid
   | RemotePathInvalid
   | SettingsError

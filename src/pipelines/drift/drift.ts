@@ -4,7 +4,7 @@ import { changelogFileName } from "../../schema/Changelog.ts"
 import type { AppRequest, Drift } from "../../schema/Drift.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { DeclaredApp } from "../../schema/PlatformFile.ts"
-import type { ProjectFileInvalid, ProjectOutside } from "../../schema/Project.ts"
+import type { PathOutside, ProjectFileInvalid } from "../../schema/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -17,7 +17,7 @@ import { lastApplied } from "../applications/changelog.ts"
 import { updateFields } from "../applications/changes.ts"
 import { declaredIn, entryNamed, readPlatformFile } from "../applications/platformFile.ts"
 import { shownEntries } from "../applications/shownEntries.ts"
-import { permitProject } from "../projects/permitProject.ts"
+import { permitPath } from "../projects/permitPath.ts"
 import { driftDiffs } from "./driftDiffs.ts"
 
 /** What an entry wants an application to be, for the platform to word its record after. */
@@ -62,10 +62,10 @@ export const drift = Effect.fn("drift")(function*(
   { appName, projectPath }: AppRequest
 ): Effect.fn.Return<
   Drift,
-  ProjectFileInvalid | ProjectOutside | LocalFileFailed | PlatformFailure | SettingsError,
+  ProjectFileInvalid | PathOutside | LocalFileFailed | PlatformFailure | SettingsError,
   LocalFiles | Path.Path | Platform | Settings
 > {
-  yield* permitProject(projectPath)
+  yield* permitPath(projectPath)
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
   const configs = yield* shownEntries(apps.map(({ raw }) => raw))
   const declared = entryNamed(apps, appName)

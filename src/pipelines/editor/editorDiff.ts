@@ -2,6 +2,7 @@ import { Path } from "@effect/platform"
 import { Effect, Either, Option, Ref, Stream } from "effect"
 import type { EditorDiffRequest, EditorDiffResult } from "../../schema/EditorDiff.ts"
 import { LocalPathInvalid } from "../../schema/LocalPath.ts"
+import type { PathOutside } from "../../schema/Project.ts"
 import { PullRefused } from "../../schema/Pull.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { ServerNotFound } from "../../schema/Server.ts"
@@ -11,6 +12,7 @@ import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { LocalProcesses, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
+import { permitPath } from "../projects/permitPath.ts"
 import { localName } from "../pull/localName.ts"
 
 const largest = 64 * 1024 * 1024
@@ -21,6 +23,7 @@ const localFile = (localPath: string) =>
     const files = yield* LocalFiles
     const invalid = (reason: string) => new LocalPathInvalid({ field: "localPath", path: localPath, reason })
     if (!path.isAbsolute(localPath) || localPath.includes("\0")) return yield* invalid("is not absolute")
+    yield* permitPath(localPath)
     const file = path.normalize(localPath)
     const found = yield* files.find(file)
     if (Option.isNone(found)) return yield* invalid("does not exist")
@@ -46,6 +49,7 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
 ): Effect.fn.Return<
   EditorDiffResult,
   | LocalPathInvalid
+  | PathOutside
   | LocalFileFailed
   | PullRefused
   | ProgramNotFound

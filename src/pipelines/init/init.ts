@@ -6,8 +6,8 @@ import {
   composeFileNames,
   containerConfigName,
   imageFileNames,
+  type PathOutside,
   type ProjectFileInvalid,
-  type ProjectOutside,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
 import type { HostPortHidden, NoPortLeft } from "../../schema/Route.ts"
@@ -78,7 +78,7 @@ export const init = Effect.fn("init")(function*(
   { projectPath }: InitRequest
 ): Effect.fn.Return<
   InitResult,
-  | ProjectOutside
+  | PathOutside
   | ProjectPathInvalid
   | ProjectFileInvalid
   | LocalFileFailed

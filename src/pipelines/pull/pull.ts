@@ -1,6 +1,7 @@
 import { Path } from "@effect/platform"
 import { Array, Effect } from "effect"
 import { LocalPathInvalid } from "../../schema/LocalPath.ts"
+import type { PathOutside } from "../../schema/Project.ts"
 import { type PullRequest, PullResult } from "../../schema/Pull.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
@@ -17,6 +18,7 @@ import { step } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
+import { permitPath } from "../projects/permitPath.ts"
 import { pullItem } from "./pullItem.ts"
 
 const itemsAtOnce = 2
@@ -34,7 +36,14 @@ export const pull = Effect.fn("pull")(function*(
   { files, serverId }: PullRequest
 ): Effect.fn.Return<
   PullResult,
-  LocalPathInvalid | RemotePathInvalid | ServerNotFound | SettingsError | SshError | FileLocked | RunFailure,
+  | LocalPathInvalid
+  | PathOutside
+  | RemotePathInvalid
+  | ServerNotFound
+  | SettingsError
+  | SshError
+  | FileLocked
+  | RunFailure,
   Settings | Sftp | LocalFiles | Path.Path | Runs
 > {
   const server = yield* (yield* Settings).server(serverId)
@@ -42,7 +51,10 @@ export const pull = Effect.fn("pull")(function*(
   yield* Effect.forEach(
     files,
     ({ localPath, remotePath }, index) =>
-      Effect.zipRight(remotePathIn(`files[${index}].remotePath`, remotePath), absolute(path)(localPath, index)),
+      remotePathIn(`files[${index}].remotePath`, remotePath).pipe(
+        Effect.zipRight(absolute(path)(localPath, index)),
+        Effect.zipRight(permitPath(localPath))
+      ),
     {
       discard: true
     }

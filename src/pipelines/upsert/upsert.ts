@@ -2,7 +2,7 @@ import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { AppRequest } from "../../schema/Drift.ts"
 import type { PlanMoved } from "../../schema/PlatformPlan.ts"
-import type { ProjectOutside } from "../../schema/Project.ts"
+import type { PathOutside } from "../../schema/Project.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { UpsertFailed, type UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
@@ -16,7 +16,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
-import { permitProject } from "../projects/permitProject.ts"
+import { permitPath } from "../projects/permitPath.ts"
 import { heldToPlan } from "./heldToPlan.ts"
 import { upsertApp } from "./upsertApp.ts"
 
@@ -55,10 +55,10 @@ export const upsert = Effect.fn("upsert")(function*(
   request: UpsertRequest
 ): Effect.fn.Return<
   UpsertResult,
-  PlanMoved | ProjectOutside | SettingsError | UpsertFailed | RunFailure,
+  PlanMoved | PathOutside | SettingsError | UpsertFailed | RunFailure,
   GitHost | LocalFiles | Locks | Path.Path | Platform | Runs | Settings | Sftp | Ssh
 > {
-  yield* permitProject(request.projectPath)
+  yield* permitPath(request.projectPath)
   const { program, spec } = yield* upsertRun(request)
   return yield* Effect.catchTag(
     (yield* Runs).run(spec, program),

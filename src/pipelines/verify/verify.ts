@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { AppRequest } from "../../schema/Drift.ts"
 import { type Hop, NotVerifiable, type Verification } from "../../schema/Verify.ts"
-import { permitProject } from "../projects/permitProject.ts"
+import { permitPath } from "../projects/permitPath.ts"
 import { readPlan } from "../upsert/readPlan.ts"
 import { walk } from "./hop.ts"
 import { application, port, route } from "./hops.ts"
@@ -12,7 +12,7 @@ import { https } from "./httpsHop.ts"
  * the proxy file leads its domain there, and HTTPS on the domain answers. Every hop is walked, whatever the others say.
  */
 export const verify = Effect.fn("verify")(function*(request: AppRequest) {
-  yield* permitProject(request.projectPath)
+  yield* permitPath(request.projectPath)
   const undeclared = ({ message }: { readonly message: string }) => new NotVerifiable({ reason: message })
   const plan = yield* Effect.catchTags(readPlan(request), {
     NoPlatformFile: undeclared,

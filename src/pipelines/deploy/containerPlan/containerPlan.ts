@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import type { DockerUnusable } from "../../../schema/Container.ts"
 import { type ContainerPlan, DeployPlanMoved, type PlannedFile } from "../../../schema/ContainerPlan.ts"
 import type { ContainerPlanRequest } from "../../../schema/Deploy.ts"
-import type { ProjectFileInvalid, ProjectOutside, ProjectPathInvalid } from "../../../schema/Project.ts"
+import type { PathOutside, ProjectFileInvalid, ProjectPathInvalid } from "../../../schema/Project.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../../schema/RemotePath.ts"
 import type { ServerNotFound } from "../../../schema/Server.ts"
 import type { SettingsError } from "../../../schema/Settings.ts"
@@ -69,7 +69,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   | DockerUnusable
   | LocalFileFailed
   | ProjectFileInvalid
-  | ProjectOutside
+  | PathOutside
   | ProjectPathInvalid
   | RemotePathInvalid
   | ServerNotFound

@@ -1,21 +1,21 @@
 import { Effect } from "effect"
 import type { AppRequest } from "../../../schema/Drift.ts"
 import { type PlanChange, type PlanFailed, PlanMoved, type PlatformPlan } from "../../../schema/PlatformPlan.ts"
-import type { ProjectOutside } from "../../../schema/Project.ts"
+import type { PathOutside } from "../../../schema/Project.ts"
 import type { SettingsError } from "../../../schema/Settings.ts"
 import { keyedDigest } from "../../../services/secrets/keyedDigest.ts"
 import { secretsInUse } from "../../../services/secrets/secretsInUse.ts"
 import { shownJson, shownText } from "../../../services/secrets/shownText.ts"
 import { movedSince, planHash } from "../../plans/planHash.ts"
-import { permitProject } from "../../projects/permitProject.ts"
+import { permitPath } from "../../projects/permitPath.ts"
 import { decide, type Decided, type PlanServices } from "./decide.ts"
 import { upsertFacts } from "./facts.ts"
 
 /** What an upsert would do now, with a hash that holds a later upsert to it. Changes nothing anywhere. */
 export const plan = Effect.fn("plan")(function*(
   request: AppRequest
-): Effect.fn.Return<PlatformPlan, PlanFailed | ProjectOutside | SettingsError, PlanServices> {
-  yield* permitProject(request.projectPath)
+): Effect.fn.Return<PlatformPlan, PlanFailed | PathOutside | SettingsError, PlanServices> {
+  yield* permitPath(request.projectPath)
   const { facts, plan } = yield* decide(request)
   const digest = yield* keyedDigest
   const secrets = yield* secretsInUse
