@@ -1,3 +1,5 @@
+import { Effect } from "effect"
+import { readFile, writeFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { upsertHello } from "./hello.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
@@ -108,5 +110,22 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
     await question.getByRole("button", { name: "Close" }).click()
     await extra.waitFor({ state: "detached" })
     expect(open.faults).toEqual([])
+  })
+
+  it("keep the values of their variables from a viewer, and say so", async () => {
+    const { settingsFile } = stage.world
+    const uuid = (await Effect.runPromise(stage.world.platform.state.applications))[0]?.uuid ?? ""
+    await Effect.runPromise(stage.world.platform.state.createEnv(uuid, { key: "API_KEY", value: "of-operators" }))
+    const tokens = "\nhttp:\n  tokens: [{ name: Vic, token: token-of-the-viewer, role: viewer }]\n"
+    await writeFile(settingsFile, `${await readFile(settingsFile, "utf8")}${tokens}`)
+    const { faults, page } = await stage.open(`/applications/${uuid}`)
+    await page.getByLabel("Token").fill("token-of-the-viewer")
+    await page.getByRole("button", { name: "Log in" }).click()
+    const variables = page.getByRole("region", { name: "Variables" })
+    await variables.getByText("API_KEY").waitFor()
+    await variables.getByText("values are for operators").waitFor()
+    expect(await variables.getByRole("button", { name: "Show API_KEY" }).count()).toBe(0)
+    await variables.getByRole("button", { name: "Show HOST_PORT" }).click()
+    expect(faults).toEqual([])
   })
 })
