@@ -1,10 +1,10 @@
 import { Predicate } from "effect"
 
-/** How much of long texts, lists and open objects within an answer is kept. */
+/** Limits of the long texts, lists and open objects within an answer. */
 export interface Limits {
-  /** How many characters of a long text are kept. */
+  /** Characters that are kept of a long text. */
   readonly text: number
-  /** How many entries of a list, or fields of an object whose fields no schema names, are kept. */
+  /** Entries that are kept of a list, or of an object whose fields no schema names. */
   readonly entries: number
 }
 

@@ -86,7 +86,7 @@ export class RemoteSilent extends Schema.TaggedError<RemoteSilent>()("RemoteSile
 export class RemoteOutputTooLong extends Schema.TaggedError<RemoteOutputTooLong>()("RemoteOutputTooLong", {
   ...where,
   what: Schema.String,
-  /** What it passed, in words: `8 MiB`. */
+  /** The limit that it passed, in words: `8 MiB`. */
   limit: Schema.String,
   /** What to do about it. */
   help: Schema.String

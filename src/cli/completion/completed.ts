@@ -26,7 +26,7 @@ export const completed = (root: CommandNode, words: ReadonlyArray<string>) =>
         },
         namesOf(found)
       ).pipe(
-        // Whoever presses Tab is not asked anything.
+        // Completion asks nothing.
         Effect.provideService(Screen, { ...screen, canAsk: false }),
         Effect.orElseSucceed(() => [])
       )

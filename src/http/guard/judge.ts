@@ -42,7 +42,7 @@ export type Verdict =
     readonly allowed: false
     readonly status: number
     readonly message: string
-    /** Whether it was refused for a token that lets nobody in; one without any token was not. */
+    /** Refused for a token that lets nobody in, and not for the lack of one. */
     readonly hasWrongToken: boolean
   }
 

@@ -167,7 +167,7 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
     const [old, now] = isComposeName(name)
       ? [yield* shownCompose(there.value), yield* shownCompose(here.value)]
       : [there, here]
-    // What differs may be nothing but values that the caller may not see.
+    // The only difference may be in values that the caller may not see.
     if (Option.isNone(old) || Option.isNone(now) || old.value === now.value) return plain
     return yield* Option.match(textDifference(name, old.value, now.value), {
       onNone: () => Effect.succeed(plain),

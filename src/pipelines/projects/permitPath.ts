@@ -42,7 +42,7 @@ export const permitPath = Effect.fn("permitPath")(function*(
 ): Effect.fn.Return<void, PathOutside | SettingsError, LocalFiles | Path.Path | Settings> {
   const caller = yield* CurrentCaller
   const path = yield* Path.Path
-  // What is relative or no path at all is refused for that by everything that takes a directory.
+  // A relative path, or text that is not a path, is refused by everything that takes a directory.
   if (mayLeaveRoot(caller, false) || !path.isAbsolute(localPath) || localPath.includes("\0")) return
   const settings = yield* Settings
   if (mayLeaveRoot(caller, yield* settings.get("projects.anywhere"))) return

@@ -15,7 +15,7 @@ export interface LatestOutput {
   readonly take: () => { readonly dropped: number; readonly pieces: ReadonlyArray<Piece> }
 }
 
-/** How many lines end in a text. */
+/** Number of line ends in a text. */
 export const linesIn = (text: string): number => {
   let count = 0
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1
@@ -42,7 +42,7 @@ export const latestOutput = (mostCharacters: number): LatestOutput => {
   let size = 0
   let dropped = 0
 
-  /** Whether the beginning of the next line is gone: the rest of it goes too. */
+  /** The beginning of the next line was dropped, so the rest of it is dropped too. */
   let isBroken = false
 
   const startsBroken = () => isBroken

@@ -11,7 +11,7 @@ export interface Exhausted {
 export interface Quota {
   /** Takes one for a caller, and answers what gives it back; giving it back twice counts once. */
   readonly take: (caller: string) => Effect.Effect<Effect.Effect<void>, Exhausted>
-  /** How many are taken now. */
+  /** Number taken now. */
   readonly taken: () => number
 }
 

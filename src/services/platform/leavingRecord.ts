@@ -5,9 +5,9 @@ import { scrubbed } from "../secrets/scrubbed.ts"
 import { shownText } from "../secrets/shownText.ts"
 import { hostPortKey, isIdentifier, openFields, recordFields } from "./leavingFields.ts"
 
-/** Who a record leaves for. */
+/** The reader of a record. */
 export interface Reader {
-  /** Whether values of variables may be read, and with them every field that is not known to be harmless. */
+  /** May read values of variables, and with them every field that is not known to be harmless. */
   readonly seesValues: boolean
   /** Secrets in use, which nobody reads. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>

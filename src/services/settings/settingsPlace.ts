@@ -3,7 +3,7 @@ import { Config, Effect, Option } from "effect"
 import { homedir } from "node:os"
 import { absolutePath } from "./localPath.ts"
 
-/** Where the settings are, whether or not the file exists. */
+/** Path of the settings file, whether or not it exists. */
 export interface SettingsPlace {
   readonly file: string
   /** False where nobody chose it: it only stands in the working directory, and counts once it is confirmed. */

@@ -1,12 +1,12 @@
-/** How much a command may write before it is ended: more than a server that is what it should be ever says. */
+/** Limit of a command's output, above all that a sound server ever answers. Beyond it the command is ended. */
 export interface AnswerLimit {
   readonly bytes: number
-  /** How many records, each ended by the separator: reading many short ones takes a multiple of their bytes. */
+  /** Number of records, each ended by the separator: reading many short ones takes a multiple of their bytes. */
   readonly records: number
   readonly separator: "\n" | "\0"
   /** The number of records in words: `50,000 files`. */
   readonly words: string
-  /** What to do about a server that has more. */
+  /** Advice for a server that has more. */
   readonly help: string
 }
 

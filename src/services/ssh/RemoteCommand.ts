@@ -25,7 +25,7 @@ export interface RemoteCommand {
   readonly stdin?: string | Uint8Array
   /** Whether `as_root` goes through sudo. On a server whose user is root it never does. */
   readonly sudo: boolean
-  /** How much it may write to stdout; `usualLimit` when absent. */
+  /** Limit of its stdout; `usualLimit` when absent. */
   readonly limit?: AnswerLimit
   /** Which of the server's connections it goes over; `work` when absent. */
   readonly lane?: Lane

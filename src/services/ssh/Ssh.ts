@@ -30,7 +30,7 @@ export interface RemoteProcess {
 export interface ExecOptions<E = never> {
   /** How long the command may take before its channel is closed; 60 seconds when absent. */
   readonly timeout?: Duration.DurationInput
-  /** How many bytes of stdout are kept, the last ones, where it may be of any length: no limit ends the command then. */
+  /** Keeps only the last bytes of stdout, as many as this; no limit ends the command then. */
   readonly keepLast?: number
   /** What the command reads, after the command's own `stdin`, sent with back-pressure. Its failure closes the channel. */
   readonly stdin?: Stream.Stream<Uint8Array, E>

@@ -9,7 +9,7 @@ const companions = ["-wal", "-journal", "-shm"]
 const isWindows = process.platform === "win32"
 const othersBits = 0o077
 
-/** How the file of a database begins. */
+/** First bytes of every SQLite database. */
 const magic = Buffer.from("SQLite format 3\0")
 
 const beginsAsDatabase = async (handle: FileHandle) => {
@@ -33,7 +33,7 @@ const refuseLinks = async (file: string) => {
     }
   }
   if (!await isLink(file)) return
-  // Whoever may write to the directory would choose what is written to, or made, elsewhere.
+  // A link in a directory that others may write to would choose the file that is written elsewhere.
   const target = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined)
   try {
     if (target !== undefined && (await target.stat()).isFile() && await beginsAsDatabase(target)) return
