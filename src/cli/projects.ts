@@ -4,17 +4,19 @@ import { homedir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
+import { callNameOf } from "../schema/findServer.ts"
 import { didYouMean } from "../schema/nearest.ts"
 import { ContainerConfig, containerConfigName } from "../schema/Project.ts"
 import { cut, quoted } from "../schema/quoted.ts"
 import { Failed, NoSuchProject, Usage } from "./Failure.ts"
 import { text } from "./parse/described.ts"
 import { storedServer } from "./storedServer.ts"
+import { safeText } from "./terminal/safeText.ts"
 
 /** Where a project's stack is, in place of what its container.json says. */
 export const placeOptions = {
   server: text("server", "The id or the name of the server; container.json names it otherwise.", {
-    value: "id",
+    value: "server",
     names: "server"
   }),
   path: text("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
@@ -66,33 +68,44 @@ const configOf = (directory: string) =>
 export interface Place {
   readonly projectPath: string
   readonly serverId: string
+  /** What people call the server. */
+  readonly serverName: string
   readonly remotePath: string
 }
+
+/** What requests say of a stack's place. */
+export const stackAt = ({ remotePath, serverId }: Pick<Place, "remotePath" | "serverId">) => ({ remotePath, serverId })
+
+/** What requests say of a project's place. */
+export const projectAt = ({ projectPath, ...place }: Place) => ({ projectPath, ...stackAt(place) })
+
+/** Where a stack is, in words. */
+export const whereOf = ({ remotePath, serverName }: Place): string => safeText(`${remotePath} on ${serverName}`)
 
 /** The server that is meant where none is named: the only one, if it is one. */
 export const onlyServer = (name: string) =>
   Effect.gen(function*() {
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     const [first, ...others] = servers
-    if (first !== undefined && others.length === 0) return first.id
-    const ids = servers.map(({ id, name }) => `${id} (${cut(name)})`).slice(0, 20).join(", ")
+    if (first !== undefined && others.length === 0) return { server: first, callName: first.name }
+    const names = servers.map((server) => {
+      const callName = callNameOf(servers, server)
+      return callName === server.name ? cut(callName) : `${callName} (${cut(server.name)})`
+    }).slice(0, 20).join(", ")
     return yield* new Failed({
       message: first === undefined
         ? "No server is stored yet: add one with berth server add"
         : `${cut(name)} does not say which server it is for: add --server, or "serverId" to its ` +
-          `${containerConfigName}. Stored servers: ${ids}`
+          `${containerConfigName}. Stored servers: ${names}`
     })
   })
-
-/** The id of the server that `--server` names by its id or its name. */
-export const serverNamed = (idOrName: string) => Effect.map(storedServer(idOrName), ({ id }) => id)
 
 const filled = (text: string | null | undefined) => Option.filter(Option.fromNullable(text), (given) => given !== "")
 
 /** A project and where its stack is: as the options say, or else its container.json. */
 export const placeOf = (
   name: Option.Option<string>,
-  { path, server }: PlaceOptions
+  { path, server: wanted }: PlaceOptions
 ): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.gen(function*() {
     const projectPath = yield* projectNamed(name)
@@ -108,13 +121,14 @@ export const placeOf = (
     // An empty one is what `berth init` leaves for a person to fill in.
     const declaredServer = Option.flatMap(said, (config) => filled(config.serverId))
     const remotePath = Option.orElse(path, () => Option.flatMap(said, (config) => filled(config.remotePath)))
+    const { callName, server: { id } } = yield* Option.match(Option.orElse(wanted, () => declaredServer), {
+      onNone: () => onlyServer(projectPath),
+      onSome: storedServer
+    })
     return {
       projectPath,
-      serverId: Option.isSome(server)
-        ? yield* serverNamed(server.value)
-        : Option.isSome(declaredServer)
-        ? declaredServer.value
-        : yield* onlyServer(projectPath),
+      serverId: id,
+      serverName: callName,
       remotePath: Option.getOrElse(remotePath, () => `~/containers/${basename(projectPath)}`)
     }
   })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, number, projectPath, serverId, text, texts } from "./described.ts"
+import { field, number, projectPath, serverId, storedServerId, text, texts } from "./described.ts"
 import { RemotePathText } from "./RemotePath.ts"
 import { strictBody } from "./strict.ts"
 
@@ -58,7 +58,7 @@ export interface ComparedImage extends Schema.Schema.Type<typeof ComparedImage> 
 /** A project beside its deployed copy, file by file. */
 export const Comparison = Schema.Struct({
   projectPath,
-  serverId,
+  serverId: storedServerId,
   remotePath: text("The directory of the deployed copy on the server.", "~/containers/hello"),
   files: Schema.Array(ComparedFile).annotations({ description: "Every file that either side has, by name." }),
   images: Schema.Array(ComparedImage).annotations({

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, number, projectPath, serverId, text, texts } from "./described.ts"
+import { field, number, projectPath, storedServerId, text, texts } from "./described.ts"
 import { movedWords } from "./PlatformPlan.ts"
 import { cut } from "./quoted.ts"
 
@@ -36,7 +36,7 @@ export interface PlannedService extends Schema.Schema.Type<typeof PlannedService
 export const ContainerPlan = Schema.Struct({
   planHash: Schema.String.annotations({ description: "Sent with a deploy, it holds the deploy to this plan." }),
   projectPath,
-  serverId,
+  serverId: storedServerId,
   remotePath: text("The directory of the stack on the server.", "~/containers/hello"),
   files: field(Schema.Array(PlannedFile), "The files that a deploy brings or removes."),
   images: field(Schema.Array(PlannedImage), "The images of the archive, and those that the stack names beside them."),

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, flag, number, projectPath, serverId, text, textOrNull } from "./described.ts"
+import { field, flag, number, projectPath, storedServerId, text, textOrNull } from "./described.ts"
 import { Run } from "./Run.ts"
 
 const time = "2026-01-02T03:04:05.678Z"
@@ -18,7 +18,7 @@ export type StackState = typeof StackState.Type
 
 /** A project's stack on a server. */
 export const ObservedStack = Schema.Struct({
-  serverId,
+  serverId: storedServerId,
   serverName: textOrNull("What people call the server; null when none of this id is stored.", "Main"),
   remotePath: text("Where it is on the server.", "~/containers/hello"),
   state: Schema.NullOr(StackState).annotations({
@@ -79,7 +79,7 @@ export interface ServerDisk extends Schema.Schema.Type<typeof ServerDisk> {}
 
 /** A stored server, and whether it answers. */
 export const ObservedServer = Schema.Struct({
-  id: serverId,
+  id: storedServerId,
   name: text("What people call it.", "Main"),
   answers: flag("Whether it let Berth in and ran a command. With an error too, Docker on it cannot be used."),
   latencyMs: Schema.NullOr(Schema.Number).annotations({

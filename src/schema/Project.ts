@@ -15,7 +15,10 @@ export const LocalProject = Schema.Struct({
     description: "How much of what a deploy needs is there: nothing, a part, or all of it."
   }),
   tarFile: textOrNull("The name of its image archive; null when it has none.", "hello.tar"),
-  serverId: textOrNull("The id of the server that container.json names; null when it names none.", "1"),
+  serverId: textOrNull(
+    "The server that container.json names: its id, or what is written there where none is stored; null without one.",
+    "1"
+  ),
   remotePath: text("Where it is deployed on a server.", "~/containers/hello")
 }).annotations({ identifier: "LocalProject" })
 export interface LocalProject extends Schema.Schema.Type<typeof LocalProject> {}

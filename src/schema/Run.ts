@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { TooManyRuns } from "./capacity.ts"
-import { field, number, projectPath, serverId, text, textOrNull } from "./described.ts"
+import { field, number, projectPath, storedServerId, text, textOrNull } from "./described.ts"
 import { listed } from "./expected.ts"
 import { Step } from "./Step.ts"
 import { strictQuery } from "./strict.ts"
@@ -38,7 +38,8 @@ export interface RunStep extends Schema.Schema.Type<typeof RunStep> {}
 /** What a run is about; only what applies to its kind is there. */
 export const RunSubject = Schema.Struct({
   projectPath: Schema.optional(projectPath),
-  serverId: Schema.optional(serverId),
+  serverId: Schema.optional(storedServerId),
+  serverName: Schema.optional(text("Of a pull: what its server was called.", "Main")),
   remotePath: Schema.optional(text("The directory on the server.", "~/containers/hello")),
   appName: Schema.optional(text("The name of the application.", "hello")),
   action: Schema.optional(text("What is done to a stack.", "restart"))
@@ -99,7 +100,7 @@ export const RunsQuery = Schema.Struct({
   state: Schema.optional(RunState.annotations(choices(RunState.literals))).annotations({
     description: "Only runs in this state."
   }),
-  serverId: Schema.optional(text("Only runs on the server with this id.", "1")),
+  serverId: Schema.optional(text("Only runs on the server with this id or name.", "1")),
   projectPath: Schema.optional(text("Only runs of the project in this directory.", "/home/ann/projects/hello")),
   appName: Schema.optional(text("Only runs of the application with this name.", "hello")),
   limit: Schema.optional(

@@ -98,22 +98,38 @@ export interface ServerAccess extends Server {
 
 const mostNamed = 20
 
-/** No stored server has this id. `stored` are the ones that there are. */
+/** No stored server has this id or this name. `stored` are the ones that there are. */
 export class ServerNotFound extends Schema.TaggedError<ServerNotFound>()("ServerNotFound", {
   id: Schema.String,
   stored: Schema.optional(Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String })))
 }) {
   readonly status = 404
   override get message() {
-    const missing = `Server not found: no server with id ${quoted(this.id)} is stored`
+    const missing = `Server not found: no stored server has the id or the name ${quoted(this.id)}`
     const { stored } = this
     if (stored === undefined) return missing
-    if (stored.length === 0) return `${missing}, and no other one`
+    if (stored.length === 0) return `${missing}: none is stored`
     const meant = nearest(this.id, stored.flatMap(({ id, name }) => [id, name]))
     const isMeant = ({ id, name }: { readonly id: string; readonly name: string }) => id === meant || name === meant
     const nearestFirst = [...stored.filter(isMeant), ...stored.filter((server) => !isMeant(server))]
     const named = nearestFirst.slice(0, mostNamed).map(({ id, name }) => `${quoted(id)} (${cut(name)})`)
     const more = stored.length > mostNamed ? ` and ${stored.length - mostNamed} more` : ""
-    return `${missing}. Ids of the stored servers: ${named.join(", ")}${more}`
+    return `${missing}. Ids (and names) of the stored servers: ${named.join(", ")}${more}`
   }
 }
+
+/** Several stored servers have this name, and none has it as its id. */
+export class ServerAmbiguous extends Schema.TaggedError<ServerAmbiguous>()("ServerAmbiguous", {
+  name: Schema.String,
+  ids: Schema.Array(Schema.String)
+}) {
+  readonly status = 409
+  override get message() {
+    const ids = this.ids.slice(0, mostNamed).map((id) => quoted(id)).join(", ")
+    const more = this.ids.length > mostNamed ? ` and ${this.ids.length - mostNamed} more` : ""
+    return `${this.ids.length} stored servers are named ${quoted(this.name)}: name one by its id: ${ids}${more}`
+  }
+}
+
+/** Why a text does not name one stored server. */
+export type ServerUnresolved = ServerNotFound | ServerAmbiguous

@@ -37,5 +37,8 @@ export const projectPath = text(
   "/home/ann/projects/hello"
 )
 
-/** The id of a stored server. */
-export const serverId = text("The id of a stored server.", "1")
+/** A stored server, as requests name it. */
+export const serverId = text("The id or the name of a stored server.", "1")
+
+/** A stored server, as answers name it. */
+export const storedServerId = text("The id of a stored server.", "1")

@@ -9,14 +9,14 @@ import { startService } from "../fixtures/service.ts"
 /** Every command that asks before it changes anything, and its question. */
 const asking: ReadonlyArray<readonly [line: string, question: string]> = [
   ["deploy hello", "Deploy hello?"],
-  ["rollback hello", "Roll ~/containers/hello on sandbox back to the release before the current one?"],
-  ["rollback hello 3", "Roll ~/containers/hello on sandbox back to release 3?"],
-  ["stop hello", "Stop the stack at ~/containers/hello on sandbox?"],
-  ["restart hello", "Restart the stack at ~/containers/hello on sandbox?"],
-  ["remove hello", "Remove the stack at ~/containers/hello on sandbox? Its data/ and volumes stay."],
+  ["rollback hello", "Roll ~/containers/hello on Sandbox back to the release before the current one?"],
+  ["rollback hello 3", "Roll ~/containers/hello on Sandbox back to release 3?"],
+  ["stop hello", "Stop the stack at ~/containers/hello on Sandbox?"],
+  ["restart hello", "Restart the stack at ~/containers/hello on Sandbox?"],
+  ["remove hello", "Remove the stack at ~/containers/hello on Sandbox? Its data/ and volumes stay."],
   [
     "remove hello --volumes",
-    "Remove the stack at ~/containers/hello on sandbox, and its volumes with all that is in them?"
+    "Remove the stack at ~/containers/hello on Sandbox, and its volumes with all that is in them?"
   ],
   ["app up hello", "Create hello?"],
   ["app deploy greeter", "Deploy greeter on the platform?"],
@@ -25,7 +25,7 @@ const asking: ReadonlyArray<readonly [line: string, question: string]> = [
   ["hook setup greeter", "Make pushes deploy greeter?"],
   ["hook setup", "Make pushes deploy all applications?"],
   ["hook remove greeter", "Remove the webhooks of greeter?"],
-  ["server remove sandbox", "Forget the server Sandbox (sandbox) and its stored credentials?"]
+  ["server remove sandbox", "Forget the server Sandbox and its stored credentials?"]
 ]
 
 describe.skipIf(process.platform === "win32")("a command that asks", () => {

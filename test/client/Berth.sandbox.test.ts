@@ -69,7 +69,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(ways))("a serv
       const refusal = yield* Effect.flip(berth.use((api) => api.scanServer({ path: { id: "no/such server?" } })))
       expect(refusal).toBeInstanceOf(BerthError)
       expect(refusal).toMatchObject({ reason: "refused", status: 404 })
-      expect(refusal.message).toContain("no server with id \"no/such server?\" is stored")
+      expect(refusal.message).toContain("no stored server has the id or the name \"no/such server?\"")
       const unfit = yield* Effect.flip(berth.use((api) => api.removeServer({ path: { id: ".." } })))
       expect(unfit).toMatchObject({
         reason: "unexpected",

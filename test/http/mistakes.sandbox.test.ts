@@ -62,16 +62,16 @@ const mistakes: ReadonlyArray<Row> = [
   [
     "POST",
     "/api/container/deploy",
-    { ...deploy, serverId: "Main" },
+    { ...deploy, serverId: "Mainz" },
     404,
-    "Server not found: no server with id \"Main\" is stored. Ids of the stored servers: \"1\" (Main), \"2\" (Spare)"
+    "Server not found: no stored server has the id or the name \"Mainz\". Ids (and names) of the stored servers: \"1\" (Main), \"2\" (Spare)"
   ],
   [
     "POST",
     "/api/container/deploy",
     { ...deploy, serverId: "Spar" },
     404,
-    "Server not found: no server with id \"Spar\" is stored. Ids of the stored servers: \"2\" (Spare), \"1\" (Main)"
+    "Server not found: no stored server has the id or the name \"Spar\". Ids (and names) of the stored servers: \"2\" (Spare), \"1\" (Main)"
   ],
   [
     "POST",
@@ -106,9 +106,9 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     { ...deploy, serverId: long },
     404,
-    `Server not found: no server with id "${
+    `Server not found: no stored server has the id or the name "${
       "x".repeat(149)
-    }…" is stored. Ids of the stored servers: "1" (Main), "2" (Spare)`
+    }…". Ids (and names) of the stored servers: "1" (Main), "2" (Spare)`
   ],
   [
     "POST",
@@ -292,17 +292,17 @@ const mistakes: ReadonlyArray<Row> = [
   ["POST", "/api/servers", { ...server, name: long }, 400, "name must not be longer than 4096 characters"],
   [
     "GET",
-    "/api/servers/Main/scan",
+    "/api/servers/Mainz/scan",
     undefined,
     404,
-    "Server not found: no server with id \"Main\" is stored. Ids of the stored servers: \"1\" (Main), \"2\" (Spare)"
+    "Server not found: no stored server has the id or the name \"Mainz\". Ids (and names) of the stored servers: \"1\" (Main), \"2\" (Spare)"
   ],
   [
     "GET",
     "/api/servers/3/containers",
     undefined,
     404,
-    "Server not found: no server with id \"3\" is stored. Ids of the stored servers: \"1\" (Main), \"2\" (Spare)"
+    "Server not found: no stored server has the id or the name \"3\". Ids (and names) of the stored servers: \"1\" (Main), \"2\" (Spare)"
   ],
   ["GET", "/api/servers/1/logs", undefined, 500, "Failed to get logs: containerName or remotePath required"],
   [

@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
+import { callNameOf } from "../../schema/findServer.ts"
 import { common, connected } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
@@ -12,9 +13,14 @@ import { table } from "../terminal/table.ts"
 
 /** What each stored server answers, those that fail too; asked at once, a few at a time. */
 const ofEach = <A>(
-  ids: ReadonlyArray<string>,
+  servers: ReadonlyArray<{ readonly server: { readonly id: string }; readonly callName: string }>,
   ask: (id: string) => Effect.Effect<A, BerthError, Berth>
-) => Effect.forEach(ids, (id) => Effect.map(Effect.either(ask(id)), (answer) => ({ id, answer })), { concurrency: 8 })
+) =>
+  Effect.forEach(
+    servers,
+    ({ callName, server: { id } }) => Effect.map(Effect.either(ask(id)), (answer) => ({ id, callName, answer })),
+    { concurrency: 8 }
+  )
 
 const psCommand = command(
   {
@@ -33,12 +39,13 @@ const psCommand = command(
         const { answer, use } = yield* Berth
         const { out, print, say } = yield* Screen
         const ask = (id: string) => answer((api) => api.listContainers({ path: { id } }))
-        const one = Option.isSome(input.server) ? (yield* storedServer(input.server.value)).id : undefined
-        if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one), ({ body }) => print(body))
-        const ids = one !== undefined
-          ? [one]
-          : (yield* use((api) => api.listServers({}))).map(({ id }) => id)
-        const answers = yield* ofEach(ids, ask)
+        const one = Option.isSome(input.server) ? yield* storedServer(input.server.value) : undefined
+        if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one.server.id), ({ body }) => print(body))
+        const stored = yield* use((api) => api.listServers({}))
+        const asked = one === undefined
+          ? stored.map((server) => ({ server, callName: callNameOf(stored, server) }))
+          : [one]
+        const answers = yield* ofEach(asked, ask)
         if (input.json) {
           yield* print(`{${
             answers.map(({ answer, id }) =>
@@ -48,15 +55,15 @@ const psCommand = command(
             ).join(",")
           }}`)
         } else {
-          const rows = answers.flatMap(({ answer, id }) =>
+          const rows = answers.flatMap(({ answer, callName }) =>
             answer._tag === "Left"
               ? []
-              : answer.right.value.containers.map(({ name, ports, status }) => [id, name, status, ports])
+              : answer.right.value.containers.map(({ name, ports, status }) => [callName, name, status, ports])
           )
           if (rows.length > 0) {
             yield* print(table(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
           }
-          if (ids.length === 0) {
+          if (asked.length === 0) {
             yield* say("No server is stored yet: add one with berth server add.")
           } else if (
             rows.length === 0 && answers.some(({ answer }) =>
@@ -65,9 +72,9 @@ const psCommand = command(
           ) {
             yield* say("No container runs.")
           }
-          for (const { answer } of answers) {
+          for (const { answer, callName } of answers) {
             if (answer._tag === "Left") {
-              yield* say(`✗ ${safeText(answer.left.message)}`)
+              yield* say(`✗ ${safeText(`${callName}: ${answer.left.message}`)}`)
             }
           }
         }

@@ -7,7 +7,7 @@ import { exitCodes, Failed } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
-import { type Place, placeOf, placeOptions, projectNamed } from "../projects.ts"
+import { type Place, placeOf, placeOptions, projectAt, projectNamed, whereOf } from "../projects.ts"
 import { followed, furtherWords } from "../runs/followRun.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -15,7 +15,6 @@ import { styled } from "../terminal/style.ts"
 import { prose } from "../terminal/wrapped.ts"
 
 const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
-const where = ({ remotePath, serverId }: Place) => safeText(`${remotePath} on ${serverId}`)
 
 /** Says how a deploy or a rollback ended, and which exit code that is. */
 export const deployEnd = ({ healthy, message, success }: DeployResult) =>
@@ -42,7 +41,7 @@ const startOnly = (place: Place, planHash: string, json: boolean) =>
   Effect.gen(function*() {
     const { start } = yield* Berth
     const { print, say } = yield* Screen
-    const { run } = yield* start((api) => api.deploy({ payload: { ...place, planHash } }))
+    const { run } = yield* start((api) => api.deploy({ payload: { ...projectAt(place), planHash } }))
     yield* print(json ? JSON.stringify(run) : run.id)
     yield* say(`The deploy of ${nameOf(place.projectPath)} goes on.\n${yield* furtherWords(run)}`)
   })
@@ -52,7 +51,8 @@ const deployCommand = command(
     name: "deploy",
     summary: "Deploy a project to its server.",
     details: "Shows what would change, asks, sends what the server lacks, starts the stack and waits until it is " +
-      "healthy. Without a project it is the working directory.\nExit codes: 0 healthy, 3 deployed and not healthy, 1 failed.",
+      "healthy. Without a project it is the working directory.\nExit codes: 0 healthy, 3 deployed and not healthy, 1 failed; " +
+      "with --dry-run 0, or 1 when something is in the way.",
     examples: ["berth deploy", "berth deploy hello --yes", "berth deploy hello --dry-run --detailed-exitcode"]
   },
   {
@@ -73,23 +73,29 @@ const deployCommand = command(
         const { err, out, print, say } = yield* Screen
         const place = yield* placeOf(input.project, input)
         if (input.build && !input.dryRun) yield* builtBefore(place.projectPath)
-        const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: place }))
+        const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
         const name = nameOf(place.projectPath)
         if (input.dryRun) {
           yield* print(
             input.json
               ? body
-              : prose([`Deploy ${name} to ${where(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
+              : prose([`Deploy ${name} to ${whereOf(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
           )
+          if (plan.obstacles.length > 0) {
+            yield* say(`${name} cannot be deployed now.`)
+            return exitCodes.failed
+          }
           return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
         }
-        yield* say([`Deploy ${name} to ${where(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
+        yield* say([`Deploy ${name} to ${whereOf(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
         if (plan.obstacles.length > 0) {
           return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
         }
         if (!(yield* confirmed(`Deploy ${name}?`, input.yes))) return exitCodes.failed
         if (input.noWait) return yield* startOnly(place, plan.planHash, input.json)
-        const deployed = yield* followed((api) => api.deploy({ payload: { ...place, planHash: plan.planHash } }))
+        const deployed = yield* followed((api) =>
+          api.deploy({ payload: { ...projectAt(place), planHash: plan.planHash } })
+        )
         if (input.json) yield* print(deployed.body)
         return yield* deployEnd(deployed.value)
       })

@@ -6,7 +6,8 @@ import { followedBy, quoted } from "../../schema/quoted.ts"
 import { answered, common, connected } from "../common.ts"
 import { command } from "../parse/command.ts"
 import { flag, integer, optionalArgument, text } from "../parse/described.ts"
-import { onlyServer, placeOf, type PlaceOptions, placeOptions, serverNamed } from "../projects.ts"
+import { onlyServer, placeOf, type PlaceOptions, placeOptions } from "../projects.ts"
+import { storedServer } from "../storedServer.ts"
 import { droppedWords } from "../terminal/quantities.ts"
 import { safeLine } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -36,9 +37,9 @@ const sourceOf = (name: Option.Option<string>, place: PlaceOptions) =>
     Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath }, also: "" })),
     Effect.catchTag("NoSuchProject", ({ name: containerName }) =>
       Effect.map(
-        Option.match(place.server, { onNone: () => onlyServer(containerName), onSome: serverNamed }),
-        (serverId) => ({
-          serverId,
+        Option.match(place.server, { onNone: () => onlyServer(containerName), onSome: storedServer }),
+        ({ server }) => ({
+          serverId: server.id,
           source: { containerName },
           also: `No project is named ${quoted(containerName)} either`
         })

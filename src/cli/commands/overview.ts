@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { callNameOf } from "../../schema/findServer.ts"
 import type { ObservedProject, Overview } from "../../schema/Overview.ts"
 import { common, connected } from "../common.ts"
 import { command } from "../parse/command.ts"
@@ -42,13 +43,15 @@ export const careIn = ({ applications, errors, projects, servers }: Overview): R
   ...servers.filter(({ answers, error }) => !answers || error !== undefined).map(({ error, name }) =>
     `${name}: ${error ?? "does not answer"}`
   ),
-  ...projects.flatMap(({ name, servers }) =>
-    servers.filter(({ state }) => state === "degraded" || state === "stopped").map((
+  ...projects.flatMap(({ name, servers: stacks }) =>
+    stacks.filter(({ state }) => state === "degraded" || state === "stopped").map((
       { remotePath, serverId, serverName, state }
     ) =>
       `${name} is ${state} on ${serverName ?? serverId}: berth ${state === "stopped" ? "start" : "logs"} ${
         shellWord(name)
-      } --server ${shellWord(serverId)} --path ${shellWord(remotePath)}`
+      } --server ${shellWord(callNameOf(servers, { id: serverId, name: serverName ?? serverId }))} --path ${
+        shellWord(remotePath)
+      }`
     )
   ),
   ...applications.filter(({ drift }) => drift !== null && drift > 0).map(({ drift, name, projectPath }) =>

@@ -6,7 +6,7 @@ import { answered, common, connected } from "../common.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
-import { placeOf, placeOptions, projectNamed } from "../projects.ts"
+import { placeOf, placeOptions, projectAt, projectNamed } from "../projects.ts"
 import { followed } from "../runs/followRun.ts"
 import { diffLines } from "../terminal/diffLines.ts"
 import { bytes, counted } from "../terminal/quantities.ts"
@@ -57,7 +57,7 @@ const diffCommand = command(
         const { out, print, say } = yield* Screen
         const place = yield* placeOf(input.project, input)
         const { body, value: { files, summary, warnings } } = yield* answer((api) =>
-          api.compareProject({ payload: place })
+          api.compareProject({ payload: projectAt(place) })
         )
         const differing = files.filter(({ status }) => status !== "same")
         if (input.json) yield* print(body)
@@ -68,7 +68,7 @@ const diffCommand = command(
             files.length === 0
               ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
               : differing.length === 0
-              ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverId)}.`
+              ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
               : `${counted(differing.length, "file")} of ${files.length} differ.`
           )
         }

@@ -144,7 +144,7 @@ export const testServerCommand = command(
         const { out, print, say } = yield* Screen
         const server = input.server.includes("@")
           ? { name: input.server, ...yield* serverAt(input.server, input) }
-          : yield* storedServer(input.server)
+          : (yield* storedServer(input.server)).server
         const payload = { ...server, hostKey: Option.getOrUndefined(input.hostKey) }
         const code = yield* answered(input, (api) => api.testServer({ payload }), (test) =>
           Effect.gen(function*() {

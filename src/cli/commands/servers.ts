@@ -46,8 +46,9 @@ const removeCommand = command(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
-        const { id, name } = yield* storedServer(input.server)
-        const question = `Forget the server ${safeText(name)} (${id}) and its stored credentials?`
+        const { callName, server: { id, name } } = yield* storedServer(input.server)
+        const which = callName === name ? name : `${name} (${id})`
+        const question = `Forget the server ${safeText(which)} and its stored credentials?`
         if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
         return yield* answered(input, (api) =>
           api.removeServer({ path: { id } }), () =>
@@ -62,7 +63,7 @@ const scanCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(storedServer(input.server), ({ id }) =>
+      Effect.flatMap(storedServer(input.server), ({ server: { id } }) =>
         answered(input, (api) =>
           api.scanServer({ path: { id } }), ({ deployed }) =>
           listed(
@@ -84,7 +85,7 @@ const statsCommand = command(
   (input) =>
     connected(
       input,
-      Effect.flatMap(storedServer(input.server), ({ id }) =>
+      Effect.flatMap(storedServer(input.server), ({ server: { id } }) =>
         answered(input, (api) =>
           api.serverStats({ path: { id } }), ({ containers }) =>
           listed(

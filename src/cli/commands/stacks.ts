@@ -6,7 +6,7 @@ import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
-import { type Place, placeOf, placeOptions } from "../projects.ts"
+import { type Place, placeOf, placeOptions, stackAt, whereOf } from "../projects.ts"
 import { followed } from "../runs/followRun.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -14,8 +14,6 @@ import { table } from "../terminal/table.ts"
 import { deployEnd } from "./deploy.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
-const where = ({ remotePath, serverId }: Place) => safeText(`${remotePath} on ${serverId}`)
-const stackAt = ({ remotePath, serverId }: Place) => ({ remotePath, serverId })
 
 const releasesCommand = command(
   {
@@ -74,7 +72,7 @@ const rollbackCommand = command(
         const place = yield* placeOf(input.project, input)
         const release = Option.getOrUndefined(input.release)
         const what = release === undefined ? "the release before the current one" : `release ${safeText(release)}`
-        if (!(yield* confirmed(`Roll ${where(place)} back to ${what}?`, input.yes))) return exitCodes.failed
+        if (!(yield* confirmed(`Roll ${whereOf(place)} back to ${what}?`, input.yes))) return exitCodes.failed
         const { body, value } = yield* followed((api) =>
           api.rollback({ payload: { ...stackAt(place), ...(release === undefined ? {} : { release }) } })
         )
@@ -119,7 +117,7 @@ const withQuestion = (
         input,
         Effect.gen(function*() {
           const place = yield* placeOf(input.project, input)
-          if (!(yield* confirmed(question(where(place)), input.yes))) return exitCodes.failed
+          if (!(yield* confirmed(question(whereOf(place)), input.yes))) return exitCodes.failed
           return yield* changed(call(place), input.json)
         })
       )
@@ -159,8 +157,8 @@ const removeCommand = command(
       Effect.gen(function*() {
         const place = yield* placeOf(input.project, input)
         const question = input.volumes
-          ? `Remove the stack at ${where(place)}, and its volumes with all that is in them?`
-          : `Remove the stack at ${where(place)}? Its data/ and volumes stay.`
+          ? `Remove the stack at ${whereOf(place)}, and its volumes with all that is in them?`
+          : `Remove the stack at ${whereOf(place)}? Its data/ and volumes stay.`
         if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
         return yield* changed(
           (api) => api.removeStack({ payload: { ...stackAt(place), volumes: input.volumes } }),

@@ -1,5 +1,6 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { callNameOf } from "../../schema/findServer.ts"
 import { placeOf } from "../projects.ts"
 import type { Candidates } from "./candidates.ts"
 
@@ -14,7 +15,14 @@ export const namesOf = ({ given, names, options }: Candidates) =>
       case "project":
         return (yield* use((api) => api.listProjects({}))).map(({ name }) => name)
       case "server":
-        return (yield* use((api) => api.listServers({}))).map(({ id }) => id)
+        return yield* Effect.map(
+          use((api) => api.listServers({})),
+          // A name of several words cannot be completed.
+          (servers) =>
+            servers.map((server) => callNameOf(servers, server)).map((name, index) =>
+              /\s/.test(name) ? servers[index]?.id ?? name : name
+            )
+        )
       case "application":
         return (yield* use((api) => api.listApplications({}))).map(({ name }) => name).filter(Predicate.isString)
       case "run":

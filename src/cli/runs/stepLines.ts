@@ -33,7 +33,8 @@ export const stepLine = (step: RunStep, surface: Surface): string => {
 }
 
 const subjectOf = ({ subject }: Pick<Run, "subject">) =>
-  subject.appName ?? subject.projectPath?.split(/[/\\]/).at(-1) ?? subject.remotePath ?? subject.serverId
+  subject.appName ?? subject.projectPath?.split(/[/\\]/).at(-1) ?? subject.remotePath ?? subject.serverName ??
+    subject.serverId
 
 /** A run in a few words: `deploy of hello`, `restart of ~/containers/hello`. */
 export const runWords = (run: Pick<Run, "kind" | "subject">): string => {

@@ -24,7 +24,8 @@ const settings: Reason = [500, "The settings cannot be used as they are."]
 const server: ReadonlyArray<Reason> = [
   settings,
   [400, "A path or name cannot be used on a server."],
-  [404, "No stored server has this id."],
+  [404, "No stored server has this id or name."],
+  [409, "Several stored servers have this name."],
   [502, "The server cannot be reached, refuses the log-in or a command, or does not answer in time."]
 ]
 const outside: Reason = [
@@ -85,8 +86,11 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   editorDiff: [...body, outside, ...server, [500, "The editor cannot be started."]],
   listServers: [settings],
   saveServer: [...body, busy, [500, "The settings or the host keys cannot be read or written."]],
-  testServer: [...body, settings, [404, "No stored server has this id."]],
-  removeServer: [...noBody, [404, "No stored server has this id."], busy, [
+  testServer: [...body, settings, [404, "No stored server has this id or name."], [
+    409,
+    "Several stored servers have this name."
+  ]],
+  removeServer: [...noBody, [409, "Several stored servers have this name."], busy, [
     500,
     "The settings cannot be read or written."
   ]],
@@ -153,7 +157,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   tearDownWebhooks: [...body, ...platform, gitHost],
   webhookStatus: [...platform, gitHost],
   testWebhook: [...body, ...platform, gitHost],
-  listRuns: [store],
+  listRuns: [store, [409, "Several stored servers have this name."]],
   getRun: oneRun,
   watchRun: [...oneRun, watched],
   openSession: [...body, [401, "The token is not one of the settings."]],

@@ -1,5 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { listRuns } from "../../pipelines/runs/listRuns.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { orApiError } from "../api/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
@@ -14,7 +15,7 @@ export const RunsHandlers = HttpApiBuilder.group(BerthApi, "runs", (handlers) =>
     const runs = yield* Runs
     const streams = yield* EventStreams
     return handlers
-      .handle("listRuns", ({ urlParams }) => orApiError(runs.list(urlParams)))
+      .handle("listRuns", ({ urlParams }) => orApiError(listRuns(urlParams)))
       .handle("getRun", ({ path }) => orApiError(runs.get(path.id)))
       .handle("cancelRun", ({ path }) => orApiError(runs.cancel(path.id)))
       .handleRaw("watchRun", ({ headers, path }) =>

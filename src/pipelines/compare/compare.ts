@@ -10,7 +10,7 @@ import {
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
-import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -190,7 +190,7 @@ export const compare = Effect.fn("compare")(function*(
   | LocalFileFailed
   | RemoteCommandFailed
   | RemotePathInvalid
-  | ServerNotFound
+  | ServerUnresolved
   | SettingsError
   | SshError,
   Settings | Ssh | LocalFiles | Path.Path
@@ -224,7 +224,7 @@ export const compare = Effect.fn("compare")(function*(
   const count = (status: ComparisonStatus) => files.filter((file) => file.status === status).length
   return {
     projectPath: directory,
-    serverId,
+    serverId: server.id,
     remotePath: path,
     files: yield* Effect.forEach(files, described(names, texts)),
     images,

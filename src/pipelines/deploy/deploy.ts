@@ -13,7 +13,7 @@ import { type PathOutside, ProjectFileInvalid, type ProjectPathInvalid } from ".
 import { followedBy } from "../../schema/quoted.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { deployLock } from "../../services/locks/LockKey.ts"
@@ -218,7 +218,7 @@ export const deploy = Effect.fn("deploy")(function*(
   | DeployFailed
   | DeployLocked
   | DeployPlanMoved
-  | ServerNotFound
+  | ServerUnresolved
   | PathOutside
   | ProjectPathInvalid
   | RemotePathInvalid
@@ -243,7 +243,7 @@ export const deploy = Effect.fn("deploy")(function*(
     )
   )
   return yield* (yield* Runs).run(
-    deploySpec(server, directory, path, { projectPath, remotePath, serverId }),
+    deploySpec(server, directory, path, { projectPath, remotePath, serverId: server.id }),
     program
   )
 })

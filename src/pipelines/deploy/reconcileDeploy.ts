@@ -19,7 +19,7 @@ export const deploySpec = (
 ): RunSpec<DeployResult, typeof DeployResult.Encoded> => ({
   kind: "deploy",
   key: remotePathLock(server, remotePath),
-  subject: { projectPath: directory, serverId: request.serverId, remotePath },
+  subject: { projectPath: directory, serverId: server.id, remotePath },
   request,
   result: DeployResult,
   afterRestart: "reconcile"

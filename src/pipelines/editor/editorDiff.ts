@@ -5,7 +5,7 @@ import { LocalPathInvalid } from "../../schema/LocalPath.ts"
 import type { PathOutside } from "../../schema/Project.ts"
 import { PullRefused } from "../../schema/Pull.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -55,7 +55,7 @@ export const editorDiff = Effect.fn("editorDiff")(function*(
   | ProgramNotFound
   | RemoteFileFailed
   | RemotePathInvalid
-  | ServerNotFound
+  | ServerUnresolved
   | SettingsError
   | SshError,
   Settings | Sftp | LocalFiles | LocalProcesses | Path.Path

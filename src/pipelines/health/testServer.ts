@@ -3,7 +3,7 @@ import {
   type Credentials,
   type ServerAccess,
   type ServerInput,
-  type ServerNotFound,
+  type ServerUnresolved,
   usualSshPort
 } from "../../schema/Server.ts"
 import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
@@ -94,7 +94,7 @@ const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
  */
 export const testServer = Effect.fn("testServer")(function*(
   { hostKey: confirmed, ...input }: ServerTestRequest
-): Effect.fn.Return<ServerTest, ServerNotFound | SettingsError, FirstContact | Settings> {
+): Effect.fn.Return<ServerTest, ServerUnresolved | SettingsError, FirstContact | Settings> {
   const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const access = yield* accessOf(input)
   const references = referring(input)

@@ -4,6 +4,7 @@ import type { LocalProject } from "../../schema/Project.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { inspectProject } from "./inspectProject.ts"
+import { resolveServers } from "./resolveServers.ts"
 import { seenFiles } from "./seenFiles.ts"
 
 /** A directory directly under the projects root; the root may hold a link to it. */
@@ -55,5 +56,7 @@ export const listProjects = Effect.fn("listProjects")(function*() {
       return Option.some(yield* inspectProject(place.path, yield* seenFiles(place.path)))
     }).pipe(Effect.orElseSucceed(Option.none<LocalProject>))
   const projects = yield* Effect.forEach(yield* projectPlaces(), inspect, { concurrency: 16 })
-  return Array.getSomes(projects).filter(isDeployable)
+  // Settings that cannot be read hide no project.
+  const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
+  return resolveServers(Array.getSomes(projects).filter(isDeployable), stored)
 })

@@ -5,7 +5,7 @@ import type { PathOutside } from "../../schema/Project.ts"
 import { type PullRequest, PullResult } from "../../schema/Pull.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -39,7 +39,7 @@ export const pull = Effect.fn("pull")(function*(
   | LocalPathInvalid
   | PathOutside
   | RemotePathInvalid
-  | ServerNotFound
+  | ServerUnresolved
   | SettingsError
   | SshError
   | FileLocked
@@ -76,8 +76,8 @@ export const pull = Effect.fn("pull")(function*(
     {
       kind: "pull",
       key: pullLock(server),
-      subject: { serverId },
-      request: { serverId, files },
+      subject: { serverId: server.id, serverName: server.name },
+      request: { serverId: server.id, files },
       result: PullResult,
       afterRestart: "give up"
     },

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Release, ReleasesFailed } from "../../schema/Release.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -28,7 +28,7 @@ export const listReleases = Effect.fn("listReleases")(function*(
   remotePath: string
 ): Effect.fn.Return<
   ReadonlyArray<Release>,
-  ReleasesFailed | ServerNotFound | SettingsError | RemotePathInvalid,
+  ReleasesFailed | ServerUnresolved | SettingsError | RemotePathInvalid,
   Settings | Ssh
 > {
   const server = yield* (yield* Settings).server(serverId)

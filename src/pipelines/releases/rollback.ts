@@ -4,7 +4,7 @@ import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "
 import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/Release.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerAccess, ServerNotFound } from "../../schema/Server.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { deployLock, remotePathLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
@@ -113,7 +113,7 @@ export const rollbackSpec = (
 ): RunSpec<DeployResult, typeof DeployResult.Encoded> => ({
   kind: "rollback",
   key: remotePathLock(server, remotePath),
-  subject: { serverId: request.serverId, remotePath },
+  subject: { serverId: server.id, remotePath },
   request,
   result: DeployResult,
   afterRestart: "reconcile"
@@ -131,7 +131,7 @@ export const rollback = Effect.fn("rollback")(function*(
   | DeployLocked
   | ReleaseNotFound
   | ReleaseUnavailable
-  | ServerNotFound
+  | ServerUnresolved
   | RemotePathInvalid
   | SettingsError
   | FileLocked
@@ -145,5 +145,5 @@ export const rollback = Effect.fn("rollback")(function*(
   const program = locks.withLock(deployLock(server))(
     rollBack(server, path, request.release ?? null, requestedBy.name)
   )
-  return yield* (yield* Runs).run(rollbackSpec(server, path, request), program)
+  return yield* (yield* Runs).run(rollbackSpec(server, path, { ...request, serverId: server.id }), program)
 })

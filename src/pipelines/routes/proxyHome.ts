@@ -38,7 +38,8 @@ const serverId = Effect.gen(function*() {
     ? "no server is stored"
     : `none of the ${servers.length} stored servers has proxy.targetIp as its host`
   return yield* new ProxySettingsInvalid({
-    reason: `Which server holds the proxy file? ${why}: set proxy.server in ${settings.file} to the id of one`
+    reason:
+      `Which server holds the proxy file? ${why}: set proxy.server in ${settings.file} to the id or the name of one`
   })
 })
 
@@ -47,10 +48,14 @@ export const proxyServer: Effect.Effect<ServerAccess, SettingsError | ProxySetti
   function*() {
     const settings = yield* Settings
     const id = yield* serverId
-    return yield* Effect.catchTag(settings.server(id), "ServerNotFound", () =>
-      new ProxySettingsInvalid({
-        reason: `The setting proxy.server in ${settings.file} is "${id}", and no stored server has that id`
-      }))
+    return yield* Effect.catchTags(settings.server(id), {
+      ServerNotFound: () =>
+        new ProxySettingsInvalid({
+          reason: `The setting proxy.server in ${settings.file} is "${id}", and no stored server has that id or name`
+        }),
+      ServerAmbiguous: ({ message }) =>
+        new ProxySettingsInvalid({ reason: `The setting proxy.server in ${settings.file}: ${message}` })
+    })
   }
 )
 

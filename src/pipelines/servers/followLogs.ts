@@ -2,7 +2,7 @@ import { Chunk, Effect, Option, Sink, Stream } from "effect"
 import type { Scope } from "effect"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
 import { type LogEvent, noSource, NothingToFollow } from "../../schema/Logs.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { TooManyFollowers } from "../../schema/Ssh.ts"
 import { boundedLines } from "../../services/bytes/boundedLines.ts"
 import { lastBytes } from "../../services/bytes/lastBytes.ts"
@@ -31,7 +31,7 @@ export const followLogs = Effect.fn("followLogs")(function*(
   query: LogsQuery
 ): Effect.fn.Return<
   Stream.Stream<LogEvent, LogsFailed>,
-  LogsFailed | LogsQueryInvalid | NothingToFollow | ServerNotFound | TooManyFollowers,
+  LogsFailed | LogsQueryInvalid | NothingToFollow | ServerUnresolved | TooManyFollowers,
   Settings | Ssh | Scope.Scope
 > {
   const settings = yield* Settings

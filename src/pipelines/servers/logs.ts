@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
 import { noSource } from "../../schema/Logs.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -17,7 +17,7 @@ const failed = (reason: string) => new LogsFailed({ reason })
 export const logs = Effect.fn("logs")(function*(
   serverId: string,
   query: LogsQuery
-): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerNotFound, Settings | Ssh> {
+): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerUnresolved, Settings | Ssh> {
   const server = yield* serverOr(serverId, failed)
   const { lines, source, ...options } = yield* Effect.catchTag(
     wantedLogs(query),

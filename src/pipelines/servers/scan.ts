@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { type DeployedProject, ScanFailed } from "../../schema/Container.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { shownCompose } from "../projects/shownCompose.ts"
@@ -13,7 +13,7 @@ const failed = (reason: string) => new ScanFailed({ reason })
 /** What is deployed on a server: the directories under its `~/containers`, read in one command. */
 export const scan = Effect.fn("scan")(function*(
   serverId: string
-): Effect.fn.Return<ReadonlyArray<DeployedProject>, ScanFailed | ServerNotFound, Settings | Ssh> {
+): Effect.fn.Return<ReadonlyArray<DeployedProject>, ScanFailed | ServerUnresolved, Settings | Ssh> {
   const server = yield* serverOr(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, scanCommand),

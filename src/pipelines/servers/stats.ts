@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import { type ContainerStats, StatsFailed } from "../../schema/Stats.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -13,7 +13,7 @@ const failed = (reason: string) => new StatsFailed({ reason })
 /** What the running containers of a server use at the moment. Docker takes a second or two to measure it. */
 export const stats = Effect.fn("stats")(function*(
   serverId: string
-): Effect.fn.Return<ReadonlyArray<ContainerStats>, StatsFailed | ServerNotFound, Settings | Ssh> {
+): Effect.fn.Return<ReadonlyArray<ContainerStats>, StatsFailed | ServerUnresolved, Settings | Ssh> {
   const server = yield* serverOr(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, statsCommand(server.useSudo), { timeout: "30 seconds" }),

@@ -25,7 +25,7 @@ export const stackSpec = (
 ): RunSpec<StackResult, typeof StackResult.Encoded> => ({
   kind: "stack",
   key: remotePathLock(server, remotePath),
-  subject: { serverId: request.serverId, remotePath, action: request.action },
+  subject: { serverId: server.id, remotePath, action: request.action },
   request,
   result: StackResult,
   afterRestart: "reconcile"

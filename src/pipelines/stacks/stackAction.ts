@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { DeployLocked } from "../../schema/Deploy.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerNotFound } from "../../schema/Server.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import type {
@@ -66,7 +66,7 @@ export const stackAction = Effect.fn("stackAction")(function*(
   | RemoteCommandFailed
   | RemotePathInvalid
   | RunFailure
-  | ServerNotFound
+  | ServerUnresolved
   | SettingsError
   | SshError
   | StackFailed
@@ -79,7 +79,7 @@ export const stackAction = Effect.fn("stackAction")(function*(
   const volumes = "volumes" in more && more.volumes === true
   const stack = { server, remotePath: path }
   return yield* (yield* Runs).run(
-    stackSpec(stack, { action, remotePath, serverId, volumes }),
+    stackSpec(stack, { action, remotePath, serverId: server.id, volumes }),
     locks.withLock(deployLock(server))(carryOut(stack, action, volumes))
   )
 })

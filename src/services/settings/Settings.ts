@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import type { Effect, Option, Redacted } from "effect"
-import type { Server, ServerAccess, ServerInput, ServerNotFound } from "../../schema/Server.ts"
+import type { Server, ServerAccess, ServerAmbiguous, ServerInput, ServerUnresolved } from "../../schema/Server.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
 import type { SettingsFinding } from "./settingsFindings.ts"
 
@@ -31,12 +31,12 @@ export interface SettingsFile extends SettingValues {
   readonly findings: Effect.Effect<ReadonlyArray<SettingsFinding>>
   /** The stored servers, without credentials. */
   readonly servers: Effect.Effect<ReadonlyArray<Server>, SettingsError>
-  /** A stored server with its credentials resolved. */
-  readonly server: (id: string) => Effect.Effect<ServerAccess, ServerNotFound | SettingsError>
+  /** The stored server with this id, or else the only one with this name, with its credentials resolved. */
+  readonly server: (idOrName: string) => Effect.Effect<ServerAccess, ServerUnresolved | SettingsError>
   /** Replaces the server with the same id, or appends it under a new one. */
   readonly saveServer: (input: ServerInput) => Effect.Effect<Server, SettingsError>
-  /** Removes a server; one that does not exist is not a failure. */
-  readonly removeServer: (id: string) => Effect.Effect<void, SettingsError>
+  /** Removes the server with this id, or else with this name; one that does not exist is not a failure. */
+  readonly removeServer: (idOrName: string) => Effect.Effect<void, ServerAmbiguous | SettingsError>
 }
 
 /** The settings file, read anew for each request. */

@@ -101,6 +101,17 @@ export const serverReader = (resolver: Resolver) => {
       (server) => Effect.match(idOf(server), { onFailure: () => false, onSuccess: (own) => own === id })
     )
 
+  /** The servers whose id and name can be resolved, with their place in the list. */
+  const named = (servers: ReadonlyArray<StoredServer>) =>
+    Effect.map(
+      Effect.forEach(servers, (stored, index) => {
+        const placed = { stored, index }
+        const name = read(placed, "name", stored.fields.name, serverFields.name)
+        return Effect.option(Effect.all({ id: idOf(placed), name, placed: Effect.succeed(placed) }))
+      }),
+      Array.getSomes
+    )
+
   /** The ids that are in use, as far as they can be resolved. */
   const ids = (servers: ReadonlyArray<StoredServer>): Effect.Effect<ReadonlyArray<string>> =>
     Effect.map(
@@ -108,5 +119,5 @@ export const serverReader = (resolver: Resolver) => {
       Array.getSomes
     )
 
-  return { access, ids, known, problems, secrets, shown, withId }
+  return { access, ids, known, named, problems, secrets, shown, withId }
 }

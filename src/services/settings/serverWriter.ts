@@ -1,4 +1,5 @@
 import { Clock, Effect, Option, Ref } from "effect"
+import { findServer } from "../../schema/findServer.ts"
 import type { Server, ServerInput } from "../../schema/Server.ts"
 import { SettingsInvalid } from "../../schema/Settings.ts"
 import { newServer, replacedServer, shownBy } from "./serverChanges.ts"
@@ -56,10 +57,14 @@ export const serverWriter = ({ change, current, file }: SettingsStore, servers: 
         })
       )
 
-    const removeFrom = (id: string) => (snapshot: Snapshot) =>
+    const removeFrom = (idOrName: string) => (snapshot: Snapshot) =>
       Effect.gen(function*() {
         const { servers: stored } = yield* snapshot.document
-        const old = yield* servers.withId(stored, id)
+        const withId = yield* servers.withId(stored, idOrName)
+        const old = Option.isSome(withId) ? withId : yield* findServer(yield* servers.named(stored), idOrName).pipe(
+          Effect.map(({ placed }) => Option.some(placed)),
+          Effect.catchTag("ServerNotFound", () => Effect.succeedNone)
+        )
         const text = Option.isNone(old) ? Option.none() : yield* edited(
           snapshot.text,
           ServerEdit.Remove({ index: old.value.index }),
@@ -69,10 +74,10 @@ export const serverWriter = ({ change, current, file }: SettingsStore, servers: 
         return answer
       })
     // One that is not there needs neither a lock nor a directory to put one in.
-    const remove = (id: string) =>
+    const remove = (idOrName: string) =>
       Effect.flatMap(
-        Effect.flatMap(current, removeFrom(id)),
-        ([, text]) => Option.isNone(text) ? Effect.void : change(removeFrom(id))
+        Effect.flatMap(current, removeFrom(idOrName)),
+        ([, text]) => Option.isNone(text) ? Effect.void : change(removeFrom(idOrName))
       )
 
     return { save, remove }

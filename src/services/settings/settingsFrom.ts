@@ -1,5 +1,6 @@
-import { Array, Effect, Option } from "effect"
-import { type ServerInput, ServerNotFound } from "../../schema/Server.ts"
+import { Effect, Option } from "effect"
+import { findServer } from "../../schema/findServer.ts"
+import type { ServerInput } from "../../schema/Server.ts"
 import { SettingMissing } from "../../schema/Settings.ts"
 import { findWith } from "./findSetting.ts"
 import { makeGuard } from "./guardSettings.ts"
@@ -51,17 +52,13 @@ export const settingsFrom = (store: SettingsStore) =>
       ).pipe(
         Effect.withSpan("Settings.servers")
       ),
-      server: Effect.fn("Settings.server")(function*(id: string) {
+      server: Effect.fn("Settings.server")(function*(idOrName: string) {
         const { servers: stored } = yield* document
-        const found = yield* servers.withId(stored, id)
+        const found = yield* servers.withId(stored, idOrName)
         if (Option.isSome(found)) return yield* servers.access(found.value)
-        const others = yield* Effect.forEach(stored, (server, index) =>
-          Effect.option(servers.shown({ stored: server, index })))
-        return yield* new ServerNotFound({ id, stored: Array.getSomes(others) })
+        return yield* servers.access((yield* findServer(yield* servers.named(stored), idOrName)).placed)
       }),
-      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput) =>
-        writer.save(input)
-      ),
-      removeServer: Effect.fn("Settings.removeServer")((id: string) => writer.remove(id))
+      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput) => writer.save(input)),
+      removeServer: Effect.fn("Settings.removeServer")((idOrName: string) => writer.remove(idOrName))
     })
   })

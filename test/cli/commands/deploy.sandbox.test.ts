@@ -1,6 +1,8 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, layer } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { makeWorld, type World } from "../../../src/sandbox/world.ts"
 import { runCli } from "../../fixtures/cli.ts"
 import { startService } from "../../fixtures/service.ts"
@@ -26,7 +28,7 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
         const plan = yield* runCli({ url }, ["deploy", "hello", "--dry-run"])
         expect(plan.err).toBe("")
         expect(plan.out.replace(/\([\d.]+ k?B\)/g, "(SIZE)").replace(/[\d.]+ k?B/g, "SIZE")).toBe(
-          `Deploy hello to ~/containers/hello on sandbox:
+          `Deploy hello to ~/containers/hello on Sandbox:
   + file compose.yml (SIZE)
   + file .env (SIZE)
   + image hello:latest (SIZE)
@@ -41,6 +43,27 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
           serverId: "sandbox",
           services: [{ name: "hello", change: "create" }]
         })
+      }))
+
+    it.effect("ends with 1 where something is in the way, also with --dry-run", () =>
+      Effect.gen(function*() {
+        const { url, world } = yield* Stage
+        const project = join(world.projects, "blocked")
+        mkdirSync(project)
+        writeFileSync(join(project, "compose.yml"), "services:\n  web:\n    image: nowhere.invalid/web:1\n")
+        for (const server of ["sandbox", "Sandbox", "SANDBOX"]) {
+          writeFileSync(join(project, "container.json"), JSON.stringify({ serverId: server, pull: "never" }))
+          for (const more of [[], ["--detailed-exitcode"], ["--json"]]) {
+            const plan = yield* runCli({ url }, ["deploy", "blocked", "--dry-run", ...more])
+            expect([plan.code, plan.out, plan.err]).toEqual([
+              1,
+              expect.stringContaining("nowhere.invalid/web:1"),
+              "blocked cannot be deployed now.\n"
+            ])
+            if (more.length === 0) expect(plan.out).toContain("Deploy blocked to ~/containers/blocked on Sandbox:")
+          }
+        }
+        rmSync(project, { recursive: true })
       }))
 
     it.effect("asks, and does nothing without a yes", () =>

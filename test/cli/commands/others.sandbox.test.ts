@@ -14,8 +14,8 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
         const { url } = yield* startService(settingsFile)
         const steps: ReadonlyArray<readonly [args: string, code: number, words: RegExp]> = [
           ["overview", 0, /^PROJECT .*\nhello .*[^]*APPLICATION[^]*Next:/],
-          ["ps sandbox", 0, /^SERVER .*\nsandbox +greeter /],
-          ["ps Sandbox", 0, /^SERVER .*\nsandbox +greeter /],
+          ["ps sandbox", 0, /^SERVER .*\nSandbox +greeter /],
+          ["ps Sandbox", 0, /^SERVER .*\nSandbox +greeter /],
           ["ps sandbx", 1, /No server with the id or the name "sandbx" is stored\. Did you mean "sandbox"\?/],
           ["server stats Sandbox", 0, /^CONTAINER .*\ngreeter /],
           ["releases notes --server SANDBOX", 0, /No release yet/],
@@ -31,7 +31,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
           ["diff notes", 0, /^There is nothing to compare: \S+notes has no file to deploy/],
           ["init notes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
-          ["deploy notes --dry-run", 0, /^Deploy notes to ~\/containers\/notes on sandbox:/],
+          ["deploy notes --dry-run", 0, /^Deploy notes to ~\/containers\/notes on Sandbox:/],
           ["server list", 0, /^ID .*\nsandbox /],
           ["server scan sandbox", 0, /^NAME .*\ngreeter /],
           ["diff hello", 2, /\+ compose\.yml +local-only/],

@@ -37,7 +37,7 @@ describe.skipIf(process.platform === "win32")("completion", () => {
           return out.trimEnd().split("\n").sort()
         })
       expect(yield* lines("deploy", "")).toEqual(["hello", "notes"])
-      expect(yield* lines("ps", "s")).toEqual(["sandbox"])
+      expect(yield* lines("ps", "S")).toEqual(["Sandbox"])
       expect(yield* lines("route", "remove", "")).not.toEqual([""])
       expect(yield* lines("app", "show", "nobody")).toEqual([""])
       yield* runCli({ url }, ["deploy", "hello", "--yes"])

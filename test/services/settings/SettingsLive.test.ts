@@ -217,7 +217,8 @@ describe("SettingsLive", () => {
           "The setting servers[0].password in "
         )
         expect(yield* messageOf(settings.server("c"))).toBe(
-          "Server not found: no server with id \"c\" is stored. Ids of the stored servers: \"b\" (42)"
+          "Server not found: no stored server has the id or the name \"c\". Ids (and names) of the stored servers: " +
+            "\"1700000000000\" (Main), \"b\" (42)"
         )
       }))
   })

@@ -5,7 +5,7 @@ import { type ContainerPlan, DeployPlanMoved, type PlannedFile } from "../../../
 import type { ContainerPlanRequest } from "../../../schema/Deploy.ts"
 import type { PathOutside, ProjectFileInvalid, ProjectPathInvalid } from "../../../schema/Project.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../../schema/RemotePath.ts"
-import type { ServerNotFound } from "../../../schema/Server.ts"
+import type { ServerUnresolved } from "../../../schema/Server.ts"
 import type { SettingsError } from "../../../schema/Settings.ts"
 import type { SshError } from "../../../schema/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
@@ -72,7 +72,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   | PathOutside
   | ProjectPathInvalid
   | RemotePathInvalid
-  | ServerNotFound
+  | ServerUnresolved
   | SettingsError
   | SshError,
   LocalFiles | Path.Path | Settings | Ssh
@@ -100,7 +100,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   return {
     planHash: planHash(deployFacts, factsOf(target, decision, digests), yield* keyedDigest),
     projectPath: directory,
-    serverId,
+    serverId: server.id,
     remotePath: path,
     files,
     images: imageChanges(decision),
