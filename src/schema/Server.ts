@@ -125,7 +125,7 @@ export class ServerAmbiguous extends Schema.TaggedError<ServerAmbiguous>()("Serv
 }) {
   readonly status = 409
   override get message() {
-    const ids = this.ids.slice(0, mostNamed).map((id) => quoted(id)).join(", ")
+    const ids = this.ids.slice(0, mostNamed).map((id) => cut(id)).join(", ")
     const more = this.ids.length > mostNamed ? ` and ${this.ids.length - mostNamed} more` : ""
     return `${this.ids.length} stored servers are named ${quoted(this.name)}: name one by its id: ${ids}${more}`
   }

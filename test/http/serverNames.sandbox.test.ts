@@ -69,7 +69,7 @@ describe("a server that is asked for", () => {
         }
         expect([operation.name, yield* answer(operation, field, "TWIN")]).toEqual([
           operation.name,
-          `409 {"error":"2 stored servers are named \\"TWIN\\": name one by its id: \\"${twin}\\", \\"${otherTwin}\\""}`
+          `409 {"error":"2 stored servers are named \\"TWIN\\": name one by its id: ${twin}, ${otherTwin}"}`
         ])
       }
     }), 30_000)
