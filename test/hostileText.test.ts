@@ -8,7 +8,7 @@ import { addRoute, removeRoute } from "../src/pipelines/routes/edit.ts"
 import { dockerHelp } from "../src/pipelines/servers/dockerHelp.ts"
 import { repositoryNameOf } from "../src/pipelines/webhooks/repositoryName.ts"
 import { remotePathIn } from "../src/schema/RemotePath.ts"
-import { jsonLine, parseJson } from "../src/services/foreign/json.ts"
+import { jsonPlace, parseJson } from "../src/services/foreign/json.ts"
 import { composeServices, serviceDomains } from "../src/services/platform/coolifyWords.ts"
 import { wordsOf } from "../src/services/platform/words.ts"
 import { hasReference } from "../src/services/settings/reference.ts"
@@ -60,7 +60,7 @@ const readers: ReadonlyArray<readonly [name: string, run: () => unknown, millise
   ["JSON of commas", () => parseJson(filled(","))],
   ["JSON of quotes", () => parseJson(filled("\"\\"))],
   ["JSON of numbers with a mistake at the end", () => parseJson(`[${filled("1,")}]`)],
-  ["a line in JSON", () => jsonLine(`[${filled("1,\n")}1]`, [250_000])],
+  ["a line in JSON", () => jsonPlace(`[${filled("1,\n")}1]`, [250_000])],
   ["a proxy file of sections", () => removeRoute(sections(4_000), "app"), 1_000],
   ["a proxy file of too many sections", () => removeRoute(sections(60_000), "app"), 500],
   ["a proxy file of routers", () => addRoute(routers(2_000), route), 1_000],

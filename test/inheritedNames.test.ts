@@ -41,7 +41,9 @@ describe.each(inheritedNames)("a key %s", (name) => {
       const read = readContainerConfig("/p").pipe(
         Effect.provide(inProject({ "container.json": `{"${name}": {"remotePath": "/x"}}` }))
       )
-      expect((yield* Effect.flip(read)).message).toContain(`/p/container.json:1: ${name} is not a known field`)
+      expect((yield* Effect.flip(read)).message).toContain(
+        `/p/container.json:1:${name.length + 6}: ${name} is not a known field`
+      )
     }))
 
   it.effect("of an entry of platform.json is warned of, and one that is its name stays it", () =>

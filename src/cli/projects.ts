@@ -1,12 +1,12 @@
-import { Effect, Option, Schema } from "effect"
-import { readFile, stat } from "node:fs/promises"
+import { Effect, Option } from "effect"
+import { stat } from "node:fs/promises"
 import { homedir } from "node:os"
-import { basename, join, resolve } from "node:path"
+import { resolve } from "node:path"
 import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import { callNameOf } from "../schema/findServer.ts"
 import { didYouMean } from "../schema/nearest.ts"
-import { ContainerConfig, containerConfigName } from "../schema/Project.ts"
+import { containerConfigName, fileProblemWords } from "../schema/Project.ts"
 import { cut, quoted } from "../schema/quoted.ts"
 import { Failed, NoSuchProject, Usage } from "./Failure.ts"
 import { text } from "./parse/described.ts"
@@ -55,15 +55,6 @@ export const projectNamed = (
     })
   })
 
-const decodeConfig = Schema.decodeUnknownOption(Schema.parseJson(ContainerConfig))
-
-/** What a project's container.json on this machine says; what is wrong with it, the service tells. */
-const configOf = (directory: string) =>
-  Effect.map(
-    Effect.promise(() => readFile(join(directory, containerConfigName), "utf8").catch(() => "")),
-    decodeConfig
-  )
-
 /** A project, and where its stack is. */
 export interface Place {
   readonly projectPath: string
@@ -100,8 +91,6 @@ export const onlyServer = (name: string) =>
     })
   })
 
-const filled = (text: string | null | undefined) => Option.filter(Option.fromNullable(text), (given) => given !== "")
-
 /** A project and where its stack is: as the options say, or else its container.json. */
 export const placeOf = (
   name: Option.Option<string>,
@@ -109,26 +98,23 @@ export const placeOf = (
 ): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.gen(function*() {
     const projectPath = yield* projectNamed(name)
-    const declared = yield* configOf(projectPath)
-    const known = Option.isSome(declared)
-      ? Option.none()
-      : Option.fromNullable(
-        // A directory can be meant that is not among the projects, also where there are none.
-        (yield* Effect.orElseSucceed((yield* Berth).use((api) => api.listProjects({})), () => []))
-          .find((project) => project.path === projectPath)
-      )
-    const said = Option.orElse(declared, () => known)
-    // An empty one is what `berth init` leaves for a person to fill in.
-    const declaredServer = Option.flatMap(said, (config) => filled(config.serverId))
-    const remotePath = Option.orElse(path, () => Option.flatMap(said, (config) => filled(config.remotePath)))
-    const { callName, server: { id } } = yield* Option.match(Option.orElse(wanted, () => declaredServer), {
-      onNone: () => onlyServer(projectPath),
-      onSome: storedServer
-    })
+    const named = Option.isSome(wanted) ? Option.some(yield* storedServer(wanted.value)) : Option.none()
+    if (Option.isSome(named) && Option.isSome(path)) {
+      const { callName, server: { id } } = named.value
+      return { projectPath, serverId: id, serverName: callName, remotePath: path.value }
+    }
+    const project = yield* (yield* Berth).use((api) => api.inspectProject({ payload: { projectPath } }))
+    const broken = project.problems?.find(({ file }) => file.endsWith(containerConfigName))
+    if (broken !== undefined) return yield* new Failed({ message: fileProblemWords(broken) })
+    const { callName, server: { id } } = Option.isSome(named)
+      ? named.value
+      : project.serverId === null
+      ? yield* onlyServer(projectPath)
+      : yield* storedServer(project.serverId)
     return {
       projectPath,
       serverId: id,
       serverName: callName,
-      remotePath: Option.getOrElse(remotePath, () => `~/containers/${basename(projectPath)}`)
+      remotePath: Option.getOrElse(path, () => project.remotePath)
     }
   })

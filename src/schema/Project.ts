@@ -1,8 +1,26 @@
 import { Schema } from "effect"
 import { OnUnhealthy, PullPolicy } from "./Deploy.ts"
-import { flag, text, textOrNull } from "./described.ts"
+import { flag, projectPath, text, textOrNull } from "./described.ts"
 import { DurationText } from "./DurationText.ts"
 import { cut, quoted } from "./quoted.ts"
+import { strictBody } from "./strict.ts"
+
+const Position = Schema.NullOr(Schema.Number)
+
+/** Why a file of a project cannot be used, and where in it. */
+export const FileProblem = Schema.Struct({
+  file: text("The absolute path of the file.", "/home/ann/projects/hello/container.json"),
+  line: Position.annotations({ description: "The line, counted from 1; null for the whole file.", examples: [3] }),
+  column: Position.annotations({ description: "The column, counted from 1; null for the whole file.", examples: [5] }),
+  reason: text("What is wrong there.", "is not valid JSON: a comma is expected here")
+}).annotations({ identifier: "FileProblem" })
+export interface FileProblem extends Schema.Schema.Type<typeof FileProblem> {}
+
+const predicate = /^(is|has|must|cannot|needs) /
+
+/** A sentence about a file that cannot be used. Its name is cut before the place is added, which must not be lost. */
+export const fileProblemWords = ({ column, file, line, reason }: FileProblem): string =>
+  `${cut(file)}${line === null ? "" : `:${line}:${column ?? 1}`}${predicate.test(reason) ? "" : ":"} ${reason}`
 
 /** A directory under the projects root that Berth can deploy, or nearly. */
 export const LocalProject = Schema.Struct({
@@ -19,9 +37,19 @@ export const LocalProject = Schema.Struct({
     "The server that container.json names: its id, or what is written there where none is stored; null without one.",
     "1"
   ),
-  remotePath: text("Where it is deployed on a server.", "~/containers/hello")
+  remotePath: text("Where it is deployed on a server.", "~/containers/hello"),
+  problems: Schema.optionalWith(Schema.Array(FileProblem), { exact: true }).annotations({
+    description: "Why its container.json cannot be used, which then names no server; absent where it can."
+  })
 }).annotations({ identifier: "LocalProject" })
 export interface LocalProject extends Schema.Schema.Type<typeof LocalProject> {}
+
+/** Which directory to look at. */
+export const InspectRequest = Schema.Struct({ projectPath }).annotations({
+  identifier: "InspectRequest",
+  ...strictBody
+})
+export interface InspectRequest extends Schema.Schema.Type<typeof InspectRequest> {}
 
 /** `container.json`: how a project is deployed. A key that Berth does not know is refused. */
 export const ContainerConfig = Schema.Struct({
@@ -76,15 +104,17 @@ export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside"
   }
 }
 
-const predicate = /^(is|has|must|cannot|needs) /
-
-/** A file of the project cannot be used as it is. */
+/** A file of the project cannot be used as it is; `place` is where in it, as far as that is known. */
 export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()("ProjectFileInvalid", {
   file: Schema.String,
+  place: Schema.optional(Schema.Struct({ line: Schema.Number, column: Schema.Number })),
   reason: Schema.String
 }) {
   readonly status = 422
   override get message() {
-    return predicate.test(this.reason) ? `${cut(this.file)} ${this.reason}` : `${cut(this.file)}: ${this.reason}`
+    return fileProblemWords(this.problem)
+  }
+  get problem(): FileProblem {
+    return { file: this.file, line: this.place?.line ?? null, column: this.place?.column ?? null, reason: this.reason }
   }
 }

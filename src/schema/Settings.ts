@@ -151,12 +151,15 @@ export interface GuardSettings {
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
   file: Schema.String,
   line: Schema.NullOr(Schema.Number),
+  /** Where the name of a setting does not say the place within the line. */
+  column: Schema.optional(Schema.Number),
   setting: Schema.NullOr(Schema.String),
   reason: Schema.String
 }) {
   readonly status = 500
   override get message() {
-    const at = this.line === null ? this.file : `${this.file}:${this.line}`
+    const place = [this.file, this.line, this.column].filter((part) => part !== null && part !== undefined)
+    const at = place.join(":")
     return this.setting === null ? `${at}: ${this.reason}` : `${at}: ${this.setting} ${this.reason}`
   }
 }

@@ -9,6 +9,7 @@ import { settingsFileWith, startService } from "../fixtures/service.ts"
 
 const endpoints = [
   "GET /api/projects",
+  "POST /api/projects/inspect",
   "POST /api/projects/compare",
   "POST /api/projects/init",
   "GET /api/servers",

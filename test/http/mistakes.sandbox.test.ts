@@ -145,35 +145,35 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("tabs"),
     422,
-    "Deploy failed at preflight: ROOT/tabs/compose.yml:2 is not valid YAML: Tabs are not allowed as indentation. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/tabs/compose.yml:2:1 is not valid YAML: Tabs are not allowed as indentation. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("no-services"),
     422,
-    "Deploy failed at preflight: ROOT/no-services/compose.yml:1 has no services: it needs a `services:` section. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/no-services/compose.yml:1:1 has no services: it needs a `services:` section. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("image-list"),
     422,
-    "Deploy failed at preflight: ROOT/image-list/compose.yml:3: services.web.image must be a string. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/image-list/compose.yml:3:12: services.web.image must be a string. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, onUnhealthy, allowLinks. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, onUnhealthy, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",
     "/api/container/deploy",
     at("wrong-config"),
     422,
-    "Deploy failed at preflight: ROOT/wrong-config/container.json:1: files must be a list of strings. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/wrong-config/container.json:1:12: files must be a list of strings. Nothing on the server was changed"
   ],
   [
     "POST",
@@ -410,14 +410,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/platform/drift",
     { projectPath: "ROOT/list-platform" },
     422,
-    "ROOT/list-platform/platform.json: entry 1 is not an object"
+    "ROOT/list-platform/platform.json:1:2: entry 1 is not an object"
   ],
   [
     "POST",
     "/api/platform/drift",
     { projectPath: "ROOT/wrong-platform" },
     422,
-    "ROOT/wrong-platform/platform.json: entry 1 (\"shop\"): buildpack must be composestack, autopack or imagefile; port must be a whole number from 1 to 65535"
+    "ROOT/wrong-platform/platform.json:1:46: entry 1 (\"shop\"): buildpack must be composestack, autopack or imagefile; port must be a whole number from 1 to 65535"
   ],
   [
     "POST",

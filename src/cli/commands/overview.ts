@@ -14,7 +14,7 @@ import { prose } from "../terminal/wrapped.ts"
 
 const stacksOf = ({ error, name, run, servers }: ObservedProject): ReadonlyArray<ReadonlyArray<string>> => {
   const now = run === null ? "" : `${runWords(run)} ${run.state}`
-  if (servers.length === 0) return [[name, "", error ?? "not deployed", "", now]]
+  if (servers.length === 0) return [[name, "", error === undefined ? "not deployed" : "not known", "", now]]
   return servers.map((stack, index) => [
     index === 0 ? name : "",
     stack.serverName ?? stack.serverId,
@@ -43,6 +43,7 @@ export const careIn = ({ applications, errors, projects, servers }: Overview): R
   ...servers.filter(({ answers, error }) => !answers || error !== undefined).map(({ error, name }) =>
     `${name}: ${error ?? "does not answer"}`
   ),
+  ...projects.flatMap(({ error, name }) => error === undefined ? [] : [`${name}: ${error}`]),
   ...projects.flatMap(({ name, servers: stacks }) =>
     stacks.filter(({ state }) => state === "degraded" || state === "stopped").map((
       { remotePath, serverId, serverName, state }

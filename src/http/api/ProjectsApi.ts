@@ -4,7 +4,7 @@ import { BuildRequest, BuildResult } from "../../schema/Build.ts"
 import { CompareRequest, Comparison } from "../../schema/Compare.ts"
 import { EditorDiffRequest, EditorDiffResult } from "../../schema/EditorDiff.ts"
 import { InitRequest, InitResult } from "../../schema/Init.ts"
-import { LocalProject } from "../../schema/Project.ts"
+import { InspectRequest, LocalProject } from "../../schema/Project.ts"
 import { PullRequest, PullResult } from "../../schema/Pull.ts"
 import { forOperators, forViewers } from "./access.ts"
 import { startsRun } from "./startsRun.ts"
@@ -19,6 +19,19 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
           summary: "List projects",
           description: "The directories under the projects root with an image build file, a compose file or a " +
             "platform.json."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("inspectProject", "/api/projects/inspect").annotateContext(forViewers)
+      .setPayload(InspectRequest)
+      .addSuccess(LocalProject)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Look at one project",
+          description:
+            "The same as in the list, of any directory that the caller may work in. The problems are those " +
+            "of its compose file and platform.json, too."
         })
       )
   )

@@ -79,6 +79,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   health: [],
   overview: [settings],
   listProjects: [settings, [500, "The projects root cannot be read."]],
+  inspectProject: [...body, ...project],
   compareProject: [...body, ...project, ...server],
   initProject: [...body, ...project, settings],
   build: [...body, ...project, ...run, [500, "The shell that runs the build script cannot be started."]],

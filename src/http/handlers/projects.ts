@@ -3,6 +3,7 @@ import { build } from "../../pipelines/build/build.ts"
 import { compare } from "../../pipelines/compare/compare.ts"
 import { editorDiff } from "../../pipelines/editor/editorDiff.ts"
 import { init } from "../../pipelines/init/init.ts"
+import { readProject } from "../../pipelines/inspect/readProject.ts"
 import { listProjects } from "../../pipelines/projects/listProjects.ts"
 import { pull } from "../../pipelines/pull/pull.ts"
 import { orApiError } from "../api/ApiError.ts"
@@ -14,6 +15,7 @@ export const ProjectsHandlers = HttpApiBuilder.group(
   (handlers) =>
     handlers
       .handle("listProjects", () => orApiError(listProjects()))
+      .handle("inspectProject", ({ payload }) => orApiError(readProject(payload)))
       .handle("compareProject", ({ payload }) => orApiError(compare(payload)))
       .handle("initProject", ({ payload }) => orApiError(init(payload)))
       .handle("build", ({ payload }) => orApiError(build(payload)))

@@ -19,7 +19,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { findApplication } from "../applications/applications.ts"
 import { gitUrlOf, planOf } from "../applications/appPlan.ts"
-import { declaredIn, readPlatformFile } from "../applications/platformFile.ts"
+import { declaredIn, readPlatformFile, withoutPlaces } from "../applications/platformFile.ts"
 import { shownEntries } from "../applications/shownEntries.ts"
 import { wantedBy } from "../drift/drift.ts"
 import { driftDiffs } from "../drift/driftDiffs.ts"
@@ -108,7 +108,7 @@ export const adopt = Effect.fn("adopt")(function*(
     if (earlier !== undefined && replace !== true) return yield* new EntryExists({ file, name: app.name })
     const entry = { ...live.entry, ...(earlier === undefined ? {} : keptOf(earlier.raw, live)) }
 
-    const plan = yield* planOf(directory, yield* declaredIn(file)(entry, Math.max(index, 0)))
+    const plan = yield* planOf(directory, yield* declaredIn(withoutPlaces(file))(entry, Math.max(index, 0)))
     const { diffs } = driftDiffs(plan, yield* platform.declared(app, wantedBy(plan)), envs)
     if (diffs.length > 0) {
       const fields = diffs.map(({ label, remote }) => `${label} is ${quoted(String(remote))}`).join(", ")

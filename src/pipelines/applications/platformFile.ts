@@ -1,15 +1,16 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
-import { errorInWords, inWords } from "../../schema/inWords.ts"
+import { Array, Effect, Option, Predicate, Schema } from "effect"
+import { inWords } from "../../schema/inWords.ts"
 import type { Mistake } from "../../schema/mistakes.ts"
 import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/PlatformFile.ts"
-import { type PathOutside, platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
+import { type PathOutside, platformFileName, type ProjectFileInvalid } from "../../schema/Project.ts"
 import { quoted } from "../../schema/quoted.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { parseJson } from "../../services/foreign/json.ts"
+import type { Place } from "../../services/foreign/TextProblem.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { permitPath } from "../projects/permitPath.ts"
+import { decodedPart, invalidAt, jsonSource } from "../projects/projectSource.ts"
 import { projectText } from "../projects/projectText.ts"
 import { shownEntries } from "./shownEntries.ts"
 
@@ -38,25 +39,33 @@ const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
 const filled = (raw: RawEntry) =>
   Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null && value !== ""))
 
-/**
- * Reads one entry of a `platform.json`, or of a file that keeps copies of them.
- * @param file the path that an error names
- */
-export const declaredIn =
-  (file: string) => (raw: unknown, index: number): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
-    if (!Predicate.isRecord(raw)) {
-      return new ProjectFileInvalid({ file, reason: `entry ${index + 1} is not an object` })
-    }
-    return Effect.mapBoth(decodeEntry(filled(raw)), {
-      onSuccess: (entry) => ({ raw, entry, warnings: unknownKeys(raw, entryLabel(raw, index)) }),
-      onFailure: (error) =>
-        new ProjectFileInvalid({ file, reason: `${entryLabel(raw, index)}: ${errorInWords(error, vocabulary)}` })
-    })
-  }
+/** A file whose entries are read, and where the parts of each stand, as far as that is known. */
+export interface EntriesSource {
+  readonly file: string
+  readonly placeAt: (index: number, path: ReadonlyArray<PropertyKey>) => Place | undefined
+}
+
+/** Entries that are not read from the file that an error names. */
+export const withoutPlaces = (file: string): EntriesSource => ({ file, placeAt: () => undefined })
+
+/** Reads one entry of a `platform.json`, or of a file that keeps copies of them. */
+export const declaredIn = ({ file, placeAt }: EntriesSource) =>
+(
+  raw: unknown,
+  index: number
+): Effect.Effect<DeclaredApp, ProjectFileInvalid> => {
+  const source = { file, placeAt: (path: ReadonlyArray<PropertyKey>) => placeAt(index, path) }
+  if (!Predicate.isRecord(raw)) return invalidAt(source, [], `entry ${index + 1} is not an object`)
+  const label = entryLabel(raw, index)
+  return Effect.map(
+    decodedPart(source, [], decodeEntry(filled(raw)), vocabulary, `${label}: `),
+    (entry) => ({ raw, entry, warnings: unknownKeys(raw, label) })
+  )
+}
 
 /**
  * The applications that a project's `platform.json` declares; nothing when there is no such file. What does not fit is
- * named with file, entry and field.
+ * named with file, line, column, entry and field.
  */
 export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   projectPath: string,
@@ -73,15 +82,14 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   const text = yield* projectText(path.resolve(projectPath), platformFileName, { seen })
   if (Option.isNone(text)) return Option.none()
   if (text.value.trim() === "") return Option.some([])
-  const json = yield* Either.mapLeft(
-    parseJson(text.value),
-    ({ column, line, reason }) =>
-      new ProjectFileInvalid({ file: `${file}:${line}:${column}`, reason: `is not valid JSON: ${reason}` })
-  )
-  if (!Array.isArray(json) && !Predicate.isRecord(json)) {
-    return yield* new ProjectFileInvalid({ file, reason: "must be an object, or an array of objects" })
+  const source = yield* jsonSource(file, text.value)
+  const { content } = source
+  if (!Array.isArray(content) && !Predicate.isRecord(content)) {
+    return yield* invalidAt(source, [], "must be an object, or an array of objects")
   }
-  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(json), declaredIn(file)))
+  const placeAt = (index: number, path: ReadonlyArray<PropertyKey>) =>
+    source.placeAt(Array.isArray(content) ? [index, ...path] : path)
+  return Option.some(yield* Effect.forEach(Array.ensure<unknown>(content), declaredIn({ file, placeAt })))
 })
 
 /** The entries of a project's `platform.json` as they stand there, as callers are shown them. */

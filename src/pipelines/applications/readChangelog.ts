@@ -1,20 +1,19 @@
 import { Path } from "@effect/platform"
-import { Effect, Option, Schema } from "effect"
+import { Array, Effect, Option, Schema } from "effect"
 import { ChangelogEntry, changelogFileName, type ChangelogPage, type ChangelogQuery } from "../../schema/Changelog.ts"
-import { type PathOutside, ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import { type PathOutside, type ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { decodeJson } from "../../services/foreign/json.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { shownJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
+import { invalidAt, jsonSource } from "../projects/projectSource.ts"
 import { projectText } from "../projects/projectText.ts"
 
 const mostMiB = 16
 const usualLimit = 20
 
-const listIn = decodeJson(Schema.Array(Schema.Unknown))
 const decodeEntry = Schema.decodeUnknownOption(ChangelogEntry)
 
 /**
@@ -30,12 +29,11 @@ export const readChangelog = Effect.fn("readChangelog")(function*(
 > {
   const directory = yield* projectDirectory(projectPath)
   const text = Option.getOrElse(yield* projectText(directory, changelogFileName, { mostMiB }), () => "")
-  const list = text.trim() === "" ? Option.some([]) : listIn(text)
-  if (Option.isNone(list)) {
-    const file = (yield* Path.Path).join(directory, changelogFileName)
-    return yield* new ProjectFileInvalid({ file, reason: "is not a JSON array" })
-  }
-  const decoded = list.value.map((each, index) => [index + 1, decodeEntry(each)] as const)
+  const file = (yield* Path.Path).join(directory, changelogFileName)
+  const source = yield* jsonSource(file, text.trim() === "" ? "[]" : text)
+  const { content } = source
+  if (!Array.isArray(content)) return yield* invalidAt(source, [], "must be an array")
+  const decoded = content.map((each, index) => [index + 1, decodeEntry(each)] as const)
   const known = decoded.flatMap(([number, entry]) =>
     Option.match(entry, { onNone: () => [], onSome: (entry) => [{ number, ...entry }] })
   )

@@ -15,7 +15,7 @@ import { findApplication } from "../applications/applications.ts"
 import { type AppPlan, planOf } from "../applications/appPlan.ts"
 import { lastApplied } from "../applications/changelog.ts"
 import { updateFields } from "../applications/changes.ts"
-import { declaredIn, entryNamed, readPlatformFile } from "../applications/platformFile.ts"
+import { declaredIn, entryNamed, readPlatformFile, withoutPlaces } from "../applications/platformFile.ts"
 import { shownEntries } from "../applications/shownEntries.ts"
 import { permitPath } from "../projects/permitPath.ts"
 import { driftDiffs } from "./driftDiffs.ts"
@@ -30,7 +30,7 @@ export const wantedBy = (plan: AppPlan) => ({
 const appliedPlan = (projectPath: string, name: string) =>
   Effect.gen(function*() {
     const snapshot = yield* yield* lastApplied(projectPath, name)
-    return yield* planOf(projectPath, yield* declaredIn(changelogFileName)(snapshot, 0))
+    return yield* planOf(projectPath, yield* declaredIn(withoutPlaces(changelogFileName))(snapshot, 0))
   }).pipe(Effect.option)
 
 /** Compares a record of the platform with an entry of `platform.json`, and with what the last upsert applied. */

@@ -5,6 +5,7 @@ import { readPlatformFile } from "../applications/platformFile.ts"
 import { inspectProject } from "../projects/inspectProject.ts"
 import { isDeployable, isThere, type ProjectPlace, projectPlaces } from "../projects/listProjects.ts"
 import { type SeenFiles, seenFiles } from "../projects/seenFiles.ts"
+import { shownProject } from "../projects/shownProject.ts"
 import type { DeclaredHere } from "./observeApplications.ts"
 import { type Deadline, within } from "./within.ts"
 
@@ -72,7 +73,7 @@ const look = (place: ProjectPlace, before: Remembered | undefined) =>
     if (before !== undefined && signature !== "" && before.signature === signature) {
       return { signature, project: Option.map(before.project, (project) => ({ ...project, observedAt })) }
     }
-    const project = yield* inspectProject(place.path, seen)
+    const project = yield* shownProject(yield* inspectProject(place.path, seen))
     if (!isDeployable(project)) return { signature, project: Option.none() }
     return { signature, project: Option.some({ ...project, declared: yield* declaredBy(project, seen), observedAt }) }
   }).pipe(Effect.orElseSucceed(() => nothing))

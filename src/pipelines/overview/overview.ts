@@ -1,13 +1,13 @@
 import { Clock, Effect, Either, Option, Ref } from "effect"
 import type { ObservedApplication, ObservedProject, ObservedStack, Overview } from "../../schema/Overview.ts"
-import type { LocalProject } from "../../schema/Project.ts"
+import { fileProblemWords, type LocalProject } from "../../schema/Project.ts"
 import { remotePathIn } from "../../schema/RemotePath.ts"
 import { maxRuns, type Run } from "../../schema/Run.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { resolveServers } from "../projects/resolveServers.ts"
-import { type Known, knownProjects, makeKnown } from "./knownProjects.ts"
+import { type Known, type KnownProject, knownProjects, makeKnown } from "./knownProjects.ts"
 import { type Compared, observeApplications } from "./observeApplications.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
 import { stackState } from "./stackState.ts"
@@ -73,6 +73,12 @@ const stacksOf = (
   return [...named, ...elsewhere.map((sight) => stackOn(sight, remotePath))]
 }
 
+/** Why the project's own files cannot be used. */
+const errorOf = ({ declared, problems = [] }: KnownProject): Pick<ObservedProject, "error"> => {
+  const reasons = [...problems.map(fileProblemWords), ...errorsOf(declared)]
+  return reasons.length === 0 ? {} : { error: reasons.join("; ") }
+}
+
 const isOf = ({ path, remotePath, serverId }: LocalProject) => ({ subject }: Run): boolean =>
   subject.projectPath === undefined
     ? subject.serverId !== undefined && subject.serverId === serverId && subject.remotePath === remotePath
@@ -132,7 +138,7 @@ export const observe = Effect.fn("overview.observe")(function*({ compared, known
       servers: stacksOf(project, sights, observedAt),
       run: active.find(isOf(project)) ?? null,
       observedAt: project.observedAt,
-      ...Either.match(project.declared, { onLeft: (error) => ({ error }), onRight: () => ({}) })
+      ...errorOf(project)
     })),
     applications: platform.applications,
     servers: sights.map(({ server }) => server),

@@ -1,14 +1,11 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
-import { isNode } from "yaml"
-import { inWords } from "../../schema/inWords.ts"
-import { mistakesIn } from "../../schema/mistakes.ts"
+import { Array, Effect, Option, Predicate, Schema } from "effect"
 import { composeFileNames, ProjectFileInvalid } from "../../schema/Project.ts"
-import { parseYaml, type YamlText } from "../../services/foreign/yaml.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { envValues, parseEnv } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
 import { composeFileOf } from "./projectFiles.ts"
+import { decodedPart, invalidAt, yamlSource } from "./projectSource.ts"
 import { projectText } from "./projectText.ts"
 
 /** A service of a compose file, as far as a deploy has to know it. */
@@ -52,43 +49,18 @@ const Written = Schema.Struct({ services: Services })
 
 const decodeWritten = Schema.decodeUnknown(Written, { errors: "all" })
 
-interface Source extends YamlText {
-  readonly file: string
-}
-
-const lineOf = ({ document, lineAt }: Source, path: ReadonlyArray<PropertyKey>): string => {
-  for (let length = path.length; length >= 0; length--) {
-    const node = document.getIn(path.slice(0, length), true)
-    if (isNode(node) && Predicate.isNotNullable(node.range)) return `:${lineAt(node.range[0])}`
-  }
-  return ""
-}
-
-const invalid = (source: Source, path: ReadonlyArray<PropertyKey>, reason: string) =>
-  new ProjectFileInvalid({ file: `${source.file}${lineOf(source, path)}`, reason })
-
 const parse = (file: string, text: string) =>
   Effect.gen(function*() {
-    const yaml = yield* Either.mapLeft(
-      parseYaml(text, { merge: true }),
-      ({ line, reason }) => new ProjectFileInvalid({ file: `${file}:${line}`, reason: `is not valid YAML: ${reason}` })
-    )
-    const source: Source = { file, ...yaml }
-    const content = yield* Effect.try({
-      try: (): unknown => source.document.toJS(),
-      catch: (cause) => invalid(source, [], cause instanceof Error ? cause.message : "cannot be read")
-    })
+    const source = yield* yamlSource(file, text)
+    const { content } = source
     if (Predicate.isNullable(content)) {
       return yield* new ProjectFileInvalid({ file, reason: "is empty: it needs a `services:` section" })
     }
     if (Predicate.isRecord(content) && Predicate.isNullable(content["services"])) {
-      return yield* invalid(source, ["services"], "has no services: it needs a `services:` section")
+      return yield* invalidAt(source, ["services"], "has no services: it needs a `services:` section")
     }
-    const written = yield* Effect.mapError(decodeWritten(content), ({ issue }) => {
-      const mistakes = mistakesIn(issue)
-      return invalid(source, mistakes[0]?.path ?? [], inWords(mistakes, { whole: "its content", part: "field" }))
-    })
-    return { source, services: written.services }
+    const vocabulary = { whole: "its content", part: "field" }
+    return { source, services: (yield* decodedPart(source, [], decodeWritten(content), vocabulary)).services }
   })
 
 /** Reads the services of a project's compose file; `.env` beside it fills in its variables. */
@@ -117,7 +89,7 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
 
   const filledIn = (at: ReadonlyArray<PropertyKey>, written: string) => {
     const { missing, text } = interpolate(written, env.values)
-    return missing === null ? Effect.succeed(text) : invalid(source, at, `${at.map(String).join(".")}: ${missing}`)
+    return missing === null ? Effect.succeed(text) : invalidAt(source, at, `${at.map(String).join(".")}: ${missing}`)
   }
   const envFile = (at: ReadonlyArray<PropertyKey>, entry: typeof EnvFile.Type) =>
     Effect.gen(function*() {

@@ -4,13 +4,15 @@ import {
   composeFileNames,
   type ContainerConfig,
   containerConfigName,
+  type FileProblem,
   imageFileNames,
   type LocalProject,
   lookedForNames,
   platformFileName
 } from "../../schema/Project.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { readContainerConfig } from "./containerConfig.ts"
+import { fileProblem } from "./fileProblem.ts"
 import { firstNamed, newestTarOf, projectFiles } from "./projectFiles.ts"
 import { type SeenFiles } from "./seenFiles.ts"
 
@@ -21,8 +23,20 @@ const named = (text: string | null | undefined): string | null =>
 export const remotePathOf = (config: ContainerConfig, name: string): string =>
   named(config.remotePath) ?? `~/containers/${name}`
 
+interface Configured {
+  readonly config: ContainerConfig
+  readonly problems: ReadonlyArray<FileProblem>
+}
+
+const configured = (directory: string, seen: LocalEntry | undefined) =>
+  Effect.match(readContainerConfig(directory, seen), {
+    onSuccess: (config): Configured => ({ config, problems: [] }),
+    onFailure: (error): Configured => ({ config: {}, problems: [fileProblem(error)] })
+  })
+
 /**
- * What a directory holds that Berth can deploy. A `container.json` that cannot be read names no server.
+ * What a directory holds that Berth can deploy. A `container.json` that cannot be read names no server, and is told
+ * among the problems.
  * @param seen what `seenFiles` told of it just now
  */
 export const inspectProject = Effect.fn("inspectProject")(function*(
@@ -33,13 +47,9 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
   const files = Option.isSome(seen) ? [...seen.value.values()] : yield* projectFiles(directory, lookedForNames)
   const has = (names: ReadonlyArray<string>) => Option.isSome(firstNamed(files, names))
   const configFile = Option.flatMapNullable(seen, (found) => found.get(containerConfigName))
-  const config: ContainerConfig = Option.isSome(seen) && Option.isNone(configFile)
-    ? {}
-    : yield* Effect.catchTag(
-      readContainerConfig(directory, Option.getOrUndefined(configFile)),
-      "ProjectFileInvalid",
-      () => Effect.succeed({})
-    )
+  const { config, problems }: Configured = Option.isSome(seen) && Option.isNone(configFile)
+    ? { config: {}, problems: [] }
+    : yield* configured(directory, Option.getOrUndefined(configFile))
   const hasImageFile = has(imageFileNames)
   const hasComposeFile = has(composeFileNames)
   const serverId = named(config.serverId)
@@ -54,6 +64,7 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
     containerStatus: complete ? "configured" : begun ? "partial" : "none",
     tarFile: Option.getOrNull(newestTarOf(files)),
     serverId,
-    remotePath: remotePathOf(config, name)
+    remotePath: remotePathOf(config, name),
+    ...problems.length === 0 ? {} : { problems }
   }
 })

@@ -6,6 +6,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { inspectProject } from "./inspectProject.ts"
 import { resolveServers } from "./resolveServers.ts"
 import { seenFiles } from "./seenFiles.ts"
+import { shownProject } from "./shownProject.ts"
 
 /** A directory directly under the projects root; the root may hold a link to it. */
 export interface ProjectPlace {
@@ -53,7 +54,7 @@ export const listProjects = Effect.fn("listProjects")(function*() {
   const inspect = (place: ProjectPlace) =>
     Effect.gen(function*() {
       if (!(yield* isThere(place))) return Option.none<LocalProject>()
-      return Option.some(yield* inspectProject(place.path, yield* seenFiles(place.path)))
+      return Option.some(yield* shownProject(yield* inspectProject(place.path, yield* seenFiles(place.path))))
     }).pipe(Effect.orElseSucceed(Option.none<LocalProject>))
   const projects = yield* Effect.forEach(yield* projectPlaces(), inspect, { concurrency: 16 })
   // Settings that cannot be read hide no project.

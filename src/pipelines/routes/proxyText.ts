@@ -67,11 +67,11 @@ const parse = (body: string): Either.Either<Document, Refusal> => {
         ? Refusal.Broken({ line, reason })
         : broken(line, code === "MULTIPLE_DOCS" ? "a second document begins" : reason)
     ),
-    Either.flatMap(({ document, lineAt }) => {
+    Either.flatMap(({ document, placeAt }) => {
       const alias = danglingAlias(document)
       return alias === undefined
         ? Either.right(document)
-        : Either.left(broken(lineAt(alias), "an alias without its anchor"))
+        : Either.left(broken(placeAt(alias).line, "an alias without its anchor"))
     })
   )
 }

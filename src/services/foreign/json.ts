@@ -1,7 +1,7 @@
 import { Either, Option, Schema } from "effect"
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
 import { limits } from "../../schema/limits.ts"
-import { placeOf, type TextProblem } from "./TextProblem.ts"
+import { type Place, placeOf, type TextProblem } from "./TextProblem.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -98,14 +98,14 @@ export const decodeJson = <A, I>(schema: Schema.Schema<A, I>): (text: string) =>
   return (text) => Option.flatMap(Either.getRight(parseJson(text)), decode)
 }
 
-/** The line of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */
-export const jsonLine = (text: string, path: ReadonlyArray<PropertyKey>): number => {
+/** The place of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */
+export const jsonPlace = (text: string, path: ReadonlyArray<PropertyKey>): Place => {
   const root = parseTree(text)
-  if (root === undefined) return 1
+  if (root === undefined) return { line: 1, column: 1 }
   const keys = path.flatMap((key) => typeof key === "symbol" ? [] : [key])
   for (let length = keys.length; length > 0; length--) {
     const node = findNodeAtLocation(root, keys.slice(0, length))
-    if (node !== undefined) return placeOf(text, node.offset).line
+    if (node !== undefined) return placeOf(text, node.offset)
   }
-  return placeOf(text, root.offset).line
+  return placeOf(text, root.offset)
 }

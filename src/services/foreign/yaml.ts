@@ -10,14 +10,13 @@ import {
   type SchemaOptions,
   visit
 } from "yaml"
-import type { TextProblem } from "./TextProblem.ts"
+import type { Place, TextProblem } from "./TextProblem.ts"
 import { type YamlBounds, yamlExcess } from "./yamlBounds.ts"
 
 /** A YAML text without mistakes: one document, no key twice in a mapping. */
 export interface YamlText {
   readonly document: Document.Parsed<ParsedNode>
-  /** The line of an offset in the text, counted from 1. */
-  readonly lineAt: (offset: number) => number
+  readonly placeAt: (offset: number) => Place
 }
 
 /** What a YAML text may hold, and what of it is kept. */
@@ -63,10 +62,11 @@ export const parseYaml = (
   { depth, keepSourceTokens = false, merge = false, tokens }: YamlOptions = {}
 ): Either.Either<YamlText, TextProblem> => {
   const lines = new LineCounter()
-  const problem = (offset: number, code: string, reason: string): TextProblem => {
+  const placeAt = (offset: number): Place => {
     const { col, line } = lines.linePos(offset)
-    return { code, reason, line: Math.max(1, line), column: Math.max(1, col) }
+    return { line: Math.max(1, line), column: Math.max(1, col) }
   }
+  const problem = (offset: number, code: string, reason: string): TextProblem => ({ code, reason, ...placeAt(offset) })
   const excess = yamlExcess(text, {
     ...depth === undefined ? {} : { depth },
     ...tokens === undefined ? {} : { tokens }
@@ -96,7 +96,7 @@ export const parseYaml = (
       }
       const repeated = repeatedKey(document)
       return repeated === undefined
-        ? Either.right({ document, lineAt: (offset: number) => lines.linePos(offset).line })
+        ? Either.right({ document, placeAt })
         : Either.left(problem(repeated, "DUPLICATE_KEY", "Map keys must be unique"))
     })
   )

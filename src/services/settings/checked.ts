@@ -7,6 +7,7 @@ import type { NamedTree, Tree } from "./yamlTree.ts"
 /** Something that does not fit, and where. Lines count from 1. */
 export interface Problem {
   readonly line: number
+  readonly column?: number
   readonly setting: string | null
   readonly reason: string
 }
@@ -14,7 +15,7 @@ export interface Problem {
 export type Checked<A> = Either.Either<A, ReadonlyArray<Problem>>
 
 /** One thing that does not fit. */
-export const problem = (line: number, setting: string | null, reason: string) =>
+export const problem = (line: number, setting: string | null, reason: string): Checked<never> =>
   Either.left([{ line, setting, reason }])
 
 /** What all of several checks found, or the problems of all of them. */

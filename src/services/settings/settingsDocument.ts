@@ -117,7 +117,7 @@ const documentOf = (tree: Tree): Checked<SettingsDocument> =>
 const treeOf = (text: string): Checked<Tree> =>
   Either.mapLeft(
     yamlTree(text),
-    ({ line, reason }) => [{ line, setting: null, reason: `is not valid YAML: ${reason}` }]
+    ({ reason, ...place }) => [{ ...place, setting: null, reason: `is not valid YAML: ${reason}` }]
   )
 
 const checked = (text: string) => Either.flatMap(treeOf(text), documentOf)

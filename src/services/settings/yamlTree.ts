@@ -1,6 +1,7 @@
 import { Either } from "effect"
 import { type Alias, type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, visit } from "yaml"
 import { limits } from "../../schema/limits.ts"
+import type { Place } from "../foreign/TextProblem.ts"
 import { parseYaml, type YamlText } from "../foreign/yaml.ts"
 import type { Scalar } from "./settingValue.ts"
 
@@ -18,8 +19,7 @@ export interface NamedTree {
 }
 
 /** Why a text is not valid YAML, and where. */
-export interface YamlProblem {
-  readonly line: number
+export interface YamlProblem extends Place {
   readonly reason: string
 }
 
@@ -51,40 +51,44 @@ const aliasesOf = (document: Document): ReadonlyMap<Alias, Node> => {
 /** Reads a YAML text. */
 export const yamlTree = (text: string): Either.Either<Tree, YamlProblem> =>
   Either.flatMap(
-    Either.mapLeft(parseYaml(text), ({ code, line, reason }) => ({ line, reason: words[code] ?? reason })),
+    Either.mapLeft(
+      parseYaml(text),
+      ({ code, column, line, reason }) => ({ line, column, reason: words[code] ?? reason })
+    ),
     treeOf
   )
 
-const treeOf = ({ document, lineAt }: YamlText): Either.Either<Tree, YamlProblem> => {
+const treeOf = ({ document, placeAt }: YamlText): Either.Either<Tree, YamlProblem> => {
   const unknownTag = document.warnings.find(({ code }) => code === "TAG_RESOLVE_FAILED")
   if (unknownTag !== undefined) {
-    return Either.left({ line: lineAt(unknownTag.pos[0]), reason: words[unknownTag.code] ?? unknownTag.message })
+    return Either.left({ ...placeAt(unknownTag.pos[0]), reason: words[unknownTag.code] ?? unknownTag.message })
   }
   const targets = aliasesOf(document)
   let parts = 0
 
-  const read = (node: unknown, above: number, depth: number): Either.Either<Tree, YamlProblem> => {
-    const line = isNode(node) && node.range ? lineAt(node.range[0]) : above
-    if (depth > deepest) return Either.left({ line, reason: "this is nested too deeply" })
+  const read = (node: unknown, above: Place, depth: number): Either.Either<Tree, YamlProblem> => {
+    const place = isNode(node) && node.range ? placeAt(node.range[0]) : above
+    const { line } = place
+    if (depth > deepest) return Either.left({ ...place, reason: "this is nested too deeply" })
     parts += 1
     // Aliases of aliases multiply.
-    if (parts > limits.yamlTokens) return Either.left({ line, reason: "its aliases stand for too much" })
+    if (parts > limits.yamlTokens) return Either.left({ ...place, reason: "its aliases stand for too much" })
     if (isAlias(node)) {
       const target = targets.get(node)
-      if (target === undefined) return Either.left({ line, reason: "a string that starts with * must be quoted" })
-      return Either.map(read(target, line, depth + 1), (tree) => ({ ...tree, line }))
+      if (target === undefined) return Either.left({ ...place, reason: "a string that starts with * must be quoted" })
+      return Either.map(read(target, place, depth + 1), (tree) => ({ ...tree, line }))
     }
     if (isSeq(node)) {
       return Either.map(
-        Either.all(node.items.map((item) => read(item, line, depth + 1))),
+        Either.all(node.items.map((item) => read(item, place, depth + 1))),
         (items) => ({ _tag: "List", line, items })
       )
     }
     if (isMap(node)) {
       const entries = node.items.map(({ key, value }): Either.Either<NamedTree, YamlProblem> => {
-        const at = isNode(key) && key.range ? lineAt(key.range[0]) : line
-        if (!isScalar(key)) return Either.left({ line: at, reason: "a key must be a plain string" })
-        return Either.map(read(value, at, depth + 1), (tree) => ({ name: String(key.value), line: at, tree }))
+        const at = isNode(key) && key.range ? placeAt(key.range[0]) : place
+        if (!isScalar(key)) return Either.left({ ...at, reason: "a key must be a plain string" })
+        return Either.map(read(value, at, depth + 1), (tree) => ({ name: String(key.value), line: at.line, tree }))
       })
       return Either.map(Either.all(entries), (all) => ({ _tag: "Map", line, entries: all }))
     }
@@ -94,8 +98,8 @@ const treeOf = ({ document, lineAt }: YamlText): Either.Either<Tree, YamlProblem
       ? Either.right({ _tag: "Scalar", line, scalar: { value, text: value } })
       : typeof value === "number" || typeof value === "boolean"
       ? Either.right({ _tag: "Scalar", line, scalar: { value, text: source ?? String(value) } })
-      : Either.left({ line, reason: "this must be a string, a number, or true or false" })
+      : Either.left({ ...place, reason: "this must be a string, a number, or true or false" })
   }
 
-  return read(document.contents, 1, 0)
+  return read(document.contents, { line: 1, column: 1 }, 0)
 }

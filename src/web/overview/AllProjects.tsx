@@ -15,6 +15,7 @@ const height = 46
 
 const Against = ({ project }: { readonly project: LocalProject }) => {
   const { data, error } = useComparison(project)
+  if (project.problems !== undefined) return <Badge tone="bad">container.json cannot be read</Badge>
   if (project.serverId === null) return <span className="quiet">no server yet</span>
   if (!project.hasComposeFile) return <span className="quiet">no compose file</span>
   if (data === undefined) {

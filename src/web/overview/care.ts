@@ -36,6 +36,19 @@ const stacksOf = (overview: Overview): ReadonlyArray<Care> =>
     )
   )
 
+const filesOf = (overview: Overview): ReadonlyArray<Care> =>
+  overview.projects.flatMap(({ error, name, observedAt }): ReadonlyArray<Care> =>
+    error === undefined ? [] : [{
+      key: `files ${name}`,
+      tone: "bad",
+      what: name,
+      why: error,
+      at: observedAt,
+      href: `/projects/${segment(name)}`,
+      action: "Look at the project"
+    }]
+  )
+
 const applicationsOf = (overview: Overview): ReadonlyArray<Care> =>
   overview.applications.flatMap(({ drift, error, name, observedAt, projectPath }): ReadonlyArray<Care> => {
     const project = overview.projects.find(({ path }) => path === projectPath)
@@ -67,6 +80,6 @@ export const careOf = (overview: Overview): ReadonlyArray<Care> => {
       action: "Look at the server"
     }]
   )
-  const all = [...servers, ...stacksOf(overview), ...applicationsOf(overview)]
+  const all = [...servers, ...filesOf(overview), ...stacksOf(overview), ...applicationsOf(overview)]
   return [...all.filter(({ tone }) => tone === "bad"), ...all.filter(({ tone }) => tone !== "bad")]
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type { LocalProject } from "../../schema/Project.ts"
+import { fileProblemWords, type LocalProject } from "../../schema/Project.ts"
 import type { Server } from "../../schema/Server.ts"
 import { call } from "../service/berth.ts"
 import { Button } from "../ui/Button.tsx"
@@ -34,6 +34,9 @@ export const Unready = (
       aside={<Button icon="plus" disabled={isPending} onClick={() => mutate()}>Write missing files</Button>}
     >
       {error === null ? null : <Failure error={error} />}
+      {(project.problems ?? []).map((problem) => (
+        <Failure key={problem.file} error={new Error(fileProblemWords(problem))} />
+      ))}
       <ul className="rows">
         {lines.map(([has, what]) => (
           <li key={what}>

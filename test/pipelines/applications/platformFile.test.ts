@@ -69,10 +69,18 @@ describe("readPlatformFile", () => {
   ])("refuses %j", ([value, expected]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(json(value))
-      expect(error.message).toMatch(/^\/srv\/shop\/platform\.json(: | must )/)
+      expect(error.message).toMatch(/^\/srv\/shop\/platform\.json:1:\d+(: | must )/)
       expect(error.message).toContain(expected)
       expect(error.message.length).toBeLessThan(400)
       expect(error.status).toBe(422)
+    }))
+
+  it.effect("names the place of the first mistake", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(reading("[\n  { \"name\": \"a\" },\n  { \"name\": \"b\",\n    \"port\": 0 }\n]"))
+      expect(error.message).toBe(
+        "/srv/shop/platform.json:4:13: entry 2 (\"b\"): port must be a whole number from 1 to 65535"
+      )
     }))
 
   it.effect("warns of fields that it does not know, and keeps them", () =>

@@ -60,11 +60,15 @@ describe("the changelog", () => {
       expect(yield* readChangelog({ projectPath })).toEqual({ entries: [], next: null, unreadable: 0 })
     }).pipe(within()))
 
-  it.effect.each(["{}", "[", "\"[]\""])("that is %s is refused by its name", (text) =>
+  it.effect.each([
+    ["{}", ":1:1 must be an array"],
+    ["[1,\n 2 3]", ":2:4 is not valid JSON: a comma is expected here"],
+    ["\"[]\"", ":1:1 must be an array"]
+  ])("that is %s is refused by its name and place", ([text, words]) =>
     Effect.gen(function*() {
       const refusal = yield* Effect.flip(readChangelog({ projectPath }))
       expect(refusal.status).toBe(422)
-      expect(refusal.message).toBe(`${file} is not a JSON array`)
+      expect(refusal.message).toBe(`${file}${words}`)
     }).pipe(within(text)))
 
   it.effect("of a directory that is not there is refused", () =>

@@ -172,14 +172,14 @@ describe("readContainerConfig", () => {
         .toMatchObject({ serverId: "1", files: ["a"] })
     }))
 
-  it.scoped("names file, line and field of a mistake", () =>
+  it.scoped("names file, line, column and field of a mistake", () =>
     Effect.gen(function*() {
       const syntax = yield* Effect.flip(config("{\n  \"serverId\": \"1\",\n  \"files\": [a]\n}"))
       expect(syntax.message).toMatch(
         /container\.json:3:13 is not valid JSON: a value must be a string in double quotes/
       )
       const shape = yield* Effect.flip(config("{\n  \"serverId\": \"1\",\n  \"files\": [\n    1\n  ]\n}"))
-      expect(shape.message).toMatch(/container\.json:4: files\[0\] must be a string$/)
+      expect(shape.message).toMatch(/container\.json:4:5: files\[0\] must be a string$/)
       expect(shape.status).toBe(422)
     }))
 
@@ -187,7 +187,7 @@ describe("readContainerConfig", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(config("{\n  \"filez\": [],\n  \"serverId\": 5\n}"))
       expect(error.message).toMatch(
-        /container\.json:2: serverId must be a string\. filez is not a known field\. Did you mean "files"\? Known fields: /
+        /container\.json:3:15: serverId must be a string\. filez is not a known field\. Did you mean "files"\? Known fields: /
       )
       expect(error.status).toBe(422)
     }))
@@ -255,16 +255,16 @@ services:
 
   it.scoped.each(
     [
-      ["services:\n  web:\n   image: a\n  image: [\n", /compose\.yml:\d+ is not valid YAML: /],
-      ["services:\n  web:\n    image: [1]\n", /compose\.yml:3: services\.web\.image/],
+      ["services:\n  web:\n   image: a\n  image: [\n", /compose\.yml:\d+:\d+ is not valid YAML: /],
+      ["services:\n  web:\n    image: [1]\n", /compose\.yml:3:12: services\.web\.image/],
       [
         "services:\n  web:\n    image: ${TAG:?which one}\n",
-        /compose\.yml:3: services\.web\.image: TAG is not set: which one/
+        /compose\.yml:3:12: services\.web\.image: TAG is not set: which one/
       ],
-      ["services:\n  - web\n", /compose\.yml:2: services must be an object$/],
+      ["services:\n  - web\n", /compose\.yml:2:3: services must be an object$/],
       ["", /compose\.yml is empty: it needs a `services:` section$/],
       ["# nothing yet\n", /compose\.yml is empty: it needs a `services:` section$/],
-      ["name: x\n", /compose\.yml:1 has no services: it needs a `services:` section$/],
+      ["name: x\n", /compose\.yml:1:1 has no services: it needs a `services:` section$/],
       [
         "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nservices: [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
         /compose\.yml/

@@ -1,6 +1,6 @@
 import { Either, Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { decodeJson, jsonLine, parseJson } from "../../../src/services/foreign/json.ts"
+import { decodeJson, jsonPlace, parseJson } from "../../../src/services/foreign/json.ts"
 
 const problemOf = (text: string) => {
   const problem = Either.flip(parseJson(text))
@@ -64,17 +64,17 @@ describe("decodeJson", () => {
   })
 })
 
-describe("jsonLine", () => {
+describe("jsonPlace", () => {
   const text = "{\n  \"files\": [\n    \"a\",\n    5\n  ]\n}"
 
-  it("finds the line of a value", () => {
-    expect(jsonLine(text, ["files", 1])).toBe(4)
-    expect(jsonLine(text, ["files"])).toBe(2)
+  it("finds the line and the column of a value", () => {
+    expect(jsonPlace(text, ["files", 1])).toEqual({ line: 4, column: 5 })
+    expect(jsonPlace(text, ["files"])).toEqual({ line: 2, column: 12 })
   })
 
-  it("answers the line of what is around an absent value", () => {
-    expect(jsonLine(text, ["files", 7, "a"])).toBe(2)
-    expect(jsonLine(text, ["other"])).toBe(1)
-    expect(jsonLine(text, [])).toBe(1)
+  it("answers the place of what is around an absent value", () => {
+    expect(jsonPlace(text, ["files", 7, "a"])).toEqual({ line: 2, column: 12 })
+    expect(jsonPlace(text, ["other"])).toEqual({ line: 1, column: 1 })
+    expect(jsonPlace(text, [])).toEqual({ line: 1, column: 1 })
   })
 })

@@ -11,9 +11,9 @@ const ladder = (levels: number) => lines(levels, (level) => `${" ".repeat(level)
 
 describe("parseYaml", () => {
   it("reads a text, and tells the line of an offset", () => {
-    const { document, lineAt } = Either.getOrThrow(parseYaml("a: 1\nb: [x, {y: z}]\n"))
+    const { document, placeAt } = Either.getOrThrow(parseYaml("a: 1\nb: [x, {y: z}]\n"))
     expect(document.toJS()).toEqual({ a: 1, b: ["x", { y: "z" }] })
-    expect(lineAt(5)).toBe(2)
+    expect(placeAt(5)).toEqual({ line: 2, column: 1 })
   })
 
   it("does not count brackets in texts, comments and block scalars", () => {

@@ -102,7 +102,7 @@ describe("SettingsLive", () => {
         expect(yield* messageOf(settings.servers)).toBe(words)
         expect(yield* messageOf(settings.server("a"))).toBe(words)
         yield* write("platform: [\n")
-        expect(yield* messageOf(settings.get("gitHost.sshPort"))).toContain(`${file}:2: is not valid YAML: `)
+        expect(yield* messageOf(settings.get("gitHost.sshPort"))).toContain(`${file}:2:1: is not valid YAML: `)
         yield* write("platform:\n  timeout: 1 second\n")
         expect(yield* settings.get("gitHost.sshPort")).toBe(2004)
       }))

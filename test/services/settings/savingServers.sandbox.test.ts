@@ -220,7 +220,7 @@ describe("saving servers", () => {
       }))
 
     const untouched: ReadonlyArray<readonly [what: string, text: string, words: RegExp]> = [
-      ["does not parse", "servers: [\n", /:2: is not valid YAML/],
+      ["does not parse", "servers: [\n", /:2:1: is not valid YAML/],
       ["holds an unknown setting", "tokn: x\n", /:1: tokn is not a setting/],
       [
         "could not be written without risk",

@@ -82,7 +82,7 @@ describe("settingsDocument", () => {
     ["http:\n  hosts:\n    - a\n    -\n", ":4: http.hosts contains an item that is not a string"],
     ["token: [a]", ":1: token must be a string"],
     ["token: {a: b}", ":1: token must be one value, not several with names"],
-    ["token: .nan\ntoken: b", ":2: is not valid YAML: Map keys must be unique"],
+    ["token: .nan\ntoken: b", ":2:1: is not valid YAML: Map keys must be unique"],
     ["build: { shell: [] }", ":1: build.shell must be a list of strings: a program and its first arguments"],
     ["servers: {}", ":1: servers must be a list of servers"],
     ["servers: [a]", ":1: servers[0] must be a server: id, name, host, username and so on"],
@@ -96,16 +96,19 @@ describe("settingsDocument", () => {
       }`
     ],
     [server + server.slice("servers:\n".length), ":6: servers contains two servers with this id"],
-    ["a: [", ":1: is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"],
-    ["token: a\n--- \ntoken: b\n", ":2: is not valid YAML: there is more than one document"],
-    ["token: *secret", ":1: is not valid YAML: a string that starts with * must be quoted"],
-    ["http: &a\n  hosts: *a", ":2: is not valid YAML: this is nested too deeply"],
-    ["token: !secret x", ":1: is not valid YAML: a string that starts with ! must be quoted"],
+    [
+      "a: [",
+      ":1:5: is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]"
+    ],
+    ["token: a\n--- \ntoken: b\n", ":2:1: is not valid YAML: there is more than one document"],
+    ["token: *secret", ":1:8: is not valid YAML: a string that starts with * must be quoted"],
+    ["http: &a\n  hosts: *a", ":2:3: is not valid YAML: this is nested too deeply"],
+    ["token: !secret x", ":1:8: is not valid YAML: a string that starts with ! must be quoted"],
     [
       "token: \"\\q\"",
-      ":1: is not valid YAML: an escape sequence is unknown: write \\\\ for a backslash, or use single quotes"
+      ":1:9: is not valid YAML: an escape sequence is unknown: write \\\\ for a backslash, or use single quotes"
     ],
-    ["[a]: b", ":1: is not valid YAML: a key must be a plain string"]
+    ["[a]: b", ":1:1: is not valid YAML: a key must be a plain string"]
   ]
   it.each(refusals)("refuses %j with the line and the setting", (text, message) => {
     expect(messageOf(text)).toBe(`/etc/berth.yaml${message}`)

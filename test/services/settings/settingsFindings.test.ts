@@ -68,7 +68,7 @@ describe("the findings about a settings file", () => {
   it.scopedLive("are one where the file cannot be read as YAML", () =>
     Effect.gen(function*() {
       const [only, ...others] = yield* findingsIn("a: [\n")
-      expect(only).toMatch(/^:\d+: is not valid YAML: .*\. Nothing of the file is in use until this is mended$/)
+      expect(only).toMatch(/^:\d+:\d+: is not valid YAML: .*\. Nothing of the file is in use until this is mended$/)
       expect(others).toEqual([])
     }))
 })
