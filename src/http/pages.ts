@@ -7,7 +7,7 @@ import { targetOf } from "./destination.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 import { wantsToken } from "./session/holders.ts"
-import { asset, page } from "./webPage.ts"
+import { makeWebPage } from "./webPage.ts"
 
 const welcomeText = `Berth ${version}
 
@@ -30,28 +30,12 @@ const welcomePage = `<!doctype html>
 </html>
 `
 
-/** What stands at the address: the page for a browser, and for a program where to go. */
-const welcome = Effect.gen(function*() {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
-  if (!headers["accept"]?.includes("text/html")) return HttpServerResponse.text(welcomeText)
-  return Option.getOrElse(yield* page, () => HttpServerResponse.html(welcomePage))
-})
-
-/** Everything that is no endpoint: a file of the page, the page itself for a browser, and else a failure. */
-const elsewhere = Effect.gen(function*() {
-  const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
-  const target = Either.getOrUndefined(targetOf(method, url))
-  const found = target?.destination._tag === "Screen" && headers["accept"]?.includes("text/html") === true
-    ? yield* page
-    : yield* asset(target?.path ?? "")
-  return yield* Option.match(found, { onNone: () => noSuchEndpoint({ method, url }), onSome: Effect.succeed })
-})
-
 /** What a browser is shown without a token: the web page, the description of the API and its reference. */
 export const Pages = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const api = yield* HttpApi.Api
+    const { asset, page } = yield* makeWebPage
     const pages = (described: typeof api) =>
       Effect.all({
         description: madeOnce(Effect.sync(() => description(described))),
@@ -60,6 +44,23 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))
     const shown = Effect.map(settings.guard, (guard) => wantsToken(guard) ? locked : open)
+    /** What stands at the address: the page for a browser, and for a program where to go. */
+    const welcome = Effect.gen(function*() {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      if (!headers["accept"]?.includes("text/html")) return HttpServerResponse.text(welcomeText)
+      return Option.getOrElse(yield* page, () => HttpServerResponse.html(welcomePage))
+    })
+
+    /** Everything that is no endpoint: a file of the page, the page itself for a browser, and else a failure. */
+    const elsewhere = Effect.gen(function*() {
+      const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
+      const target = Either.getOrUndefined(targetOf(method, url))
+      const found = target?.destination._tag === "Screen" && headers["accept"]?.includes("text/html") === true
+        ? yield* page
+        : yield* asset(target?.path ?? "")
+      return yield* Option.match(found, { onNone: () => noSuchEndpoint({ method, url }), onSome: Effect.succeed })
+    })
+
     yield* router.get("/", welcome)
     yield* router.get("/*", elsewhere)
     yield* router.get("/openapi.json", Effect.flatMap(shown, ({ description }) => description))

@@ -1,5 +1,5 @@
 import { FileSystem, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Context, Effect, Option } from "effect"
+import { Cache, Context, Data, Duration, Effect, Option } from "effect"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 
@@ -38,45 +38,86 @@ const takes = (accepted: string, coding: string) =>
     return name.toLowerCase() === coding && !weights.some((weight) => /^q=0(\.0*)?$/i.test(weight))
   })
 
+/** One state of a file of the page. */
+class FileState extends Data.Class<{
+  readonly path: string
+  readonly size: number
+  readonly modifiedAt: number
+}> {}
+
+/** More states than the files of two builds, so that a rebuilt page does not push its own files out. */
+const mostFiles = 500
+
 /**
- * Answers with a file of the built page, in the smallest form that was made at its build and that the caller takes.
- * Nothing when there is no such file. `path` is relative to the page's directory and never a caller's own.
+ * Reads the page's files, each once as long as it stays as it is. Everybody may ask for them, and take as long as they
+ * like over the answer: all answers share the same bytes, or a few slow callers would fill the memory.
  */
-const file = (path: string, headers: Readonly<Record<string, string>>) =>
-  Effect.gen(function*() {
-    const files = yield* FileSystem.FileSystem
-    const directory = yield* PageDirectory
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const accepted = request.headers["accept-encoding"] ?? ""
-    const contentType = types.get(path.slice(path.lastIndexOf(".") + 1)) ?? "application/octet-stream"
-    const answer = (ending: string, encoding: Readonly<Record<string, string>>) =>
-      Effect.map(Effect.option(files.readFile(`${directory}/${path}${ending}`)), (read) =>
-        Option.map(read, (bytes) =>
-          HttpServerResponse.uint8Array(bytes, {
-            contentType,
-            headers: { ...headers, ...encoding, vary: "Accept-Encoding" }
-          })))
-    for (const [coding, ending] of compressions) {
-      if (!takes(accepted, coding)) {
-        continue
-      }
-      const found = yield* answer(ending, { "content-encoding": coding })
-      if (Option.isSome(found)) {
-        return found
-      }
-    }
-    return yield* answer("", {})
+const makeReader = Effect.gen(function*() {
+  const files = yield* FileSystem.FileSystem
+  const known = yield* Cache.make({
+    capacity: mostFiles,
+    timeToLive: Duration.infinity,
+    lookup: ({ path }: FileState) => files.readFile(path)
   })
+  return (path: string): Effect.Effect<Option.Option<Uint8Array>> =>
+    files.stat(path).pipe(
+      Effect.flatMap(({ mtime, size }) => {
+        const modifiedAt = Option.getOrElse(Option.map(mtime, (date) => date.getTime()), () => 0)
+        const state = new FileState({ path, size: Number(size), modifiedAt })
+        // A caller that leaves must not fail the others that wait for the same bytes; nor does a failure stay.
+        return Effect.uninterruptible(Effect.tapError(known.get(state), () => known.invalidate(state)))
+      }),
+      Effect.option
+    )
+})
 
 const assetName = /^\/assets\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:js|css|svg|woff2))$/
 
-/** A file that the page loads: its name changes with its content, so it may be kept for ever. */
-export const asset = (path: string) => {
-  const name = assetName.exec(path)?.[1]
-  return name === undefined
-    ? Effect.succeedNone
-    : file(`assets/${name}`, { "cache-control": "public, max-age=31536000, immutable" })
-}
+/** Answers with files of the built page; nothing where there is no such file. */
+export const makeWebPage = Effect.gen(function*() {
+  const read = yield* makeReader
 
-/** The page itself, which names the assets of the build that it belongs to. */
-export const page = file("index.html", { "cache-control": "no-cache", "content-security-policy": pagePolicy })
+  /**
+   * Answers with a file in the smallest form that was made at its build and that the caller takes. `path` is relative to
+   * the page's directory and never a caller's own.
+   */
+  const file = (path: string, headers: Readonly<Record<string, string>>) =>
+    Effect.gen(function*() {
+      const directory = yield* PageDirectory
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const accepted = request.headers["accept-encoding"] ?? ""
+      const contentType = types.get(path.slice(path.lastIndexOf(".") + 1)) ?? "application/octet-stream"
+      const answer = (ending: string, encoding: Readonly<Record<string, string>>) =>
+        Effect.map(
+          read(`${directory}/${path}${ending}`),
+          Option.map((bytes) =>
+            HttpServerResponse.uint8Array(bytes, {
+              contentType,
+              headers: { ...headers, ...encoding, vary: "Accept-Encoding" }
+            })
+          )
+        )
+      for (const [coding, ending] of compressions) {
+        if (!takes(accepted, coding)) {
+          continue
+        }
+        const found = yield* answer(ending, { "content-encoding": coding })
+        if (Option.isSome(found)) {
+          return found
+        }
+      }
+      return yield* answer("", {})
+    })
+
+  return {
+    /** A file that the page loads: its name changes with its content, so it may be kept for ever. */
+    asset: (path: string) => {
+      const name = assetName.exec(path)?.[1]
+      return name === undefined
+        ? Effect.succeedNone
+        : file(`assets/${name}`, { "cache-control": "public, max-age=31536000, immutable" })
+    },
+    /** The page itself, which names the assets of the build that it belongs to. */
+    page: file("index.html", { "cache-control": "no-cache", "content-security-policy": pagePolicy })
+  }
+})
