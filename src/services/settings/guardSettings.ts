@@ -6,17 +6,30 @@ import { httpSettings, type SettingsDocument } from "./settingsDocument.ts"
 import type { SettingsStore, Snapshot } from "./SettingsStore.ts"
 import type { tokenReader } from "./storedTokens.ts"
 
+/** Whether a text that cannot be understood seems to hold `http` settings, which may ask for a token. */
+const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http\1\s*:(?!\/\/)/.test(text)
+const isEmpty = (text: string): boolean => text.trim() === ""
+const wantsToken = ({ token, tokens }: GuardSettings): boolean => Option.isSome(token) || tokens.length > 0
+
 const unguarded: GuardSettings = { token: Option.none(), tokens: [], hosts: [], origins: [] }
 // A token is wanted but cannot be known: nobody has this one.
-const closed = (): GuardSettings => ({ ...unguarded, token: Option.some(Redacted.make(randomUUID())) })
+const closed = (open: GuardSettings = unguarded): GuardSettings => ({
+  ...open,
+  token: Option.some(Redacted.make(randomUUID()))
+})
+
+const lost =
+  "they required a token before, and name none now. Nobody is let in until they name one again, or Berth is " +
+  "restarted"
 
 /** The document, or the `http` settings alone of one that is broken elsewhere. */
 const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocument> =>
   Option.orElse(Either.getRight(document), () => httpSettings(text))
 
 /**
- * The `http` settings as the file has them now. While it cannot be read those that were read last hold; where there
- * never were any, a token that cannot be resolved keeps everybody out.
+ * The `http` settings as the file has them now. While it cannot be read, is empty or gone, as it is for a moment when an
+ * editor saves it, those that were read last hold; where there never were any, a token that cannot be resolved keeps
+ * everybody out. A service that required a token never lets everybody in later: it keeps them out instead.
  */
 export const makeGuard = (
   store: SettingsStore,
@@ -35,6 +48,17 @@ export const makeGuard = (
       )
     const orLast = (fallback: () => GuardSettings) => Effect.map(Ref.get(last), Option.getOrElse(fallback))
 
+    const keep = (settings: GuardSettings) =>
+      Effect.gen(function*() {
+        const before = Option.filter(yield* Ref.get(last), wantsToken)
+        const isLost = Option.isSome(before) && !wantsToken(settings)
+        if (isLost) yield* complain(lost)
+        else yield* Ref.set(complaint, "")
+        const kept = isLost ? closed(settings) : settings
+        yield* Ref.set(last, Option.some(kept))
+        return kept
+      })
+
     const readFrom = (document: SettingsDocument) =>
       Effect.all({
         token: find(document, "http.token"),
@@ -42,14 +66,23 @@ export const makeGuard = (
         hosts: Effect.map(find(document, "http.hosts"), Option.getOrElse(() => unguarded.hosts)),
         origins: Effect.map(find(document, "http.origins"), Option.getOrElse(() => unguarded.origins))
       }).pipe(
-        Effect.tap((settings) => Ref.set(last, Option.some(settings))),
-        Effect.zipLeft(Ref.set(complaint, "")),
+        Effect.flatMap(keep),
         Effect.catchAll((error) => Effect.zipRight(complain(error.message), orLast(closed)))
       )
 
+    const readSnapshot = (snapshot: Snapshot) =>
+      Effect.gen(function*() {
+        const document = documentIn(snapshot)
+        if (isEmpty(snapshot.text) && Option.isSome(yield* Ref.get(last))) return yield* orLast(closed)
+        return yield* Option.match(document, {
+          // An empty text was left out, or cannot be decoded.
+          onNone: () => orLast(() => isEmpty(snapshot.text) || namesHttp(snapshot.text) ? closed() : unguarded),
+          onSome: readFrom
+        })
+      })
+
     return store.current.pipe(
       Effect.option,
-      Effect.map(Option.flatMap(documentIn)),
-      Effect.flatMap(Option.match({ onNone: () => orLast(() => unguarded), onSome: readFrom }))
+      Effect.flatMap(Option.match({ onNone: () => orLast(() => unguarded), onSome: readSnapshot }))
     )
   })

@@ -243,8 +243,55 @@ describe("SettingsLive", () => {
         expect(token(yield* settings.guard)).toBe("t")
         yield* write("http: { token: new }\nplatform: { timeout: soon }\n")
         expect(token(yield* settings.guard)).toBe("new")
-        yield* fs.remove(file)
-        expect(yield* settings.guard).toEqual(nothing)
+        for (const saved of ["", "\n", undefined]) {
+          yield* saved === undefined ? fs.remove(file) : write(saved)
+          expect(token(yield* settings.guard)).toBe("new")
+        }
+        yield* write("http: { token: newer }\n")
+        expect(token(yield* settings.guard)).toBe("newer")
+      }))
+
+    it.scoped("let nobody in once their tokens are gone", () =>
+      Effect.gen(function*() {
+        for (const tokens of ["token: open-sesame", "tokens: [{ name: A, token: open-sesame-sesame, role: viewer }]"]) {
+          const { fs, file, settings, write } = yield* settingsWorkshop(`http: { ${tokens} }\n`)
+          const before = yield* settings.guard
+          const texts = ["# none", "http: { hosts: [b] }", "http: {}", "http:", "http: [", "platform: {}", "", "{}"]
+          const warnings = yield* logged(Effect.gen(function*() {
+            for (const text of texts) {
+              yield* write(`${text}\n`)
+              const closed = token(yield* settings.guard)
+              expect(closed?.length, text).toBeGreaterThan(30)
+              expect(yield* settings.guard, text).toMatchObject({ tokens: [] })
+            }
+            yield* fs.remove(file)
+            expect(token(yield* settings.guard)?.length).toBeGreaterThan(30)
+          }))
+          expect(warnings.filter((line) => line.includes("Nobody is let in"))).toHaveLength(1)
+          yield* write(`http: { ${tokens} }\n`)
+          expect(yield* settings.guard).toEqual(before)
+        }
+      }))
+
+    it.scoped("let nobody in while a file was broken from the start that may ask for a token", () =>
+      Effect.gen(function*() {
+        for (
+          const text of [
+            "http: { token: a\n",
+            "a: [\nhttp:\n  token: b\n",
+            "{\"http\": {\"token\": 1}"
+          ]
+        ) {
+          const { settings, write } = yield* settingsWorkshop(text)
+          expect(token(yield* settings.guard)?.length, text).toBeGreaterThan(30)
+          yield* write("http: { token: known }\n")
+          expect(token(yield* settings.guard)).toBe("known")
+        }
+        const unreadable = yield* settingsWorkshop()
+        yield* unreadable.fs.writeFile(unreadable.file, new Uint8Array([0xff, 0xfe]))
+        expect(token(yield* unreadable.settings.guard)?.length).toBeGreaterThan(30)
+        const { settings } = yield* settingsWorkshop("platform: [\n# http://127.0.0.1\n")
+        expect(yield* settings.guard).toEqual({ token: Option.none(), tokens: [], hosts: [], origins: [] })
       }))
 
     it.scoped("ask for a token that nobody has when the real one was never known", () =>
