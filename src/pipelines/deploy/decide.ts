@@ -15,6 +15,7 @@ import type { PollOptions } from "./awaitHealth.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { imageNeeds } from "./imageNeeds.ts"
 import { type DeployPlan, planDeploy } from "./plan.ts"
+import { portConflicts } from "./portConflicts.ts"
 import { preflight, preflightFailures } from "./preflight.ts"
 import { archiveNames, decideTransfer, readArchive, type Transfer, transferSize } from "./transfer.ts"
 
@@ -112,7 +113,10 @@ export const decide = Effect.fn("deploy.decide")(function*(
     onUnhealthy: unhealthy,
     toPull: needs.toPull,
     pollOptions: { interval, timeout },
-    obstacles: preflightFailures(facts, server.name, { files, images }, needs.obstacles),
+    obstacles: preflightFailures(facts, server.name, { files, images }, [
+      ...needs.obstacles,
+      ...portConflicts(plan, facts.taken, server.name)
+    ]),
     faults: needs.faults
   }
 })

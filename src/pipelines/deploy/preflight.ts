@@ -38,13 +38,13 @@ export interface Arriving {
 
 /**
  * Why this server cannot take this deploy; empty where it can. What only follows from another reason is left out.
- * @param lacking what is in the way for want of images
+ * @param others what else is in the way: images that are lacking, ports that are taken
  */
 export const preflightFailures = (
   facts: ServerFacts,
   server: string,
   arriving: Arriving,
-  lacking: ReadonlyArray<string> = []
+  others: ReadonlyArray<string> = []
 ): ReadonlyArray<string> => {
   const unfit = composeFailure(facts, server)
   if (unfit !== undefined) return [unfit]
@@ -55,7 +55,7 @@ export const preflightFailures = (
     .find(({ freeKiB, wantedKiB }) => freeKiB < wantedKiB)
   return [
     ...facts.readOnly === undefined ? [] : [`the SSH user may not write to ${facts.readOnly} on "${server}"`],
-    ...lacking,
+    ...others,
     ...short === undefined ? [] : [
       `"${server}" has ${mebibytes(short.freeKiB)} of free disk space ${short.place}, and the deploy needs ` +
       mebibytes(short.wantedKiB)

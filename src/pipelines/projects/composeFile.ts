@@ -1,12 +1,14 @@
 import { Path } from "@effect/platform"
-import { Array, Effect, Option, Predicate, Schema } from "effect"
+import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
 import { composeFileNames, ProjectFileInvalid } from "../../schema/Project.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { unsetVariables } from "./composeVariables.ts"
 import { envValues, parseEnv } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
 import { composeFileOf } from "./projectFiles.ts"
 import { decodedPart, invalidAt, yamlSource } from "./projectSource.ts"
 import { projectText } from "./projectText.ts"
+import { type PortRange, publishedPorts } from "./publishedPorts.ts"
 
 /** A service of a compose file, as far as a deploy has to know it. */
 export interface ComposeService {
@@ -19,12 +21,16 @@ export interface ComposeService {
   readonly runs: boolean
   /** Its `env_file`s as they are written, variables put in; optional ones only where they exist. */
   readonly envFiles: ReadonlyArray<string>
+  /** The ports of the server that it publishes, variables put in; those that Docker chooses are not among them. */
+  readonly ports: ReadonlyArray<PortRange>
 }
 
 /** A project's compose file. */
 export interface ComposeFile {
   readonly fileName: string
   readonly services: ReadonlyArray<ComposeService>
+  /** What is worth knowing of its variables. */
+  readonly warnings: ReadonlyArray<string>
 }
 
 const EnvFile = Schema.Union(
@@ -35,6 +41,7 @@ const Service = Schema.Struct({
   image: Schema.optional(Schema.NullOr(Schema.String)),
   build: Schema.optional(Schema.Unknown),
   profiles: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
+  ports: Schema.optional(Schema.Unknown),
   scale: Schema.optional(Schema.Unknown),
   deploy: Schema.optional(Schema.NullOr(Schema.Struct({ replicas: Schema.optional(Schema.Unknown) }))),
   env_file: Schema.optional(Schema.NullOr(Schema.Union(EnvFile, Schema.Array(EnvFile))))
@@ -87,6 +94,10 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
   }
   const { services, source } = yield* parse(path.join(directory, fileName), text)
 
+  const unset = yield* Either.mapLeft(
+    unsetVariables(source.content, env.values),
+    ({ path: at, reason }) => invalidAt(source, at, `${at.map(String).join(".")}: ${reason}`)
+  )
   const filledIn = (at: ReadonlyArray<PropertyKey>, written: string) => {
     const { missing, text } = interpolate(written, env.values)
     return missing === null ? Effect.succeed(text) : invalidAt(source, at, `${at.map(String).join(".")}: ${missing}`)
@@ -101,9 +112,12 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
 
   return {
     fileName,
+    warnings: unset.map(({ name, path: at }) =>
+      `${name} is not set in .env and has no default: it becomes empty in ${fileName}:${source.placeAt(at)?.line ?? 1}`
+    ),
     services: yield* Effect.forEach(
       services,
-      ([name, { build, deploy, env_file, image, profiles, scale }]) =>
+      ([name, { build, deploy, env_file, image, ports, profiles, scale }]) =>
         Effect.gen(function*() {
           const at = ["services", name]
           const envFiles = yield* Effect.forEach(
@@ -115,7 +129,8 @@ export const readComposeFile = Effect.fn("readComposeFile")(function*(
             ...(image === undefined || image === null ? {} : { image: yield* filledIn([...at, "image"], image) }),
             builds: build !== undefined && build !== null,
             runs: (profiles ?? []).length === 0 && scale !== 0 && deploy?.replicas !== 0,
-            envFiles: Array.getSomes(envFiles)
+            envFiles: Array.getSomes(envFiles),
+            ports: publishedPorts(ports, (written) => interpolate(written, env.values).text)
           }
         })
     )

@@ -31,15 +31,19 @@ const braced = (
   name: string,
   operator: string,
   alternative: string,
-  values: ReadonlyMap<string, string>
+  values: ReadonlyMap<string, string>,
+  onUnset: (name: string) => void
 ): Interpolated => {
   const value = values.get(name)
   const isSet = value !== undefined && !(operator.startsWith(":") && value === "")
-  if (operator === "") return { text: value ?? "", missing: null, excess: null }
+  if (operator === "") {
+    if (value === undefined) onUnset(name)
+    return { text: value ?? "", missing: null, excess: null }
+  }
   if (isSet !== operator.endsWith("+")) {
     return { text: operator.endsWith("+") ? "" : value ?? "", missing: null, excess: null }
   }
-  const inner = interpolate(alternative, values)
+  const inner = interpolate(alternative, values, onUnset)
   if (!operator.endsWith("?") || inner.excess !== null) return inner
   const missing = inner.text === "" ? `${name} is not set` : `${name} is not set: ${inner.text}`
   return { text: "", missing, excess: null }
@@ -48,8 +52,13 @@ const braced = (
 /**
  * Puts variables into text as Compose does: `$A`, `${A}`, `${A:-b}`, `${A-b}`, `${A:?why}`, `${A?why}`, `${A:+b}`,
  * `${A+b}` and `$$`; one that is not set is empty. The alternatives may hold variables themselves.
+ * @param onUnset hears the name of each variable that is used without a default and is not set
  */
-export const interpolate = (text: string, values: ReadonlyMap<string, string>): Interpolated => {
+export const interpolate = (
+  text: string,
+  values: ReadonlyMap<string, string>,
+  onUnset: (name: string) => void = () => undefined
+): Interpolated => {
   let done = ""
   let missing: string | null = null
   let rest = text
@@ -60,12 +69,15 @@ export const interpolate = (text: string, values: ReadonlyMap<string, string>): 
     rest = after
     if (done.length > limits.value) return tooLong
     if (dollar !== undefined) done += "$"
-    else if (bare !== undefined) done += values.get(bare) ?? ""
-    else {
+    else if (bare !== undefined) {
+      const value = values.get(bare)
+      if (value === undefined) onUnset(bare)
+      done += value ?? ""
+    } else {
       const end = closingBrace(after)
       if (end < 0) return { text: done, missing: missing ?? `${all} has no closing brace`, excess: null }
       if (end > after.length) return tooDeep
-      const inner = braced(name, operator, after.slice(0, end), values)
+      const inner = braced(name, operator, after.slice(0, end), values, onUnset)
       if (inner.excess !== null) return inner
       done += inner.text
       missing ??= inner.missing

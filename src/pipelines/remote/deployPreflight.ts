@@ -2,6 +2,7 @@ import { Array, Option, Schema } from "effect"
 import { decodeJson } from "../../services/foreign/json.ts"
 import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { type PortRange, portRange } from "../projects/publishedPorts.ts"
 import { isImageName } from "./isImageName.ts"
 import { script } from "./scripts/preflight.sh.ts"
 
@@ -75,6 +76,14 @@ export interface StackThere {
   readonly release: string
 }
 
+/** The ports that a running container of another directory has. */
+export interface TakenPorts {
+  readonly container: string
+  /** The directory of its stack; empty where it belongs to none. */
+  readonly directory: string
+  readonly ranges: ReadonlyArray<PortRange>
+}
+
 /** What the server answered. Sizes are in KiB; what it does not have is not in the maps. */
 export interface ServerFacts {
   readonly engine: string
@@ -95,6 +104,7 @@ export interface ServerFacts {
   readonly deployed: ReadonlyArray<string>
   /** Another text after every deploy to the remote path. */
   readonly revision: string
+  readonly taken: ReadonlyArray<TakenPorts>
   readonly there: StackThere
 }
 
@@ -113,6 +123,19 @@ const containerThere = (line: string): Option.Option<ContainerThere> => {
   return service.length === 0 || oneOff === "True"
     ? Option.none()
     : Option.some({ id, image, isRunning: running === "true", service: service.join("|") })
+}
+
+/** Docker's `0.0.0.0:2008->80/tcp, [::]:2010-2012->90-92/tcp`; what is not published has no arrow. */
+const published = /(?:^|, )(\[[^\]]*\]|[\w.:]*?):(\d{1,5}(?:-\d{1,5})?)->[\d-]+\/(\w+)/g
+
+const takenBy = (home: string | undefined) => (line: string): Option.Option<TakenPorts> => {
+  const [container = "", ports = "", ...rest] = line.split("|")
+  const directory = rest.join("|")
+  if (home !== undefined && directory === home) return Option.none()
+  const ranges = Array.fromIterable(ports.matchAll(published)).flatMap(([, address = "", range = "", protocol = ""]) =>
+    portRange(range, address, protocol)
+  )
+  return ranges.length === 0 ? Option.none() : Option.some({ container, directory, ranges })
 }
 
 /** Reads the answer of `preflightCommand`. */
@@ -154,6 +177,7 @@ export const parsePreflight = (output: string): ServerFacts => {
     loadedAs: new Map(Array.filterMap(values("loaded"), pairOf)),
     deployed: values("deployed"),
     revision: value("revision")[0] ?? "",
+    taken: Array.filterMap(values("port"), takenBy(values("home")[0])),
     there: {
       containers: Array.filterMap(values("stack"), containerThere),
       compose: values("composefile").join("\n"),

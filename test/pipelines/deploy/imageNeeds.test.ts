@@ -10,10 +10,11 @@ const service = (fields: Partial<ComposeService>): ComposeService => ({
   builds: false,
   runs: true,
   envFiles: [],
+  ports: [],
   ...fields
 })
 const plan = (services: ReadonlyArray<ComposeService>, archive?: DeployPlan["archive"]): DeployPlan => ({
-  compose: { fileName: "compose.yml", services },
+  compose: { fileName: "compose.yml", services, warnings: [] },
   archive,
   files: [],
   envFiles: [],

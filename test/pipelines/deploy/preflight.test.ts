@@ -16,6 +16,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   containerdStore: false,
   loadedAs: new Map(),
   deployed: [],
+  taken: [],
   serverImages: [],
   ...overrides
 })

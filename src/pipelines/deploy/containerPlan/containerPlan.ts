@@ -108,7 +108,12 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
     bytesToSend: sizeOf(sent) + transferSize(transfer, plan.archive),
     bytesTotal: sizeOf(files) + (plan.archive?.size ?? 0),
     obstacles: yield* words(decision.obstacles),
-    warnings: yield* words([...warnings, ...archiveWarnings(decision), ...pullWarnings(decision)])
+    warnings: yield* words([
+      ...plan.compose.warnings,
+      ...warnings,
+      ...archiveWarnings(decision),
+      ...pullWarnings(decision)
+    ])
   }
 })
 

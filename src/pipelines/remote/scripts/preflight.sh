@@ -1,9 +1,10 @@
 #!/bin/sh
 # preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: everything a deploy has to know of the
-# server (Docker, compose, disks, the images of these names, and files, whose names are on stdin, each ended by a NUL), a
-# line each. The four in the middle are yes or no: make a docker-compose 1.x show that it runs, tell the layers of the
-# server's images (MOST at most), hash the files, and whether as_root goes through sudo. For a plan, COMPOSE-FILE is not
-# empty: then the current release, the containers of the directory, and the texts of that file and .env are told too.
+# server (Docker, compose, disks, the ports that containers publish, the images of these names, and files, whose names are
+# on stdin, each ended by a NUL), a line each. The four in the middle are yes or no: make a docker-compose 1.x show that it
+# runs, tell the layers of the server's images (MOST at most), hash the files, and whether as_root goes through sudo. For a
+# plan, COMPOSE-FILE is not empty: then the current release, the containers of the directory, and the texts of that file
+# and .env are told too.
 # Compose takes longest to answer, so it is asked beside everything else. What the last deploy noted of it holds as long
 # as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
@@ -13,6 +14,7 @@ command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
 tab=$(printf '\t')
 path=$(path_of "$1")
 printf 'revision\t%s\n' "$(deploy_revision "$path/.berth")"
+home=$(cd "$path" 2>/dev/null && pwd -P) && printf 'home\t%s\n' "$home"
 known_compose() {
   program=$(command -v docker-compose) || return 1
   { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
@@ -31,6 +33,8 @@ beside() {
   find_compose
   printf 'compose\t%s\t%s\n' "$compose_kind" "$compose_version"
   name_ids "$@" | sed "s/^/image$tab/"
+  as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
+    sed "s/^/port$tab/"
 }
 # Through sudo one question comes first, alone: a wrong password is then one attempt.
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &

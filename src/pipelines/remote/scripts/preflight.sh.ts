@@ -39,6 +39,7 @@ deploy_revision() { stat -c %y "$1" "$1/holder" 2>/dev/null | tr '\\n' ' '; }
 tab=$(printf '\\t')
 path=$(path_of "$1")
 printf 'revision\\t%s\\n' "$(deploy_revision "$path/.berth")"
+home=$(cd "$path" 2>/dev/null && pwd -P) && printf 'home\\t%s\\n' "$home"
 known_compose() {
   program=$(command -v docker-compose) || return 1
   { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
@@ -57,6 +58,8 @@ beside() {
   find_compose
   printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
   name_ids "$@" | sed "s/^/image$tab/"
+  as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
+    sed "s/^/port$tab/"
 }
 [ "$through_sudo" = yes ] || beside "$@" </dev/null &
 info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }

@@ -67,6 +67,61 @@ describe.each(shells)("a plan of a deploy, in $name", (shell) => {
   )
 })
 
+describe("a plan of a deploy", () => {
+  it.scopedLive(
+    "names the stack that has a port, and the deploy stops for the same reason",
+    () =>
+      Effect.gen(function*() {
+        const { archive, bring, deployed, directory, home, planned, program } = yield* scene()
+        yield* bring(archive("one"))
+        const other = join(home, "containers/other")
+        yield* program(
+          "docker",
+          `case "$*" in *.Ports*) echo 'other-web-1|0.0.0.0:8080->80/tcp, [::]:8080->80/tcp|${other}' ;; ` +
+            "*) exec \"$STAND_INS/docker\" \"$@\" ;; esac"
+        )
+        const service = (ports: string) =>
+          writeFileSync(
+            join(directory, "compose.yml"),
+            `services:\n  web:\n    image: shop:latest\n    ports: ${ports}\n`
+          )
+        const taken = "port 8080 of the service web is taken on \"Main\" by the stack in " +
+          `${other} (container other-web-1): publish another port in compose.yml, or stop that container`
+        writeFileSync(join(directory, ".env"), "PORT=8080\n")
+        for (const ports of ["[\"8080:80\"]", "[\"127.0.0.1:${PORT}:80\"]", "[{ target: 80, published: 8080 }]"]) {
+          service(ports)
+          expect((yield* planned).obstacles, ports).toEqual([taken])
+          expect((yield* Effect.flip(deployed)).message).toBe(
+            `Deploy failed at preflight: ${taken}. Nothing on the server was changed`
+          )
+        }
+        service("[\"80\", \"8080:80/udp\", \"8081:8080\", \"${OTHER:-8082}:80\"]")
+        expect(yield* planned).toMatchObject({ obstacles: [], warnings: [] })
+      }),
+    60_000
+  )
+
+  it.scopedLive("warns of variables that become empty, and refuses what Compose would", () =>
+    Effect.gen(function*() {
+      const { archive, bring, directory, planned } = yield* scene()
+      yield* bring(archive("one"))
+      const service = (environment: string) =>
+        writeFileSync(
+          join(directory, "compose.yml"),
+          `services:\n  web:\n    image: shop:latest\n    environment:\n${environment}`
+        )
+      service("      A: $A\n      B: ${MISSING}\n      C: ${OTHER:-x} $$NOT $HOME\n      D: $MISSING ${E:-${LATER}}\n")
+      expect((yield* planned).warnings).toEqual([
+        "MISSING is not set in .env and has no default: it becomes empty in compose.yml:6",
+        "LATER is not set in .env and has no default: it becomes empty in compose.yml:8"
+      ])
+      service("      A: ${MISSING:?say which}\n")
+      expect((yield* Effect.flip(planned)).message).toMatch(
+        /compose\.yml:5:10: services\.web\.environment\.A: MISSING is not set: say which$/
+      )
+    }), 60_000)
+})
+
 describe("a deploy that is held to a plan", () => {
   it.scopedLive(
     "is done while nothing moved, and refused with what moved, and nothing done",

@@ -1,0 +1,31 @@
+import { overlap, type PortRange } from "../projects/publishedPorts.ts"
+import type { TakenPorts } from "../remote/deployPreflight.ts"
+import type { DeployPlan } from "./plan.ts"
+
+const words = (one: PortRange, other: PortRange): string => {
+  const [first, last] = [Math.max(one.first, other.first), Math.min(one.last, other.last)]
+  const protocol = one.protocol === "tcp" ? "" : `/${one.protocol}`
+  return first === last ? `port ${first}${protocol}` : `ports ${first} to ${last}${protocol}`
+}
+
+/** Ports of the server that services publish and that containers of other stacks have. */
+export const portConflicts = (
+  { compose }: Pick<DeployPlan, "compose">,
+  taken: ReadonlyArray<TakenPorts>,
+  server: string
+): ReadonlyArray<string> => {
+  const found = compose.services.filter(({ runs }) => runs).flatMap(({ name, ports }) =>
+    ports.flatMap((port) =>
+      taken.flatMap(({ container, directory, ranges }) => {
+        const owner = directory === ""
+          ? `the container ${container}`
+          : `the stack in ${directory} (container ${container})`
+        return ranges.filter((range) => overlap(port, range)).map((range) =>
+          `${words(port, range)} of the service ${name} is taken on "${server}" by ${owner}: publish another port in ` +
+          `${compose.fileName}, or stop that container`
+        )
+      })
+    )
+  )
+  return [...new Set(found)]
+}
