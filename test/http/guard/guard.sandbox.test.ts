@@ -122,7 +122,7 @@ describe("the guard", () => {
     }))
 
   it.scopedLive.skipIf(outside === undefined)(
-    "answers this machine alone while the settings have lost their token",
+    "lets nobody in while the settings have lost their token, also from this machine",
     () =>
       Effect.gen(function*() {
         const file = yield* settingsFileWith(withToken)
@@ -132,8 +132,12 @@ describe("the guard", () => {
         expect((yield* exchange(port, known, outside)).status).toBe(200)
         expect((yield* exchange(port, `${head}\r\n`, outside)).status).toBe(401)
         yield* Effect.promise(() => writeFile(file, ""))
+        expect((yield* exchange(port, known, outside)).status).toBe(200)
+        expect((yield* exchange(port, `${head}\r\n`)).status).toBe(401)
+        yield* Effect.promise(() => writeFile(file, withToken.replace(/token: .*/, "hosts: []")))
         expect((yield* exchange(port, known, outside)).status).toBe(401)
-        expect((yield* exchange(port, `${head}\r\n`)).status).toBe(200)
+        expect((yield* exchange(port, known)).status).toBe(401)
+        expect((yield* exchange(port, `${head}\r\n`)).status).toBe(401)
       })
   )
 
