@@ -1,9 +1,17 @@
-import { FileSystem, type Headers, HttpApp, HttpMiddleware, HttpServerRequest } from "@effect/platform"
+import {
+  FileSystem,
+  type Headers,
+  HttpApp,
+  HttpMiddleware,
+  HttpServerRequest,
+  HttpServerResponse
+} from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Option } from "effect"
 import { type Caller, CurrentCaller } from "../../services/access/Caller.ts"
 import { isKnown, isOpen, keepsRights } from "../../services/access/rights.ts"
 import { Sessions } from "../../services/sessions/Sessions.ts"
+import { challengeHeader, proofFor, proofHeader } from "../../services/state/serviceProof.ts"
 import type { ApiError } from "../api/ApiError.ts"
 import type { Target } from "../destination.ts"
 import { errorResponse } from "../errors.ts"
@@ -29,6 +37,19 @@ const sessionOf = (headers: Headers.Headers, policy: GuardPolicy, find: Sessions
     onSome: (id) => Effect.map(find(id), Option.flatMap((session) => ownerNow(session, policy)))
   })
 
+/** Proves to a program of the same user, with whatever it is answered, that this is the service whose token it has. */
+const proveOwn = (headers: Headers.Headers, { privateToken }: GuardPolicy) => {
+  const challenge = headers[challengeHeader]
+  const proof = challenge === undefined
+    ? undefined
+    : Option.getOrUndefined(Option.map(privateToken, (token) => proofFor(token, challenge)))
+  return proof === undefined
+    ? Effect.void
+    : HttpApp.appendPreResponseHandler((_, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, proofHeader, proof))
+    )
+}
+
 /** The most of a body that is read: little where everybody may send one, and whoever has no token is let in there alone. */
 const bodyLimitFor = ({ destination }: Target, { role }: Caller) =>
   isKnown(role) && !(destination._tag === "Endpoint" && isOpen(destination.access)) ? maxBodyBytes : maxUnknownBodyBytes
@@ -52,7 +73,9 @@ export const guard = HttpMiddleware.make((app) =>
           rawHeaders: source.rawHeaders,
           session
         }, policy))
-    const verdict = yield* Effect.flatMap(policy.now, (now) => judged(now, sessions.find))
+    const now = yield* policy.now
+    yield* proveOwn(request.headers, now)
+    const verdict = yield* judged(now, sessions.find)
     if (!verdict.allowed) {
       const { throttle } = yield* WrongTokens
       return yield* Effect.match(verdict.hasWrongToken ? throttle(request.remoteAddress) : Effect.void, {

@@ -8,6 +8,7 @@ import { BoundedClient } from "../upstream/boundedClient.ts"
 import { isOfThisMachine } from "./isOfThisMachine.ts"
 import { isProcess } from "./isProcess.ts"
 import { PrivateToken } from "./PrivateToken.ts"
+import { challengeHeader, isProof, makeChallenge, proofHeader } from "./serviceProof.ts"
 
 /** What a service leaves beside its settings file, so that other programs of the same user find it. */
 const ServiceRecord = Schema.parseJson(Schema.Struct({
@@ -41,21 +42,30 @@ const recordIn = (file: string) =>
     Effect.map(Option.filter(({ address }) => isOfThisMachine(address)))
   )
 
+/**
+ * Whether the service that left the record answers. Where it was killed, or the machine was restarted, another user's
+ * program may have its port by now: none is believed, or sent the token, that does not prove that it holds the token.
+ */
 const answers = ({ address, token }: LiveService) =>
-  HttpClient.execute(HttpClientRequest.bearerToken(HttpClientRequest.get(`${address}/api/health`), token)).pipe(
-    Effect.map(({ status }) => status === 200),
-    Effect.scoped,
-    Effect.timeout(answerTimeout),
-    Effect.orElseSucceed(() => false),
-    Effect.provide(BoundedClient)
-  )
+  Effect.suspend(() => {
+    const challenge = makeChallenge()
+    return HttpClient.execute(
+      HttpClientRequest.setHeader(HttpClientRequest.get(`${address}/api/health`), challengeHeader, challenge)
+    ).pipe(
+      Effect.map(({ headers }) => isProof(token, challenge, headers[proofHeader] ?? "")),
+      Effect.scoped,
+      Effect.timeout(answerTimeout),
+      Effect.orElseSucceed(() => false),
+      Effect.provide(BoundedClient)
+    )
+  })
 
 const isLive = (service: LiveService) =>
   Effect.suspend(() => isProcess(service.pid) ? answers(service) : Effect.succeed(false))
 
 /**
  * The service that runs with a settings file, if one does. What a service left that was killed is not taken for one: its
- * process must be there, and answer.
+ * process must be there, and prove that it is the one.
  */
 export const findService = Effect.fn("findService")(function*(
   settingsFile: string

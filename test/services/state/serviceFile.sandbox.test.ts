@@ -13,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync
 } from "node:fs"
+import { createServer, type Server } from "node:http"
 import { networkInterfaces } from "node:os"
 import { dirname, join } from "node:path"
 import { baseUrl } from "../../../src/http/announce.ts"
@@ -28,6 +29,10 @@ import { requestTo } from "../../sandbox/request.ts"
 
 const local = LocalFilesLive.pipe(Layer.provideMerge(NodeContext.layer))
 const find = (settingsFile: string) => Effect.provide(findService(settingsFile), local)
+const portOf = (server: Server) => {
+  const address = server.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
 const fileOf = (settingsFile: string) => join(dirname(settingsFile), "berth.service")
 
 /** A service with its own address left beside the settings, until it is told to end. */
@@ -106,6 +111,45 @@ describe("what a service leaves beside its settings", () => {
       yield* service.end
       // What is not its own it leaves alone.
       expect(existsSync(fileOf(file))).toBe(true)
+    }))
+
+  it.scopedLive("is not believed, nor shown its token, where another program has its port by now", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("")
+      const other = yield* settingsFileWith("")
+      const service = yield* start(file)
+      const left = yield* found(file)
+      const { url: elsewhere, end } = yield* start(other)
+      const seen: Array<string | undefined> = []
+      const answersWith = (headers: Readonly<Record<string, string>>) =>
+        Effect.acquireRelease(
+          Effect.promise(() =>
+            new Promise<Server>((resolve) => {
+              const server = createServer(({ headers: { authorization } }, response) => {
+                seen.push(authorization)
+                response.writeHead(200, { "content-type": "application/json", ...headers }).end("{\"status\":\"ok\"}")
+              })
+              server.listen(0, "127.0.0.1", () => resolve(server))
+            })
+          ),
+          (server) => Effect.sync(() => server.close())
+        ).pipe(Effect.map((server) => baseUrl({ _tag: "TcpAddress", hostname: "127.0.0.1", port: portOf(server) })))
+      const earlier = yield* Effect.promise(() =>
+        fetch(`${left.address}/api/health`, { headers: { "berth-challenge": "a".repeat(43) } })
+      )
+      const proof = earlier.headers.get("berth-proof") ?? ""
+      expect(proof).toHaveLength(43)
+      const imposters = [elsewhere, yield* answersWith({}), yield* answersWith({ "berth-proof": proof })]
+      const record = JSON.parse(readFileSync(fileOf(file), "utf8"))
+      for (const address of imposters) {
+        writeFileSync(fileOf(file), JSON.stringify({ ...record, address }))
+        expect([address, yield* find(file)]).toEqual([address, Option.none()])
+      }
+      expect(seen).toEqual([undefined, undefined])
+      writeFileSync(fileOf(file), JSON.stringify(record))
+      expect(Option.isSome(yield* find(file))).toBe(true)
+      yield* end
+      yield* service.end
     }))
 
   it.scopedLive.skipIf(process.platform === "win32")(
