@@ -48,6 +48,7 @@ const build = () => {
   const before = sources()
   node([bin("typescript/bin/tsc"), "-p", "tsconfig.build.json"])
   node(["scripts/bundle.mjs"])
+  node(["scripts/library.mjs"])
   node(["scripts/page.mjs"])
   writeFileSync(stamp, before)
 }

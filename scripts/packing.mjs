@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises"
 
+const { dependencies } = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"))
+
 /** A module's import of names from Effect's packages: what the package's index hands on is not told apart when packed. */
 const fromIndex = /^import \{([^}]+)\} from "(effect|@effect\/[\w-]+)";?$/gm
 
@@ -50,8 +52,9 @@ export const packing = {
   plugins: [onlyWhatIsUsed],
   // Its form for Node asks for its own files in a way that cannot be packed.
   alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
-  // What has parts in machine code, or can have, stays where it was installed.
-  external: ["ssh2", "libsql", "pg"],
+  // The dependencies of the package are what has parts in machine code, and stay where npm installs them. pg asks for
+  // pg-native only when told to.
+  external: [...Object.keys(dependencies), "pg-native"],
   // Some packages still ask for others by `require`.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module';const require=requireFrom(import.meta.url);"

@@ -15,11 +15,16 @@ const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWit
 const textOf = (page: string) => readFileSync(page, "utf8")
 const blocksOf = (page: string) => [...textOf(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block)
 
+// What leads to a server of the reader's own, which firstDeploy.real.test.ts tries on a real one.
+const isForReaders = (block: string) => block.includes("main.example.com")
+
 /** The commands of a page that talk to the service, in their order: what a reader runs from top to bottom. */
 const requestsOf = (page: string) => blocksOf(page).filter((block) => block.includes("curl ")).join("\n")
 /** Each other command, without what follows it as a comment. */
 const othersOf = (page: string) =>
-  blocksOf(page).filter((block) => !block.includes("curl ")).flatMap((block) => block.split("\n"))
+  blocksOf(page).filter((block) => !block.includes("curl ") && !isForReaders(block)).flatMap((block) =>
+    block.split("\n")
+  )
     .map((line) => line.replace(/ +#.*/, "")).filter((line) => line !== "")
 
 /** The commands of a page that a terminal takes and that end by themselves. */
@@ -102,6 +107,14 @@ describe("the documentation", () => {
   it.each(pages)("%s names scripts and files that exist", (page) => {
     for (const line of othersOf(page)) {
       if (line.startsWith("berth")) continue
+      const [, installed] = /^(?:npm pack && )?npm install (.*)$/.exec(line) ?? []
+      if (installed !== undefined) {
+        const [tarball, ...peers] = installed.replace("--global ", "").split(" ")
+        expect(tarball, line).toBe(`./berth-${packageJson.version}.tgz`)
+        expect([[], Object.keys(packageJson.peerDependencies)], line).toContainEqual(peers.toSorted())
+        continue
+      }
+      if (line === "npm pack") continue
       const [, script, file] = /^(?:\w+=\S+ )*(?:npm (?:run )?([\w:]+)(?: -- .*)?|npx tsx (\S+)(?: .*)?)$/.exec(line) ??
         []
       expect(script ?? file, `${line}: run it in this test`).toBeDefined()
