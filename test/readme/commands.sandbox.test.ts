@@ -132,6 +132,15 @@ describe("the documentation", () => {
     }
   })
 
+  it("begins with the two commands that a clone needs, and has the command line before the endpoints", () => {
+    const [start = ""] = blocksOf("README.md")
+    expect(start.split("\n").map((line) => line.replace(/ +#.*/, ""))).toEqual(
+      ["npm start", "npm run sandbox", "npm test", ""]
+    )
+    const text = textOf("README.md")
+    expect(text.indexOf("berth deploy")).toBeLessThan(text.indexOf("curl "))
+  })
+
   it("says in the README at most what fits on one screen and a half", () => {
     expect(textOf("README.md").split("\n").length).toBeLessThan(90)
   })
