@@ -1,8 +1,8 @@
 import { Config, Effect, Option } from "effect"
 import { createHash } from "node:crypto"
 import { mkdir, readdir, rmdir, stat } from "node:fs/promises"
-import { homedir } from "node:os"
-import { join } from "node:path"
+import { isAbsolute, join } from "node:path"
+import { homeDirectory } from "../local/homeDirectory.ts"
 
 /** A holder renews its lock every second: one this old belongs to nobody. */
 const forgottenMillis = 60 * 60 * 1000
@@ -17,7 +17,9 @@ export const lockDirectory: Effect.Effect<string> = under(
   process.platform === "win32" ? "LOCALAPPDATA" : "XDG_STATE_HOME"
 ).pipe(
   Effect.orElseSucceed(() => Option.none<string>()),
-  Effect.map(Option.getOrElse(() => join(homedir(), ".local", "state"))),
+  // A relative one counts for nothing: the working directory's files are not the user's own.
+  Effect.map(Option.filter(isAbsolute)),
+  Effect.map(Option.getOrElse(() => join(homeDirectory(), ".local", "state"))),
   Effect.map((state) => join(state, "berth", "locks"))
 )
 

@@ -1,6 +1,6 @@
 import { FileSystem, Path } from "@effect/platform"
 import { Config, Effect, Option } from "effect"
-import { homedir } from "node:os"
+import { homeDirectory } from "../local/homeDirectory.ts"
 import { absolutePath } from "./localPath.ts"
 
 /** Path of the settings file, whether or not it exists. */
@@ -16,7 +16,7 @@ export const placeOf = (given: SettingsPlace | string): SettingsPlace =>
 
 /** A file in the directory of the user's own settings. */
 export const besideOwnSettings = (path: Path.Path, name: string): string =>
-  path.join(homedir(), ".config", "berth", name)
+  path.join(homeDirectory(), ".config", "berth", name)
 
 /**
  * Where the settings file is: the one that is given, or what `BERTH_CONFIG` names, else `berth.yaml` in the working

@@ -2,8 +2,10 @@ import { FileSystem, Path } from "@effect/platform"
 import { NodePath } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { homedir } from "node:os"
-import { settingsPlace } from "../../../src/services/settings/settingsPlace.ts"
+import { homedir, userInfo } from "node:os"
+import { isAbsolute } from "node:path"
+import { lockDirectory } from "../../../src/services/locks/lockDirectory.ts"
+import { besideOwnSettings, settingsPlace } from "../../../src/services/settings/settingsPlace.ts"
 import { withEnv } from "../../fixtures/settingsIn.ts"
 
 const located = (env: Readonly<Record<string, string>>, hasFileHere: boolean, given = Option.none<string>()) =>
@@ -38,4 +40,32 @@ describe("settingsPlace", () => {
       expect(yield* located({ BERTH_CONFIG: "" }, true)).toEqual(here)
       expect(yield* located({}, false)).toEqual(named(join(homedir(), ".config", "berth", "berth.yaml")))
     }))
+
+  it.scoped.skipIf(process.platform === "win32")(
+    "is never in the working directory for want of a home directory",
+    () =>
+      Effect.gen(function*() {
+        const { join } = yield* path
+        const { HOME } = process.env
+        yield* Effect.addFinalizer(() => Effect.sync(() => void (process.env["HOME"] = HOME)))
+        const own = join(userInfo().homedir, ".config", "berth", "berth.yaml")
+        for (const home of ["", ".", "relative", "./x", undefined]) {
+          if (home === undefined) delete process.env["HOME"]
+          else process.env["HOME"] = home
+          expect([home, yield* located({}, false)]).toEqual([home, named(own)])
+          expect([home, besideOwnSettings(yield* Path.Path, "trusted")]).toEqual([
+            home,
+            join(own, "..", "trusted")
+          ])
+          expect([home, (yield* located({ BERTH_CONFIG: "~/b.yaml" }, true)).file]).toEqual([
+            home,
+            join(userInfo().homedir, "b.yaml")
+          ])
+          expect([home, isAbsolute(yield* withEnv({ XDG_STATE_HOME: home ?? "" })(lockDirectory))]).toEqual([
+            home,
+            true
+          ])
+        }
+      }).pipe(Effect.provide(NodePath.layer))
+  )
 })
