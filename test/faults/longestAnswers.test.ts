@@ -40,7 +40,7 @@ const parsers: ReadonlyArray<
     "\t"
   ]],
   ["inspect", parseInspect, state, [
-    `container\t%|a|b|c|{"Status":"x","ExitCode":0,"StartedAt":"x"}\n`,
+    `container\t%|a|b|c|0|{"Status":"x","ExitCode":0,"StartedAt":"x"}\n`,
     "container\t|"
   ]],
   ["outcome", parseOutcome, state, ["said\t%\n", "run\t\t"]],

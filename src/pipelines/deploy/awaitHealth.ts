@@ -3,8 +3,10 @@ import type { StackStatus } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { SshError } from "../../schema/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
+import { exitsCommand, parseExits } from "../remote/exits.ts"
 import { type ContainerState, inspectCommand, parseInspect } from "../remote/inspect.ts"
-import { ailingContainers, complaints, type ExpectedService, settleMillis, stackStatus } from "./health.ts"
+import { ailingContainers, complaints, type ExpectedService, millisToSettle, stackStatus } from "./health.ts"
+import { rememberStates, type SeenContainer } from "./rememberStates.ts"
 
 const shortestPause = 50
 
@@ -14,7 +16,7 @@ export interface StackHealth {
   /** What keeps it from being healthy; empty when nothing does. */
   readonly complaints: string
   /** The containers that keep it from being healthy. */
-  readonly ailing: ReadonlyArray<ContainerState>
+  readonly ailing: ReadonlyArray<SeenContainer>
   readonly waited: Duration.Duration
 }
 
@@ -24,7 +26,10 @@ export interface PollOptions {
   readonly interval: Duration.Duration
 }
 
-/** Looks at a stack until it is healthy or the time is up; an inspection that fails is tried again until then. */
+/**
+ * Looks at a stack until it is healthy or the time is up; an inspection that fails is tried again until then. What a
+ * crash loop has shown at any look counts at the last one, too.
+ */
 export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
   server: ServerAccess,
   services: ReadonlyArray<ExpectedService>,
@@ -39,30 +44,41 @@ export const awaitHealth = Effect.fn("deploy.awaitHealth")(function*(
     ({ stdout }) => parseInspect(stdout)
   )
 
-  const judge = (
-    seen: ReadonlyArray<ContainerState>
-  ): Effect.Effect<StackHealth, SshError> =>
+  const remember = rememberStates()
+  /** Adds the exit codes that no look has met: one may always come between two crashes. */
+  const withExits = (seen: ReadonlyArray<SeenContainer>) => {
+    const asked = seen.filter(({ lastExit, restarts }) => restarts > 0 && lastExit === undefined).map(({ id }) => id)
+    return asked.length === 0 ? Effect.succeed(seen) : ssh.exec(server, exitsCommand(asked, server.useSudo), {
+      timeout: "10 seconds"
+    }).pipe(
+      Effect.map(({ stdout }) => parseExits(stdout)),
+      Effect.map((exits) => seen.map((state) => ({ ...state, lastExit: state.lastExit ?? exits.get(state.id) }))),
+      Effect.orElseSucceed(() => seen)
+    )
+  }
+
+  const judge = (states: ReadonlyArray<ContainerState>): Effect.Effect<StackHealth, SshError> =>
     Effect.gen(function*() {
+      const seen = remember(states)
       const status = stackStatus(services, seen)
       const waited = Duration.millis((yield* Clock.currentTimeMillis) - began)
-      const health = {
-        status,
-        complaints: complaints(services, seen),
-        ailing: ailingContainers(services, seen),
-        waited
+      if (status === "healthy" || ids.length === 0 || Duration.greaterThanOrEqualTo(waited, timeout)) {
+        const told = status === "healthy" ? seen : yield* withExits(seen)
+        return { status, complaints: complaints(services, told), ailing: ailingContainers(services, told), waited }
       }
-      if (status === "healthy" || ids.length === 0 || Duration.greaterThanOrEqualTo(waited, timeout)) return health
       const left = Duration.subtract(timeout, waited)
       // Containers that only have to show that they stay up are looked at again as soon as they can have.
       const settling = status === "starting" && seen.every(({ health }) => health === "")
-      const missing = settleMillis - Math.min(settleMillis, ...seen.map(({ upMillis }) => upMillis))
+      const missing = Math.max(0, ...seen.map(millisToSettle))
       const pause = settling ? Duration.min(interval, Duration.millis(Math.max(shortestPause, missing))) : interval
       yield* Effect.sleep(Duration.min(pause, left))
       return yield* Effect.matchEffect(inspect, {
         onSuccess: judge,
         onFailure: (error) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            now - began < Duration.toMillis(timeout) ? judge(seen) : Effect.fail(error))
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) => now - began < Duration.toMillis(timeout) ? judge(states) : Effect.fail(error)
+          )
       })
     })
   return yield* judge(first)

@@ -5,7 +5,8 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { ailingLogsCommand, parseAilingLogs } from "../remote/ailing.ts"
 import { execute } from "../remote/execute.ts"
-import type { ContainerState } from "../remote/inspect.ts"
+import { restartNotes } from "./health.ts"
+import type { SeenContainer } from "./rememberStates.ts"
 
 const mostContainers = 5
 const mostLines = 20
@@ -16,8 +17,13 @@ const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f]/g
 const plain = (line: string) => line.replaceAll(escapes, "").replaceAll(controls, "").slice(0, longestLine)
 
-const titled = ({ exitCode, name, status }: ContainerState, lines: ReadonlyArray<string>) =>
-  `${name} (${status === "running" ? "running" : `${status}, exit code ${exitCode}`}), ` +
+const stateWords = ({ exitCode, lastExit, restarts, status }: SeenContainer) =>
+  status === "running"
+    ? [status, ...restartNotes({ restarts, lastExit })]
+    : [status, `exit code ${exitCode}`, ...restartNotes({ restarts, lastExit: undefined })]
+
+const titled = (state: SeenContainer, lines: ReadonlyArray<string>) =>
+  `${state.name} (${stateWords(state).join(", ")}), ` +
   (lines.length === 0 ? "has logged nothing" : "the last lines of its log:")
 
 /**
@@ -27,7 +33,7 @@ const titled = ({ exitCode, name, status }: ContainerState, lines: ReadonlyArray
 export const describeAiling = Effect.fn("deploy.describeAiling")(function*(
   server: ServerAccess,
   remotePath: string,
-  ailing: ReadonlyArray<ContainerState>
+  ailing: ReadonlyArray<SeenContainer>
 ): Effect.fn.Return<string, never, Settings | Ssh> {
   if (ailing.length === 0) return ""
   const told = ailing.slice(0, mostContainers)

@@ -1,23 +1,30 @@
 import type { StackStatus } from "../../schema/Deploy.ts"
+import { counted } from "../../services/runs/counted.ts"
 import type { ComposeService } from "../projects/composeFile.ts"
 import type { ContainerState } from "../remote/inspect.ts"
+import type { SeenContainer } from "./rememberStates.ts"
 
 /** How long a container without a health check has to stay up before it counts as healthy, in milliseconds. */
 export const settleMillis = 1_000
+/** One that was restarted may be in a crash loop. Docker, too, takes 10 seconds without a crash for a good start. */
+const restartedMillis = 10_000
 
 /** A service, and whether it should be running. */
 export type ExpectedService = Pick<ComposeService, "name" | "runs">
 
 const worstFirst: ReadonlyArray<StackStatus> = ["missing", "exited", "unhealthy", "starting", "healthy"]
 
+/** How long a container without a health check still has to stay up, in milliseconds. */
+export const millisToSettle = ({ restarts, upMillis }: Pick<ContainerState, "restarts" | "upMillis">): number =>
+  Math.max(0, (restarts > 0 ? restartedMillis : settleMillis) - upMillis)
+
 /** What one container is doing. One that ended with 0 and is not meant to be restarted has done its work. */
 export const containerStatus = (state: ContainerState): StackStatus => {
   switch (state.status) {
     case "running":
-      if (state.health === "healthy") return "healthy"
-      if (state.health === "unhealthy") return "unhealthy"
-      if (state.health === "starting") return "starting"
-      return state.upMillis >= settleMillis ? "healthy" : "starting"
+      if (state.health === "healthy" || (state.health === "" && millisToSettle(state) === 0)) return "healthy"
+      // Between two crashes it looks like one that starts.
+      return state.health === "unhealthy" || state.restarts > 0 ? "unhealthy" : "starting"
     case "created":
       return "starting"
     case "exited":
@@ -36,7 +43,10 @@ const oneOff = /[-_]run[-_]?[0-9a-f]{12}$/
  * The containers that say something of a stack: not those of commands that were run once, not those of services that
  * are held back, and of services that the file does not name only what runs.
  */
-const telling = (services: ReadonlyArray<ExpectedService>, containers: ReadonlyArray<ContainerState>) =>
+const telling = <State extends ContainerState>(
+  services: ReadonlyArray<ExpectedService>,
+  containers: ReadonlyArray<State>
+) =>
   containers.filter(({ name, service, status }) => {
     if (oneOff.test(name)) return false
     const known = services.find((one) => one.name === service)
@@ -57,16 +67,21 @@ export const stackStatus = (
 }
 
 /** The containers that keep a stack from being healthy. */
-export const ailingContainers = (
+export const ailingContainers = <State extends ContainerState>(
   services: ReadonlyArray<ExpectedService>,
-  containers: ReadonlyArray<ContainerState>
-): ReadonlyArray<ContainerState> =>
-  telling(services, containers).filter((state) => containerStatus(state) !== "healthy")
+  containers: ReadonlyArray<State>
+): ReadonlyArray<State> => telling(services, containers).filter((state) => containerStatus(state) !== "healthy")
+
+/** How often a container was restarted, and what it ended with before that; empty for one that never ended. */
+export const restartNotes = ({ lastExit, restarts }: Pick<SeenContainer, "lastExit" | "restarts">) => [
+  ...restarts === 0 ? [] : [counted(restarts, "restart")],
+  ...lastExit === undefined ? [] : [`last exit code ${lastExit}`]
+]
 
 /** Which containers keep a stack from being healthy, in words. */
 export const complaints = (
   services: ReadonlyArray<ExpectedService>,
-  containers: ReadonlyArray<ContainerState>
+  containers: ReadonlyArray<SeenContainer>
 ): string => {
   const present = new Set(containers.map(({ service }) => service))
   const missing = services.filter(({ name, runs }) => runs && !present.has(name)).map(({ name }) =>
@@ -74,7 +89,10 @@ export const complaints = (
   )
   const ailing = ailingContainers(services, containers).map((state) => {
     const status = containerStatus(state)
-    return status === "exited" ? `${state.name} exited with code ${state.exitCode}` : `${state.name} is ${status}`
+    const isOver = status === "exited"
+    const notes = restartNotes(isOver ? { ...state, lastExit: undefined } : state)
+    return `${state.name} ${isOver ? `exited with code ${state.exitCode}` : `is ${status}`}` +
+      (notes.length === 0 ? "" : ` (${notes.join(", ")})`)
   })
   return [...missing, ...ailing].join(", ")
 }

@@ -24,6 +24,8 @@ export interface ContainerState {
   readonly health: string
   readonly exitCode: number
   readonly restartPolicy: string
+  /** How often Docker has started it again by itself. */
+  readonly restarts: number
   /** For how many milliseconds it has been up. */
   readonly upMillis: number
 }
@@ -46,7 +48,8 @@ export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {
   const now = clock(lines.find((line) => line.startsWith("now\t")))
   return Array.filterMap(lines, (line) => {
     if (!line.startsWith("container\t")) return Option.none()
-    const [id = "", name = "", service = "", restartPolicy = "", ...rest] = line.slice("container\t".length).split("|")
+    const [id = "", name = "", service = "", restartPolicy = "", restarts, ...rest] = line.slice("container\t".length)
+      .split("|")
     return Option.map(decodeState(rest.join("|")), ({ ExitCode, Health, StartedAt, Status }) => {
       const up = now - Date.parse(StartedAt)
       return {
@@ -57,6 +60,7 @@ export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {
         health: Health?.Status === "none" ? "" : Health?.Status ?? "",
         exitCode: ExitCode,
         restartPolicy,
+        restarts: Number(restarts) || 0,
         upMillis: Number.isFinite(up) ? Math.max(0, up) : 0
       }
     })

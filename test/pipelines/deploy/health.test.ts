@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { complaints, containerStatus, settleMillis, stackStatus } from "../../../src/pipelines/deploy/health.ts"
-import type { ContainerState } from "../../../src/pipelines/remote/inspect.ts"
+import type { SeenContainer } from "../../../src/pipelines/deploy/rememberStates.ts"
 
-const state = (overrides: Partial<ContainerState> = {}): ContainerState => ({
+const state = (overrides: Partial<SeenContainer> = {}): SeenContainer => ({
   id: "1",
   name: "shop_web_1",
   service: "web",
@@ -10,6 +10,8 @@ const state = (overrides: Partial<ContainerState> = {}): ContainerState => ({
   health: "",
   exitCode: 0,
   restartPolicy: "",
+  restarts: 0,
+  lastExit: undefined,
   upMillis: 60_000,
   ...overrides
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { parseInspect } from "../../../src/pipelines/remote/inspect.ts"
 
 const started = "2026-01-02T03:04:05.250000000Z"
-const line = `container\tc1|/shop_web_1|web|no|{"Status":"running","ExitCode":0,"StartedAt":"${started}"}`
+const line = `container\tc1|/shop_web_1|web|no|2|{"Status":"running","ExitCode":0,"StartedAt":"${started}"}`
 const upAt = (now: string) => parseInspect(`now\t${now}\n${line}\n`)[0]?.upMillis
 
 describe("parseInspect", () => {
@@ -25,8 +25,9 @@ describe("parseInspect", () => {
       health: "",
       exitCode: 0,
       restartPolicy: "no",
+      restarts: 2,
       upMillis: 0
     }])
-    expect(parseInspect("container\tc1|/x|web|no|{broken\n")).toEqual([])
+    expect(parseInspect("container\tc1|/x|web|no|0|{broken\n")).toEqual([])
   })
 })
