@@ -1,4 +1,5 @@
 import { Data } from "effect"
+import type { RunVerdict } from "../schema/runVerdict.ts"
 
 /** What the process answers with at its end. */
 export const exitCodes = {
@@ -6,11 +7,18 @@ export const exitCodes = {
   failed: 1,
   /** Something differs: drift, or a plan that would change something. */
   differs: 2,
-  /** Deployed, and not healthy. */
+  /** Deployed or started, and not healthy. */
   unhealthy: 3,
   usage: 64,
   interrupted: 130
 } as const
+
+/** The exit code of what a run came to. */
+export const verdictCode: Readonly<Record<RunVerdict, number>> = {
+  done: exitCodes.done,
+  unhealthy: exitCodes.unhealthy,
+  failed: exitCodes.failed
+}
 
 /** A command was not given as it has to be. Nothing was done. */
 export class Usage extends Data.TaggedError("Usage")<{ readonly message: string }> {}

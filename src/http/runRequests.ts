@@ -45,7 +45,7 @@ const accepted = (run: Run) =>
 
 /** The answer of a run's endpoint, made again from the run. */
 const answerOf = ({ error, kind, result, state }: Run) => {
-  if (state === "succeeded") return Effect.succeed(HttpServerResponse.unsafeJson(result))
+  if (state === "succeeded" || result !== null) return Effect.succeed(HttpServerResponse.unsafeJson(result))
   const { error: message, status } = error ??
     { status: 503, error: new RunInterrupted({ kind, step: null, resumes: true }).message }
   return new ApiError({ status, message })

@@ -57,7 +57,7 @@ export interface RequestedBy extends Schema.Schema.Type<typeof RequestedBy> {}
 
 /** Why a run did not succeed: the status and the message that its endpoint answers. */
 export const RunError = Schema.Struct({
-  status: number("The status that the request was answered with.", 502),
+  status: number("The status that the request was answered with; 200 where it was answered with the result.", 502),
   error: text("What failed, where, and what to do about it.")
 }).annotations({
   identifier: "RunError"
@@ -78,7 +78,9 @@ export const Run = Schema.Struct({
   endedAt: textOrNull("When it ended, in UTC; null until then."),
   steps: Schema.Array(RunStep).annotations({ description: "Its steps, in the order in which they began." }),
   result: Schema.Unknown.annotations({
-    description: "What the request was answered with; null until the run has succeeded."
+    description:
+      "What the request was answered with; null until then, and where it was answered with an error. A run that " +
+      "has failed has one too where it came to its end: an unhealthy deploy, a build whose script failed."
   }),
   error: field(Schema.NullOr(RunError), "Why it did not succeed; null until then, and when it did.")
 }).annotations({ identifier: "Run" })
@@ -162,16 +164,13 @@ export class RunCancelled extends Schema.TaggedError<RunCancelled>()("RunCancell
   kind: RunKind,
   /** The step that it was at; null when it had not begun. */
   step: Schema.NullOr(Schema.String),
-  /** What the run did to undo that step. */
+  /** What runs since the run was undone, as a sentence without its full stop. */
   undone: Schema.optional(Schema.String)
 }) {
   readonly status = 409
   override get message() {
     if (this.step === null) return `The ${nounOf(this.kind)} was cancelled before it began: nothing was changed`
-    if (this.undone !== undefined) {
-      return `The ${nounOf(this.kind)} was cancelled at ${this.step}, which came to its end first. ${this.undone}`
-    }
-    return `The ${nounOf(this.kind)} was cancelled at ${this.step}. ${leftBehind(this.kind, this.step)}`
+    return `The ${nounOf(this.kind)} was cancelled at ${this.step}. ${this.undone ?? leftBehind(this.kind, this.step)}`
   }
 }
 
@@ -197,6 +196,9 @@ export class RunInterrupted extends Schema.TaggedError<RunInterrupted>()("RunInt
   }
 }
 
+/** Steps of deploys, rollbacks and what is done to stacks before which, and in which, nothing that runs is changed. */
+const preparing: ReadonlyArray<string> = ["its beginning", "wait", "preflight", "pull", "upload", "stage"]
+
 const leftBehind = (kind: RunKind, step: string): string => {
   switch (kind) {
     case "upsert":
@@ -206,8 +208,10 @@ const leftBehind = (kind: RunKind, step: string): string => {
     case "pull":
       return "Files that had arrived whole stay: pull again for the rest"
     case "stack":
+      if (preparing.includes(step)) return "Nothing was changed"
       return "What the server was told to do it finishes by itself: the list of its containers shows what runs"
     default:
+      if (preparing.includes(step)) return "What ran before was not touched"
       return step === "health"
         ? "The new version had been started and runs"
         : "What ran before runs on, or is started again by the server: `compare` shows what is there now"

@@ -5,7 +5,7 @@ import { Locks, LocksLive } from "../../src/services/locks/Locks.ts"
 export const locksTest: Layer.Layer<Locks> = Layer.provide(
   Layer.effect(
     Locks,
-    Effect.map(Locks, (locks) => Locks.of({ withLock: ({ name, rank }) => locks.withLock({ name, rank }) }))
+    Effect.map(Locks, (locks) => Locks.of({ ...locks, withLock: ({ name, rank }) => locks.withLock({ name, rank }) }))
   ),
   LocksLive
 )

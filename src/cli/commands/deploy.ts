@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { DeployResult } from "../../schema/Deploy.ts"
+import { runVerdict } from "../../schema/runVerdict.ts"
 import { common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
-import { exitCodes, Failed } from "../Failure.ts"
+import { exitCodes, Failed, verdictCode } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
@@ -16,14 +17,18 @@ import { prose } from "../terminal/wrapped.ts"
 
 const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
 
+const signs = { done: ["✓", "green"], unhealthy: ["!", "yellow"], failed: ["✗", "red"] } as const
+
 /** Says how a deploy or a rollback ended, and which exit code that is. */
-export const deployEnd = ({ healthy, message, success }: DeployResult) =>
+export const deployEnd = (result: DeployResult) =>
   Effect.gen(function*() {
+    const { message } = result
     const { err, say } = yield* Screen
-    const [sign, color] = healthy ? ["✓", "green"] as const : success ? ["!", "yellow"] as const : ["✗", "red"] as const
+    const verdict = runVerdict({ kind: "deploy", subject: {} }, result)
+    const [sign, color] = signs[verdict]
     const [first = "", ...others] = message.split("\n").map(safeText)
     yield* say([`${styled(err)(color, sign)} ${first}`, ...others].join("\n"))
-    return healthy ? exitCodes.done : success ? exitCodes.unhealthy : exitCodes.failed
+    return verdictCode[verdict]
   })
 
 const builtBefore = (projectPath: string) =>
@@ -51,8 +56,8 @@ const deployCommand = command(
     name: "deploy",
     summary: "Deploy a project to its server.",
     details: "Shows what would change, asks, sends what the server lacks, starts the stack and waits until it is " +
-      "healthy. Without a project it is the working directory.\nExit codes: 0 healthy, 3 deployed and not healthy, 1 failed; " +
-      "with --dry-run 0, or 1 when something is in the way.",
+      "healthy. Without a project it is the working directory.\nExit codes: 0 healthy, 3 deployed and not healthy, 1 failed, or " +
+      "not healthy and replaced by the release before; with --dry-run 0, or 1 when something is in the way.",
     examples: ["berth deploy", "berth deploy hello --yes", "berth deploy hello --dry-run --detailed-exitcode"]
   },
   {

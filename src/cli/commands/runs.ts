@@ -1,8 +1,9 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/Run.ts"
+import { lastWords, runVerdict } from "../../schema/runVerdict.ts"
 import { answered, common, connected, furtherCommand } from "../common.ts"
-import { exitCodes } from "../Failure.ts"
+import { exitCodes, verdictCode } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, integer, optionalArgument } from "../parse/described.ts"
 import { makeRunView, sayUnfinished } from "../runs/followRun.ts"
@@ -13,7 +14,12 @@ import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
 import { prose } from "../terminal/wrapped.ts"
 
-const stateCode = ({ state }: Run) => (state === "succeeded" || !isEnded(state) ? exitCodes.done : exitCodes.failed)
+const runCode = (run: Run) =>
+  !isEnded(run.state)
+    ? exitCodes.done
+    : run.error !== null && run.result === null
+    ? exitCodes.failed
+    : verdictCode[runVerdict(run, run.result)]
 
 const tookOf = ({ endedAt, startedAt }: Run, now: number) =>
   startedAt === null ? "" : duration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
@@ -23,18 +29,19 @@ const showRun = (run: Run) =>
     const { out, print } = yield* Screen
     const now = yield* Clock.currentTimeMillis
     const { door, name } = run.requestedBy
+    const words = run.error === null ? undefined : lastWords(run)
     // The message of the run says it once more, and more of it.
-    const isTold = ({ detail, status }: RunStep) => status === "error" && (run.error?.error.includes(detail) ?? false)
+    const isTold = ({ detail, status }: RunStep) => status === "error" && (words?.includes(detail) ?? false)
     yield* print(prose(
       [
         `${run.id}  ${runWords(run)}: ${run.state}`,
         `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
         ...run.steps.map((step) => `  ${stepLine(isTold(step) ? { ...step, detail: "" } : step, out)}`),
-        ...(run.error === null ? [] : [`Error: ${run.error.error.split("\n").map(safeText).join("\n")}`])
+        ...(words === undefined ? [] : [`Error: ${words.split("\n").map(safeText).join("\n")}`])
       ].join("\n"),
       out
     ))
-    return stateCode(run)
+    return runCode(run)
   })
 
 const followEvents = (id: string, json: boolean) =>
@@ -50,14 +57,16 @@ const followEvents = (id: string, json: boolean) =>
       Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => sayUnfinished(latest ?? run)))
     )
     if (Option.isNone(last) || last.value.event !== "end") return exitCodes.failed
-    return yield* json ? Effect.succeed(stateCode(last.value.data)) : showRun(last.value.data)
+    return yield* json ? Effect.succeed(runCode(last.value.data)) : showRun(last.value.data)
   })
 
 const runsCommand = command(
   {
     name: "runs",
     summary: "List what was deployed, built, pulled and upserted, or show one run.",
-    details: "Ends with 1 when the run that is shown has failed.",
+    details:
+      "Ends with the exit code of the command that started the run that is shown: 1 when it has failed, 3 when it left " +
+      "a stack that is not healthy.",
     examples: ["berth runs", "berth runs 01m80yqq5mpfzvahn1sfvx7mvm -f"]
   },
   {
@@ -101,7 +110,10 @@ const runsCommand = command(
 const cancelCommand = command(
   {
     name: "cancel",
-    summary: "Cancel a run: one under way is undone as after a failure.",
+    summary: "Cancel a run: one that waits never begins, one under way stops and is undone.",
+    details:
+      "A deploy or rollback is undone at every step: from its start on, the release that ran before is started again.\n" +
+      "What a server was told to do to a stack (start, stop, restart, remove) comes to its end, and stays.",
     examples: ["berth cancel 01m80yqq5mpfzvahn1sfvx7mvm"]
   },
   { run: argument("run", "The id of a run; berth runs lists them.", "run"), ...common },

@@ -1,9 +1,10 @@
 import { Effect, Option } from "effect"
 import type { Call } from "../../client/Berth.ts"
-import type { StackResult } from "../../schema/Stack.ts"
+import { runVerdict } from "../../schema/runVerdict.ts"
+import type { StackAction, StackResult } from "../../schema/Stack.ts"
 import { answered, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
-import { exitCodes } from "../Failure.ts"
+import { exitCodes, verdictCode } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { type Place, placeOf, placeOptions, stackAt, whereOf } from "../projects.ts"
@@ -83,13 +84,13 @@ const rollbackCommand = command(
 )
 
 /** Does something to a stack as a run, and says what became of it. */
-const changed = (call: Call<StackResult>, json: boolean) =>
+const changed = (action: StackAction, call: Call<StackResult>, json: boolean) =>
   Effect.gen(function*() {
     const { print, say } = yield* Screen
     const { body, value } = yield* followed(call)
     if (json) yield* print(body)
     yield* say(value.message.split("\n").map(safeText).join("\n"))
-    return !value.success ? exitCodes.failed : value.status === "unhealthy" ? exitCodes.unhealthy : exitCodes.done
+    return verdictCode[runVerdict({ kind: "stack", subject: { action } }, value)]
   })
 
 const startCommand = command(
@@ -99,7 +100,7 @@ const startCommand = command(
     connected(
       input,
       Effect.flatMap(placeOf(input.project, input), (place) =>
-        changed((api) => api.startStack({ payload: stackAt(place) }), input.json))
+        changed("start", (api) => api.startStack({ payload: stackAt(place) }), input.json))
     )
 )
 
@@ -118,7 +119,7 @@ const withQuestion = (
         Effect.gen(function*() {
           const place = yield* placeOf(input.project, input)
           if (!(yield* confirmed(question(whereOf(place)), input.yes))) return exitCodes.failed
-          return yield* changed(call(place), input.json)
+          return yield* changed(name, call(place), input.json)
         })
       )
   )
@@ -161,6 +162,7 @@ const removeCommand = command(
           : `Remove the stack at ${whereOf(place)}? Its data/ and volumes stay.`
         if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
         return yield* changed(
+          "remove",
           (api) => api.removeStack({ payload: { ...stackAt(place), volumes: input.volumes } }),
           input.json
         )

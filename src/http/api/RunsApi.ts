@@ -56,8 +56,9 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
         OpenApi.annotations({
           summary: "Cancel a run",
           description:
-            "One that waits never begins; one under way stops at the next safe point and is undone as after " +
-            "a failure. One that has ended is answered with 409."
+            "One that waits never begins; one under way stops at the next safe point. A deploy or rollback is undone: " +
+            "from its start on, the release that ran before is started again. What a server was told to do to a stack " +
+            "comes to its end. One that has ended is answered with 409."
         })
       )
   )

@@ -50,8 +50,9 @@ export const getRun = tool({
 export const cancelRun = tool({
   name: "cancel_run",
   title: "Cancel a run",
-  description: "Stops a run at its next safe point and undoes what it has done, as after a failure. A run that waits " +
-    "never starts; one that has ended cannot be cancelled.",
+  description:
+    "Stops a run at its next safe point; a deploy or rollback is undone, so that what ran before runs again. A " +
+    "run that waits never starts; one that has ended cannot be cancelled.",
   readOnly: false,
   input: RunId,
   output: RunBrief,

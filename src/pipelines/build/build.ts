@@ -87,7 +87,7 @@ export const build = Effect.fn("build")(function*(
       afterRestart: "give up"
     },
     step("build", runScript(directory), ({ exitCode, success, tarFile }) => ({
-      status: success ? "done" : "warn",
+      status: success ? "done" : "error",
       detail: success ? tarFile ?? "no archive was written" : `exit code ${exitCode ?? "none"}`
     }))
   )

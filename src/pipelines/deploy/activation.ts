@@ -43,10 +43,13 @@ export interface RunningActivation {
   readonly seen: Effect.Effect<ReadonlyArray<ContainerState>, LoadFailed | Broken>
   /** What the server has kept of it, once it has come to its end. */
   readonly kept: Effect.Effect<Kept>
+  /** Ends what it loads, so that a load that is under way fails and is undone; from the start on it changes nothing. */
+  readonly cut: Effect.Effect<void>
 }
 
 /**
- * Starts the activation. The server carries it through, or undoes it, even when nobody waits for it any more.
+ * Starts the activation. The server carries it through, or undoes it, even when nobody waits for it any more: what it says
+ * is read whoever waits, so a stage can be waited for again after an interruption.
  * @param input what it loads, where that does not come from an uploaded file
  */
 export const activate = Effect.fn("deploy.activate")(function*<E extends { readonly message: string }>(
@@ -56,8 +59,9 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
 ): Effect.fn.Return<RunningActivation, SshError, Ssh | Scope.Scope | Settings | Steps> {
   const output = yield* tellOutput("stdout")
   const broken = yield* Deferred.make<never, DeployFailed>()
+  const cut = yield* Deferred.make<void>()
   const fed = input === undefined ? undefined : Stream.tapError(
-    input,
+    Stream.haltWhenDeferred(input, cut),
     ({ message }) => Deferred.fail(broken, new DeployFailed({ step: "load", reason: message, state: untouched }))
   )
   const process = yield* spawnWatched(server, activateCommand(activation, server.useSudo), {
@@ -96,14 +100,36 @@ export const activate = Effect.fn("deploy.activate")(function*<E extends { reado
       }
     }).pipe(Effect.raceFirst(Deferred.await(broken)))
 
+  const [loaded, started, seen] = yield* Effect.all([
+    Deferred.make<void, LoadFailed | Broken>(),
+    Deferred.make<StartRemarks, LoadFailed | Broken>(),
+    Deferred.make<ReadonlyArray<ContainerState>, LoadFailed | Broken>()
+  ])
+  const kept = yield* Deferred.make<Kept>()
+  const stages = Effect.gen(function*() {
+    yield* until("load", "start")
+    yield* Deferred.succeed(loaded, undefined)
+    yield* Deferred.succeed(started, parseStartRemarks(yield* until("start", "health")))
+    yield* Deferred.succeed(seen, parseInspect((yield* until("health", "release")).join("\n")))
+    yield* Deferred.succeed(kept, parseKept(yield* until("release", "end")))
+  })
+  yield* stages.pipe(
+    Effect.catchAll((error) =>
+      Effect.all([
+        Deferred.fail(loaded, error),
+        Deferred.fail(started, error),
+        Deferred.fail(seen, error),
+        // Once the containers were seen the stack runs: no failure of this is the deploy's.
+        Deferred.succeed(kept, keptNot(error.message))
+      ], { discard: true })
+    ),
+    Effect.forkScoped
+  )
   return {
-    loaded: Effect.asVoid(until("load", "start")),
-    started: Effect.map(until("start", "health"), parseStartRemarks),
-    seen: Effect.map(until("health", "release"), (lines) => parseInspect(lines.join("\n"))),
-    // The stack runs by then: no failure of this is the deploy's.
-    kept: until("release", "end").pipe(
-      Effect.map(parseKept),
-      Effect.catchAll(({ message }) => Effect.succeed(keptNot(message)))
-    )
+    loaded: Deferred.await(loaded),
+    started: Deferred.await(started),
+    seen: Deferred.await(seen),
+    kept: Deferred.await(kept),
+    cut: Effect.asVoid(Deferred.succeed(cut, undefined))
   }
 })

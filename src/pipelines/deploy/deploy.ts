@@ -16,8 +16,7 @@ import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { deployLock } from "../../services/locks/LockKey.ts"
-import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { countBytes } from "../../services/runs/progress.ts"
@@ -33,12 +32,13 @@ import { manifestLines } from "../remote/releaseManifest.ts"
 import { acquireDeployLock } from "./acquireDeployLock.ts"
 import { activate, LoadFailed } from "./activation.ts"
 import { awaitHealth } from "./awaitHealth.ts"
+import { besideOtherDeploys } from "./besideOtherDeploys.ts"
 import { checkPlan } from "./containerPlan/containerPlan.ts"
 import { decide, refusalOf } from "./decide.ts"
 import type { DeployFile } from "./deployFiles.ts"
 import { envFileNames } from "./envFileNames.ts"
 import { stateWithin } from "./failureState.ts"
-import { healthDetail } from "./healthWords.ts"
+import { healthOutcome } from "./healthWords.ts"
 import { keepReleases } from "./keepReleases.ts"
 import { describeKept } from "./kept.ts"
 import { pullImages } from "./pullImages.ts"
@@ -47,7 +47,7 @@ import { releaseOf } from "./releaseOf.ts"
 import { settle } from "./settle.ts"
 import { describeRemarks } from "./startRemarks.ts"
 import { archiveHelp, imageSource, type Transfer, transferInput, transferSize } from "./transfer.ts"
-import { undoneWhenCancelled } from "./undoneWhenCancelled.ts"
+import { makeActivations } from "./undoneWhenCancelled.ts"
 import { uploadFiles } from "./upload.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
@@ -128,13 +128,15 @@ const deployTo = (
       (sent) => `${counted(sent.length, "file")}, ${size(total(sent))} of ${size(all)}`
     )
 
+    const brought = { ...facts, deployed: plan.envFiles }
+    const activations = yield* makeActivations(server, remotePath, brought)
     const load = (transfer: Transfer) =>
       Effect.gen(function*() {
         const source = imageSource(transfer, plan.archive, archive, facts)
         const bytes = yield* transferInput(transfer, plan.archive)
         const count = yield* countBytes("load", transferSize(transfer, plan.archive))
         const input = bytes === undefined ? undefined : count.passing(bytes)
-        const activation = yield* activate(server, {
+        const activation = yield* activations.begin(activate(server, {
           run: (yield* Steps).run,
           remotePath,
           composeKind: facts.composeKind === "none" ? "v2" : facts.composeKind,
@@ -145,7 +147,7 @@ const deployTo = (
           envFiles: envFileNames(plan, facts),
           images: plan.images,
           release: [...manifestLines(releaseOf(plan, by)), yield* keepReleases(onUnhealthy)]
-        }, input)
+        }, input))
         yield* activation.loaded
         const sent = input === undefined ? 0 : transferSize(transfer, plan.archive)
         return { activation, sent, words: loadWords(transfer, plan.archive) }
@@ -161,39 +163,36 @@ const deployTo = (
           words: `all of ${plan.archive?.name}, since a part of it did not do`
         }
       })
-    const { activation, sent } = yield* stage(
-      "load",
-      Effect.catchTag(
-        load(transfer),
-        "LoadFailed",
-        (error) => transfer.kind === "layers" || transfer.kind === "names" ? loadWhole(transfer, error.reason) : error
-      ).pipe(
+    const started = Effect.gen(function*() {
+      const { activation, sent } = yield* stage(
+        "load",
         Effect.catchTag(
+          load(transfer),
           "LoadFailed",
-          ({ reason, state }) =>
-            new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state })
-        )
-      ),
-      ({ words }) => words
-    )
-    // Once the files are being exchanged there is nothing to stop at before the stack has started.
-    const remarks = yield* stage("start", uncancellable(activation.started), () => plan.compose.fileName).pipe(
-      undoneWhenCancelled(server, remotePath, activation, { ...facts, deployed: plan.envFiles })
-    )
-    const health = yield* stage(
-      "health",
-      Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),
-      healthDetail
-    )
-    const kept = yield* activation.kept
+          (error) => transfer.kind === "layers" || transfer.kind === "names" ? loadWhole(transfer, error.reason) : error
+        ).pipe(
+          Effect.catchTag(
+            "LoadFailed",
+            ({ reason, state }) =>
+              new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state })
+          )
+        ),
+        ({ words }) => words
+      )
+      // Once the files are being exchanged there is nothing to stop at before the stack has started.
+      const remarks = yield* uncancellable(stage("start", activation.started, () => plan.compose.fileName))
+      const health = yield* stage(
+        "health",
+        Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),
+        healthOutcome
+      )
+      const kept = yield* activation.kept
+      const result = yield* settle(server, remotePath, { facts: brought, health, kept, onUnhealthy })
+      return { kept, remarks, result, sent }
+    })
+    const { kept, remarks, result, sent } = yield* activations.undoneWhenCancelled(started)
     const bytes = total(uploaded) + sent
     const names = uploaded.map(({ name }) => name)
-    const result = yield* settle(server, remotePath, {
-      facts: { ...facts, deployed: plan.envFiles },
-      health,
-      kept,
-      onUnhealthy
-    })
     return {
       ...result,
       uploadedFiles: sent === 0 ? names : [...names, ...archiveFile.map(({ name }) => name)],
@@ -228,12 +227,11 @@ export const deploy = Effect.fn("deploy")(function*(
   | RunFailure,
   Settings | Ssh | LocalFiles | Path.Path | Runs | Instance | Locks
 > {
-  const locks = yield* Locks
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* stackPathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const { requestedBy } = yield* RunRequest
-  const program = locks.withLock(deployLock(server))(
+  const program = besideOtherDeploys(server)(
     deployTo(
       server,
       directory,

@@ -3,9 +3,9 @@ import type { ServerAccess } from "../../schema/Server.ts"
 import { step } from "../../services/runs/Steps.ts"
 import type { ContainerState } from "../remote/inspect.ts"
 import { awaitHealth } from "./awaitHealth.ts"
-import { healthVerdict } from "./healthWords.ts"
 import { pollOptionsOf } from "./pollOptionsOf.ts"
 import { readReleases } from "./readReleases.ts"
+import { describeAgain } from "./undoUnhealthy.ts"
 
 /**
  * How the release does that runs again since a deploy was undone, as a sentence; waits until it is healthy, or the time
@@ -25,9 +25,12 @@ export const describeUndone = (
         pollOptionsOf(current),
         (options) => awaitHealth(server, current.manifest.services, containers, options)
       ),
-      ({ status }) => `release ${current.id} runs again and is ${status}`
+      (health) => ({
+        status: health.status === "healthy" ? "done" as const : "warn" as const,
+        detail: `release ${current.id} ${describeAgain(health)}`
+      })
     )
-    return `Release ${current.id}, which ran before, runs again and ${healthVerdict(health)}.`
+    return `Release ${current.id}, which ran before, ${describeAgain(health)}.`
   }).pipe(
     Effect.catchAll(({ message }) =>
       Effect.succeed(`The release before runs again; how it does is not known: ${message.replace(/\.$/, "")}.`)

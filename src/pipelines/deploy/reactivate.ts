@@ -1,19 +1,17 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
-import type { DeployFailed } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
 import { sha256Of } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import type { WatchedError } from "../../services/ssh/spawnWatched.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ImageSource } from "../remote/activate.ts"
 import type { ServerFacts } from "../remote/deployPreflight.ts"
 import { execute } from "../remote/execute.ts"
 import type { RemoteRelease } from "../remote/releases.ts"
 import { restageCommand } from "../remote/restage.ts"
-import { activate, type LoadFailed, type RunningActivation } from "./activation.ts"
+import { activate, type RunningActivation } from "./activation.ts"
 import { envFileNames } from "./envFileNames.ts"
 
 /** The images of a release are there, and only have to get their names back. */
@@ -40,8 +38,7 @@ export const restage = Effect.fn("deploy.restage")(function*(
 })
 
 /**
- * Starts a release that the server keeps, whose files are restaged, in the place of what runs there; completes when its
- * images have their names.
+ * Starts a release that the server keeps, whose files are restaged, in the place of what runs there.
  * @param note what the server is told of the release that it keeps of this, line by line
  */
 export const reactivate = Effect.fn("deploy.reactivate")(function*(
@@ -52,11 +49,11 @@ export const reactivate = Effect.fn("deploy.reactivate")(function*(
   note: ReadonlyArray<string>
 ): Effect.fn.Return<
   RunningActivation,
-  DeployFailed | LoadFailed | WatchedError | SshError,
+  SshError,
   Ssh | Scope.Scope | Settings | Steps
 > {
   const { manifest } = release
-  const activation = yield* activate(server, {
+  return yield* activate(server, {
     run: (yield* Steps).run,
     remotePath,
     composeKind: facts.composeKind === "none" ? "v2" : facts.composeKind,
@@ -71,6 +68,4 @@ export const reactivate = Effect.fn("deploy.reactivate")(function*(
     images: release.images.map(({ name }) => name),
     release: note
   })
-  yield* activation.loaded
-  return activation
 })

@@ -3,7 +3,7 @@ import type { Scope } from "effect"
 import type { DeployResult, OnUnhealthy } from "../../schema/Deploy.ts"
 import type { ServerAccess } from "../../schema/Server.ts"
 import { counted } from "../../services/runs/counted.ts"
-import { step, type Steps } from "../../services/runs/Steps.ts"
+import type { Steps } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -11,7 +11,7 @@ import type { ServerFacts } from "../remote/deployPreflight.ts"
 import type { StackHealth } from "./awaitHealth.ts"
 import { describeAiling } from "./describeAiling.ts"
 import type { Kept } from "./kept.ts"
-import { undoUnhealthy } from "./undoUnhealthy.ts"
+import { describeAgain, rollbackStep, undoUnhealthy } from "./undoUnhealthy.ts"
 
 /** A new version that was started, and how it does. */
 export interface Started {
@@ -47,24 +47,20 @@ export const settle = Effect.fn("deploy.settle")(function*(
   const asItIs = { success: true, healthy: false, status: health.status, message: keptMessage, details }
   if (onUnhealthy === "keep" || Option.isNone(kept.before)) return asItIs
   const before = kept.before.value
-  return yield* step(
-    "rollback",
-    undoUnhealthy(server, remotePath, before, kept, facts),
-    (runs) => `release ${before} ${runs}`
-  ).pipe(Effect.matchEffect({
+  return yield* rollbackStep(before, undoUnhealthy(server, remotePath, before, kept, facts)).pipe(Effect.matchEffect({
     onFailure: ({ reason }) =>
       Effect.map(withoutSecrets(reason), (words) => ({
         ...asItIs,
         message: `${keptMessage} Release ${before} could not be started again, so the new version is left as it is: ` +
           `${words.replace(/\.$/, "")}.`
       })),
-    onSuccess: (runs) =>
+    onSuccess: (again) =>
       Effect.succeed({
         success: false,
         healthy: false,
         status: "unhealthy" as const,
         message: `The new version in ${where} was ${health.status} after ${waited}: ${health.complaints}. ` +
-          `Release ${before}, which ran before, ${runs}.`,
+          `Release ${before}, which ran before, ${describeAgain(again)}.`,
         details
       })
   }))

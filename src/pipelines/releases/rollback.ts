@@ -6,8 +6,8 @@ import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { RunFailure } from "../../schema/Run.ts"
 import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { deployLock, remotePathLock } from "../../services/locks/LockKey.ts"
-import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import { remotePathLock } from "../../services/locks/LockKey.ts"
+import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
@@ -19,9 +19,10 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../deploy/acquireDeployLock.ts"
 import { LoadFailed } from "../deploy/activation.ts"
 import { awaitHealth } from "../deploy/awaitHealth.ts"
+import { besideOtherDeploys } from "../deploy/besideOtherDeploys.ts"
 import { describeAiling } from "../deploy/describeAiling.ts"
 import { stateWithin } from "../deploy/failureState.ts"
-import { healthDetail } from "../deploy/healthWords.ts"
+import { healthOutcome } from "../deploy/healthWords.ts"
 import { keepReleases } from "../deploy/keepReleases.ts"
 import { describeKept } from "../deploy/kept.ts"
 import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
@@ -29,6 +30,7 @@ import { composeFailure, serverFacts } from "../deploy/preflight.ts"
 import { filesOf, reactivate, restage } from "../deploy/reactivate.ts"
 import { readReleases } from "../deploy/readReleases.ts"
 import { describeRemarks } from "../deploy/startRemarks.ts"
+import { makeActivations } from "../deploy/undoneWhenCancelled.ts"
 import { manifestLines } from "../remote/releaseManifest.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 
@@ -71,24 +73,31 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
       ({ facts, release }) => `release ${release.id}; Docker ${facts.engine}, compose ${facts.composeVersion}`
     )
     yield* stage("stage", restage(server, remotePath, release), () => counted(filesOf(release).length, "file"))
-    const activation = yield* stage(
-      "load",
-      Effect.flatMap(
-        keepReleases("keep"),
-        (keep) => reactivate(server, remotePath, release, facts, [...manifestLines({ ...release.manifest, by }), keep])
-      ),
-      () => "the server has its images"
-    )
-    const remarks = yield* stage("start", uncancellable(activation.started), () => release.manifest.composeFile)
-    const health = yield* stage(
-      "health",
-      Effect.gen(function*() {
-        const seen = yield* activation.seen
-        return yield* awaitHealth(server, release.manifest.services, seen, yield* pollOptionsOf(release))
-      }),
-      healthDetail
-    )
-    const kept = yield* activation.kept
+    const { manifest } = release
+    const activations = yield* makeActivations(server, remotePath, { ...facts, deployed: manifest.envFiles })
+    const started = Effect.gen(function*() {
+      const activation = yield* stage(
+        "load",
+        Effect.gen(function*() {
+          const note = [...manifestLines({ ...manifest, by }), yield* keepReleases("keep")]
+          const activation = yield* activations.begin(reactivate(server, remotePath, release, facts, note))
+          yield* activation.loaded
+          return activation
+        }),
+        () => "the server has its images"
+      )
+      const remarks = yield* uncancellable(stage("start", activation.started, () => manifest.composeFile))
+      const health = yield* stage(
+        "health",
+        Effect.gen(function*() {
+          const seen = yield* activation.seen
+          return yield* awaitHealth(server, manifest.services, seen, yield* pollOptionsOf(release))
+        }),
+        healthOutcome
+      )
+      return { health, kept: yield* activation.kept, remarks }
+    })
+    const { health, kept, remarks } = yield* activations.undoneWhenCancelled(started)
     const healthy = health.status === "healthy"
     const seconds = Math.ceil(Duration.toSeconds(health.waited))
     const verdict = healthy
@@ -138,11 +147,10 @@ export const rollback = Effect.fn("rollback")(function*(
   | RunFailure,
   Settings | Ssh | Runs | Instance | Locks
 > {
-  const locks = yield* Locks
   const server = yield* (yield* Settings).server(request.serverId)
   const path = yield* stackPathIn("remotePath", request.remotePath)
   const { requestedBy } = yield* RunRequest
-  const program = locks.withLock(deployLock(server))(
+  const program = besideOtherDeploys(server)(
     rollBack(server, path, request.release ?? null, requestedBy.name)
   )
   return yield* (yield* Runs).run(rollbackSpec(server, path, { ...request, serverId: server.id }), program)

@@ -4,7 +4,7 @@ import { type StackAction, StackFailed, StackResult } from "../../schema/Stack.t
 import { remotePathLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
-import { healthDetail, healthVerdict } from "../deploy/healthWords.ts"
+import { healthOutcome, healthVerdict } from "../deploy/healthWords.ts"
 import type { StackAnswer } from "../remote/stack.ts"
 import { askStack, healthOfStack, type Stack } from "./askStack.ts"
 import { describeRunning, describeVolumes, done } from "./describe.ts"
@@ -95,7 +95,7 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     const health = yield* step(
       "health",
       healthOfStack(stack, answer),
-      healthDetail
+      healthOutcome
     )
     // What runs may have run before: whether the rest was told to start nobody knows.
     if (action === "start" && health.status !== "healthy") {

@@ -13,15 +13,15 @@ import type {
   StackRequest,
   StackResult
 } from "../../schema/Stack.ts"
-import { deployLock } from "../../services/locks/LockKey.ts"
-import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step, uncancellable } from "../../services/runs/Steps.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../deploy/acquireDeployLock.ts"
-import { healthDetail, healthVerdict } from "../deploy/healthWords.ts"
+import { besideOtherDeploys } from "../deploy/besideOtherDeploys.ts"
+import { healthOutcome, healthVerdict } from "../deploy/healthWords.ts"
 import { askStack, healthOfStack, type Stack } from "./askStack.ts"
 import { describeRemoval, describeRunning, done } from "./describe.ts"
 import { stackSpec } from "./reconcileStack.ts"
@@ -32,11 +32,11 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     // Before the lock, which makes a directory where there is none.
     yield* step("preflight", askStack(stack, action, "look"), () => "the stack is there")
     yield* acquireDeployLock(server, remotePath)
-    const answer = yield* step(
+    const answer = yield* uncancellable(step(
       action,
-      uncancellable(askStack(stack, action, "do", volumes)),
+      askStack(stack, action, "do", volumes),
       ({ containers }) => action === "remove" ? "the stack is gone" : describeRunning(containers)
-    )
+    ))
     const what = `${done[action]} ${remotePath} on "${server.name}"`
     if (action === "remove") {
       return { success: true, status: "missing" as const, message: `${what}. ${describeRemoval(answer, volumes)}` }
@@ -47,7 +47,7 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     const health = yield* step(
       "health",
       healthOfStack(stack, answer),
-      healthDetail
+      healthOutcome
     )
     return { success: true, status: health.status, message: `${what}: the stack ${healthVerdict(health)}.` }
   }).pipe(Effect.scoped)
@@ -73,13 +73,12 @@ export const stackAction = Effect.fn("stackAction")(function*(
   | StackMissing,
   Instance | Locks | Runs | Settings | Ssh
 > {
-  const locks = yield* Locks
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* stackPathIn("remotePath", remotePath)
   const volumes = "volumes" in more && more.volumes === true
   const stack = { server, remotePath: path }
   return yield* (yield* Runs).run(
     stackSpec(stack, { action, remotePath, serverId: server.id, volumes }),
-    locks.withLock(deployLock(server))(carryOut(stack, action, volumes))
+    besideOtherDeploys(server)(carryOut(stack, action, volumes))
   )
 })

@@ -32,11 +32,8 @@ export const remotePathLock = (server: Pick<ServerAccess, "host" | "port">, remo
   name: `path ${address(server)} ${remotePath}`
 })
 
-/**
- * One deploy to a server at a time: each keeps a channel for its lock while it needs others, so that several could wait
- * for each other's for ever.
- */
-export const deployLock = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
+/** Deploys to a server that are under way at once, of which there can be `deploysAtOnce`. */
+export const deployPlaces = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
   rank: 2,
   name: `deploy ${address(server)}`
 })

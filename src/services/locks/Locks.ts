@@ -28,6 +28,14 @@ export class Locks extends Context.Tag("berth/Locks")<Locks, {
   readonly withLock: (
     key: LockKey
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | FileLocked, R>
+  /**
+   * Runs the effect in one of several places of a key, which it is told, the lowest that is free; only this process counts.
+   * Its rank is that of a lock. `waiting` runs first where all are taken.
+   */
+  readonly withPlace: <R2>(
+    key: LockKey,
+    options: { readonly places: number; readonly waiting: Effect.Effect<void, never, R2> }
+  ) => <A, E, R>(use: (place: number) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | R2>
 }>() {}
 
 /** The locks that a fiber holds, or whoever started it. */
@@ -46,7 +54,7 @@ const inOrder = (key: LockKey) => <A, E, R>(effect: Effect.Effect<A, E, R>): Eff
 /** @param directory where the locks are that the user's processes share */
 const make = (directory: string) =>
   Effect.gen(function*() {
-    const { withName } = yield* makeNamedLocks
+    const { withName, withPlace } = yield* makeNamedLocks
     // Where there is no place for shared locks, as for a user without a home, each process locks for itself.
     const hasDirectory = yield* madeOnce(
       prepare(directory).pipe(
@@ -69,7 +77,8 @@ const make = (directory: string) =>
       )
     }
     return Locks.of({
-      withLock: (key) => (effect) => inOrder(key)(withName(key.name, between(key)(effect)))
+      withLock: (key) => (effect) => inOrder(key)(withName(key.name, between(key)(effect))),
+      withPlace: (key, options) => (use) => inOrder(key)(withPlace(key.name, options, use))
     })
   })
 

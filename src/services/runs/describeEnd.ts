@@ -1,8 +1,9 @@
 import { Cause, Exit, Option, Predicate } from "effect"
 import { type Run, RunCancelled, RunInterrupted, RunLeft, type RunState } from "../../schema/Run.ts"
+import { describeShortfall, runVerdict } from "../../schema/runVerdict.ts"
 import type { RunOutcome } from "./liveRun.ts"
 
-/** The state that a run ends in, and its result or its error. `running` means that the next start goes on with it. */
+/** The state that a run ends in, and its result, its error, or both where the result is not good. `running` means that the next start goes on with it. */
 export interface RunEnd {
   readonly state: RunState
   readonly outcome: RunOutcome
@@ -27,14 +28,17 @@ const failed = (state: RunState, error: { readonly message: string }): RunEnd =>
   outcome: { error: { status: statusOf(error), error: error.message } }
 })
 
-/** What the rollback of a run that was cancelled came to, where it had to be undone. */
-const undoneBy = ({ kind, steps }: Run): { readonly undone?: string } => {
-  const rollback = kind === "deploy" ? steps.find(({ step }) => step === "rollback") : undefined
-  if (rollback === undefined) return {}
+const capitalized = (text: string) => text.replace(/^./, (first) => first.toUpperCase())
+
+/** State that a cancelled run has left, as its steps tell it: how it was undone, or what was done to a stack. */
+const undoneBy = ({ kind, steps, subject }: Run): { readonly undone?: string } => {
+  const telling = steps.find(({ step }) => step === (kind === "stack" ? subject.action : "rollback"))
+  if (telling === undefined || telling.status === "running" || telling.detail === "") return {}
+  const isFailedUndo = kind !== "stack" && telling.status === "error"
   return {
-    undone: rollback.status === "done"
-      ? rollback.detail.replace(/^./, (first) => first.toUpperCase())
-      : `What ran before could not be started again, so the new version is left as it is: ${rollback.detail}`
+    undone: isFailedUndo
+      ? `What ran before could not be started again, so the new version is left as it is: ${telling.detail}`
+      : capitalized(telling.detail)
   }
 }
 
@@ -47,7 +51,14 @@ export const describeEnd = <A, E extends { readonly message: string }>(
   run: Run
 ): RunEnd =>
   Exit.match(exit, {
-    onSuccess: (result) => ({ state: "succeeded", outcome: { result: bounded(encode(result)) } }),
+    onSuccess: (result) => {
+      const encoded = encode(result)
+      const outcome = { result: bounded(encoded) }
+      return runVerdict(run, encoded) === "done"
+        ? { state: "succeeded", outcome }
+        // Its endpoint answers the result all the same.
+        : { state: "failed", outcome: { ...outcome, error: { status: 200, error: describeShortfall(encoded) } } }
+    },
     onFailure: (cause) =>
       Option.match(Cause.failureOption(cause), {
         onNone: () =>
@@ -56,7 +67,7 @@ export const describeEnd = <A, E extends { readonly message: string }>(
             : failed("failed", defect),
         onSome: (error) => {
           if (error instanceof RunCancelled) {
-            return failed("cancelled", new RunCancelled({ kind: run.kind, step: stepUnderWay(run), ...undoneBy(run) }))
+            return failed("cancelled", new RunCancelled({ kind: run.kind, step: error.step, ...undoneBy(run) }))
           }
           if (error instanceof RunLeft) return { state: run.state, outcome: {} }
           if (!(error instanceof RunInterrupted)) return failed("failed", error)

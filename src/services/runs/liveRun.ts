@@ -170,8 +170,9 @@ export const makeLiveRun = (
             ? null
             : { ...outcome.error, error: scrubbed(outcome.error.error, known) }
           // What was under way when an earlier attempt ended, and what that came to after all.
-          const status = state === "succeeded" ? "done" : "error"
-          const detail = state === "succeeded" ? "came to its end while no service waited for it" : state
+          const hasResult = outcome.result !== undefined
+          const status = hasResult ? "done" : "error"
+          const detail = hasResult ? "came to its end while no service waited for it" : state
           const closed = (step: RunStep): RunStep =>
             endedAt === null || step.status !== "running" ? step : { ...step, status, detail, endedAt }
           yield* change((run) => ({ ...run, state, endedAt, result, error, steps: run.steps.map(closed) }))

@@ -1,4 +1,4 @@
-import { Clock, Context, Deferred, Duration, Effect, Layer, RcMap } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, FiberRef, Layer, RcMap } from "effect"
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import type { ServerAccess } from "../../schema/Server.ts"
@@ -8,6 +8,7 @@ import type { ConnectError, Connection } from "./connection.ts"
 import type { HostKeys } from "./HostKeys.ts"
 import { reveal } from "./logIn.ts"
 import type { Lane } from "./RemoteCommand.ts"
+import { workPlace } from "./workPlace.ts"
 
 const idleMillis = Duration.toMillis("5 minutes")
 
@@ -20,7 +21,10 @@ const lanes: Readonly<Record<Lane, { readonly channels: number; readonly mostUse
   followers: { channels: 8, mostUsers: 8 }
 }
 
-/** Warm connections, one a server for each lane: that of work is shared by commands and file transfer. */
+/**
+ * Warm connections, one a server for each lane: that of work is shared by commands and file transfer. Deploys that overlap
+ * have others for work, since each holds a channel for its lock while it needs more.
+ */
 export class Connections extends Context.Tag("berth/Connections")<Connections, {
   /** The server's connection; a new one when there is none, or the last one broke. It is in use until the scope closes. */
   readonly get: (
@@ -60,9 +64,15 @@ const idle = (key: Key): Effect.Effect<void> =>
 
 // Two stored servers with the same address and log-in share a connection; another password makes another one. The
 // secrets go in as a digest that nobody else can compute.
-const identifying = (pepper: Uint8Array) => ({ credentials, host, port, username }: ServerAccess, lane: Lane): string =>
+const identifying = (pepper: Uint8Array) =>
+(
+  { credentials, host, port, username }: ServerAccess,
+  lane: Lane,
+  place: number
+): string =>
   createHmac("sha256", pepper).update(JSON.stringify([
     lane,
+    place,
     host.toLowerCase(),
     port,
     username,
@@ -78,8 +88,8 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))
     const current = new Map<string, Key>()
-    const keyOf = (server: ServerAccess, lane: Lane): Key => {
-      const identity = identify(server, lane)
+    const keyOf = (server: ServerAccess, lane: Lane, place: number): Key => {
+      const identity = identify(server, lane, place)
       const key = current.get(identity) ?? { server, lane, identity, users: 0, leftAt: 0 }
       current.set(identity, key)
       return key
@@ -122,7 +132,7 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       lane: Lane
     ): Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope> =>
       Effect.gen(function*() {
-        const key = keyOf(server, lane)
+        const key = keyOf(server, lane, lane === "work" ? yield* FiberRef.get(workPlace) : 0)
         const { mostUsers } = lanes[lane]
         if (key.users >= mostUsers) return yield* new TooManyFollowers({ server: server.name, most: mostUsers })
         yield* using(key)

@@ -30,7 +30,11 @@ export const CancelRun = ({ run }: { readonly run: Run }) => {
               mutate()
             }}
           >
-            <p>It stops at the next safe point, and what it has begun is undone as after a failure.</p>
+            <p>
+              {run.kind === "stack"
+                ? "What the server was told to do comes to its end first, and stays."
+                : "It stops at the next safe point, and what it has begun is undone as after a failure."}
+            </p>
           </Confirm>
         )
         : null}

@@ -1,12 +1,13 @@
 import type { ReactNode } from "react"
 import { Link } from "wouter"
 import { isEnded, type Run } from "../../schema/Run.ts"
+import { lastWords } from "../../schema/runVerdict.ts"
 import { Age, useNow } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { lasted } from "../ui/words.ts"
-import { lastWordOf, outcomeOf } from "./runWords.ts"
+import { outcomeOf } from "./runWords.ts"
 import { Steps } from "./Steps.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
@@ -34,7 +35,7 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
   }
   const { tone, word } = outcomeOf(run)
   const ended = isEnded(run.state)
-  const last = lastWordOf(run)
+  const last = lastWords(run)
   return (
     <Panel
       title={title(run)}

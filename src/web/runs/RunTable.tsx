@@ -1,9 +1,10 @@
 import { Link } from "wouter"
 import type { Run } from "../../schema/Run.ts"
+import { lastWords } from "../../schema/runVerdict.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Duration } from "./RunPanel.tsx"
-import { aboutRun, lastWordOf, outcomeOf } from "./runWords.ts"
+import { aboutRun, outcomeOf } from "./runWords.ts"
 
 /** Runs, one row each. */
 export const RunTable = ({ runs }: { readonly runs: ReadonlyArray<Run> }) => (
@@ -14,7 +15,7 @@ export const RunTable = ({ runs }: { readonly runs: ReadonlyArray<Run> }) => (
         <li key={run.id}>
           <Badge tone={tone}>{word}</Badge>
           <Link className="strong" href={`/activity/${run.id}`}>{aboutRun(run)}</Link>
-          <span className="grow quiet one-line">{lastWordOf(run) ?? run.steps.at(-1)?.detail ?? ""}</span>
+          <span className="grow quiet one-line">{lastWords(run) ?? run.steps.at(-1)?.detail ?? ""}</span>
           <span className="quiet">{run.requestedBy.name} · {run.requestedBy.door}</span>
           <Duration run={run} />
           <Age at={run.requestedAt} />

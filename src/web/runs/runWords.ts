@@ -1,4 +1,5 @@
 import type { Run } from "../../schema/Run.ts"
+import { runVerdict } from "../../schema/runVerdict.ts"
 import type { Tone } from "../ui/Badge.tsx"
 
 /** The last name of a path. */
@@ -12,37 +13,28 @@ export const aboutRun = ({ kind, subject }: Run): string => {
   return `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${name}`.trim()
 }
 
-/** How a run went, by the state of what it left: a deploy can succeed and leave an unhealthy stack. */
-export const outcomeOf = ({ result, state }: Run): { readonly word: string; readonly tone: Tone } => {
-  switch (state) {
+const statusOf = ({ result }: Run): string | undefined =>
+  typeof result === "object" && result !== null && "status" in result && typeof result.status === "string"
+    ? result.status
+    : undefined
+
+/** Outcome of a run, in the word for what it left where that says more than its state. */
+export const outcomeOf = (run: Run): { readonly word: string; readonly tone: Tone } => {
+  switch (run.state) {
     case "queued":
       return { word: "waits", tone: "idle" }
     case "running":
       return { word: "running", tone: "busy" }
     case "cancelled":
     case "interrupted":
-      return { word: state, tone: "warn" }
+      return { word: run.state, tone: "warn" }
     case "failed":
-      return { word: "failed", tone: "bad" }
-    case "succeeded": {
-      const fields = typeof result === "object" && result !== null ? result : {}
-      const success = "success" in fields ? fields.success : true
-      const status = "status" in fields && typeof fields.status === "string" ? fields.status : undefined
-      const healthy = "healthy" in fields ? fields.healthy : true
-      if (success === false) return { word: status ?? "did not succeed", tone: "bad" }
-      return healthy === false
-        ? { word: status ?? "unhealthy", tone: "warn" }
-        : { word: status ?? "succeeded", tone: "good" }
-    }
+      return runVerdict(run, run.result) === "unhealthy"
+        ? { word: statusOf(run) ?? "unhealthy", tone: "warn" }
+        : { word: statusOf(run) ?? "failed", tone: "bad" }
+    case "succeeded":
+      return { word: statusOf(run) ?? "succeeded", tone: "good" }
   }
-}
-
-/** What a run has to say at its end: its error, or the message of its result. */
-export const lastWordOf = ({ error, result }: Run): string | undefined => {
-  if (error !== null) return error.error
-  return typeof result === "object" && result !== null && "message" in result && typeof result.message === "string"
-    ? result.message
-    : undefined
 }
 
 const expected: Partial<Record<Run["kind"], ReadonlyArray<readonly [step: string, detail: string]>>> = {

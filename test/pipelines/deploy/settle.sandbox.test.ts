@@ -64,8 +64,13 @@ describe.each(shells)("a new version that does not get healthy, in $name", (shel
         expect((yield* stage.releases).map(({ current, id }) => [id, current])).toEqual([["1", true]])
         expect(stage.read(".berth/outcome")).toMatch(/\tundone\n$/)
         const [run] = (yield* Effect.provide(Effect.flatMap(Runs, (runs) => runs.list({})), stage.berth)).runs
-        expect(run).toMatchObject({ kind: "deploy", state: "succeeded" })
-        expect(run?.steps.at(-1)).toMatchObject({ step: "rollback", status: "done" })
+        // Its endpoint answers the result; the run has not done what it was asked for.
+        const { message } = result
+        expect(run).toMatchObject({ state: "failed", result: { success: false, message }, error: { error: first } })
+        expect(run?.steps.slice(-2)).toMatchObject([
+          { step: "health", status: "error", detail: "shop-web-1 exited with code 3" },
+          { step: "rollback", status: "done", detail: "release 1 runs again and is healthy" }
+        ])
         expect(JSON.stringify(run)).not.toContain("s3cret")
 
         // Its number is not given again.
@@ -86,6 +91,14 @@ describe("a new version that does not get healthy", () => {
         stage.next(ill)
         const first = yield* stage.deployed
         expect(first).toMatchObject({ success: true, healthy: false, status: "exited" })
+        const listed = yield* Effect.provide(Effect.flatMap(Runs, (runs) => runs.list({})), stage.berth)
+        expect(listed.runs).toMatchObject([{
+          kind: "deploy",
+          state: "failed",
+          result: { message: first.message },
+          error: { status: 200 }
+        }])
+        expect(listed.runs[0]?.steps.at(-1)).toMatchObject({ step: "health", status: "error" })
         expect(first.message).toMatch(
           /^Deployed to .*: the stack is exited after .* code 3\. Sent [^\n]+\nshop-web-1 \(exited, exit code 3\), the last/
         )
