@@ -1,8 +1,18 @@
-import { Either } from "effect"
+import { Either, Option } from "effect"
 import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/Route.ts"
 import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./block.ts"
+import { leadsTo } from "./leadsTo.ts"
 import { addLines, namedLine, removeLines, withSections } from "./lineEdits.ts"
-import { hasHostRule, namesIn, routersFor, targetsFor, targetsOf, usersOfMiddleware, usersOfService } from "./lookUp.ts"
+import {
+  domainsOf,
+  hasHostRule,
+  namesIn,
+  routersFor,
+  targetsFor,
+  targetsOf,
+  usersOfMiddleware,
+  usersOfService
+} from "./lookUp.ts"
 import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
@@ -156,43 +166,60 @@ export const removeRoute = (text: string, routeName: string): Outcome =>
 export interface RouteOwner {
   /** The `host:port`s that the application has been routed to before. */
   readonly formerTargets: ReadonlyArray<string>
+  /** The domain, in lower case, that its route was last written for; a person may have sent that elsewhere since. */
+  readonly lastDomain: Option.Option<string>
   /** Other applications whose routes go by the same name. */
   readonly namesakes: ReadonlyArray<string>
 }
 
+const unowned: RouteOwner = { formerTargets: [], lastDomain: Option.none(), namesakes: [] }
+
+/** Whether the route of an application's name was made for it: it leads to where that is or was, or to where it was sent. */
+export const isOwnRoute = (
+  proxy: ProxyText,
+  { routeName, ...place }: Omit<Route, "domain">,
+  { formerTargets, lastDomain, namesakes }: RouteOwner
+): boolean => {
+  const own = [targetOf(place), ...formerTargets].map((target) => target.toLowerCase())
+  const targets = targetsOf(proxy, routeName)
+  const domains = [routeName, redirectRouter(routeName)].flatMap((router) => domainsOf(proxy, router))
+  return namesakes.length === 0 && (
+    (targets.length > 0 && targets.every((target) => own.includes(target))) ||
+    Option.exists(lastDomain, (domain) => domains.includes(domain))
+  )
+}
+
 /**
- * Makes a domain lead to a target. A domain that some router asks for already is left alone, with a warning where it
- * leads elsewhere; the route's own entries under another domain are replaced; else the route is added. A route of
- * this name is the application's own when it leads to where that is or was, and no other application goes by the name:
- * a port that one has given up may be the other's by now. Any other route is refused.
+ * Makes a domain lead to a target. The route's own entries are replaced where they are for another domain or lead
+ * elsewhere. A domain that another router asks for is left alone, with a warning where it leads elsewhere; else the
+ * route is added. A route of this name is the application's own when it leads to where that is or was, or is for a
+ * domain that its route was last written for, and no other application goes by the name: a port that one has given up may
+ * be the other's by now. Any other route is refused.
  */
-export const ensureRoute = (
-  text: string,
-  route: Route,
-  { formerTargets, namesakes }: RouteOwner = { formerTargets: [], namesakes: [] }
-): Outcome =>
+export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unowned): Outcome =>
   Either.gen(function*() {
     yield* wholeRoute(route)
     const proxy = yield* readProxy(text)
     const { domain, routeName } = route
-    const own = [targetOf(route), ...formerTargets].map((target) => target.toLowerCase())
+    const replaced = () =>
+      insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
     if (hasHostRule(proxy, domain)) {
-      const targets = targetsFor(proxy, domain)
-      const warnings = targets.includes(targetOf(route).toLowerCase())
-        ? []
-        : [`${domain} is already routed by ${quoted(routersFor(proxy, domain))}, which ${pointsTo(targets)}`]
-      return RouteEdit.Unchanged({ reason: "domain_routed", warnings })
+      if (leadsTo(proxy, route)) return RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
+      const routers = routersFor(proxy, domain)
+      const isNamed = routers.includes(routeName) || routers.includes(redirectRouter(routeName))
+      if (isNamed && isOwnRoute(proxy, route, owner)) return yield* replaced()
+      const way = `${domain} is already routed by ${quoted(routers)}, which ${pointsTo(targetsFor(proxy, domain))}`
+      return RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [way] })
     }
     if (!isPlaced(proxy, routeName)) return yield* addRoute(text, route)
-    const targets = targetsOf(proxy, routeName)
-    if (namesakes.length > 0 || targets.length === 0 || !targets.every((target) => own.includes(target))) {
-      const shared = namesakes.length === 0
+    if (!isOwnRoute(proxy, route, owner)) {
+      const shared = owner.namesakes.length === 0
         ? ""
-        : `, and may belong to ${quoted(namesakes)}, whose route has that name too`
+        : `, and may belong to ${quoted(owner.namesakes)}, whose route has that name too`
       return yield* taken(
         routeName,
-        `it ${pointsTo(targets)}${shared}. If it is this application's, remove it and run again`
+        `it ${pointsTo(targetsOf(proxy, routeName))}${shared}. If it is this application's, remove it and run again`
       )
     }
-    return yield* insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
+    return yield* replaced()
   })

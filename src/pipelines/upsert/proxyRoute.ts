@@ -5,7 +5,7 @@ import type { Route } from "../../schema/Route.ts"
 import { DomainWithoutPort, TargetUnusable } from "../../schema/Upsert.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import type { RouteOwner } from "../routes/edit.ts"
-import { formerTargets, routeNameOf } from "./routeHistory.ts"
+import { formerTargets, lastDomain, routeNameOf } from "./routeHistory.ts"
 import type { Target } from "./target.ts"
 
 /** What the domain of an application is brought to. */
@@ -44,7 +44,7 @@ export const proxyRoute = (
     )
     return {
       route: { routeName, domain, port, targetIp },
-      owner: { formerTargets: formerTargets(changes, targetIp), namesakes }
+      owner: { formerTargets: formerTargets(changes, targetIp), lastDomain: lastDomain(changes), namesakes }
     }
   })
 

@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import { Array, type Option, Predicate } from "effect"
 import type { Change } from "../../schema/Changelog.ts"
 import type { Route } from "../../schema/Route.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
@@ -34,3 +34,11 @@ export const formerTargets = (changes: ReadonlyArray<Change>, targetIp: string):
       ? values.filter((value) => /^\d+$/.test(value)).map((value) => targetOf({ targetIp, port: Number(value) }))
       : []
   })
+
+/** The domain, in lower case, that an application's route was last written for, by the changes made so far. */
+export const lastDomain = (changes: ReadonlyArray<Change>): Option.Option<string> =>
+  Array.last(changes.flatMap((change) =>
+    change.field === field && Predicate.isString(change.new)
+      ? /^(\S+) to http:\/\//.exec(change.new)?.[1]?.toLowerCase() ?? []
+      : []
+  ))

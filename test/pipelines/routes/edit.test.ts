@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Either } from "effect"
+import { Either, Option } from "effect"
 import { parse } from "yaml"
 import { addRoute, ensureRoute, removeRoute } from "../../../src/pipelines/routes/edit.ts"
 import type { Refusal } from "../../../src/pipelines/routes/Refusal.ts"
@@ -417,8 +417,35 @@ describe("ensureRoute", () => {
     expect(outcome).toMatchObject(Either.right({ change: "replaced", warnings: [] }))
     expect(textOf(outcome)).toBe(textOf(addRoute(plainFile, moved)))
     const renumbered = { ...moved, port: 2099, targetIp: "10.0.0.6" }
-    const owner = { formerTargets: ["10.0.0.5:2007"], namesakes: [] }
+    const owner = { formerTargets: ["10.0.0.5:2007"], lastDomain: Option.none(), namesakes: [] }
     expect(textOf(ensureRoute(mine, renumbered, owner))).toBe(textOf(addRoute(plainFile, renumbered)))
+  })
+
+  const moved = { ...app, port: 2099 }
+  const last = { formerTargets: [], lastDomain: Option.some("app.example.com"), namesakes: [] }
+  it.each([
+    ["leads to where the application was", mine, { ...last, lastDomain: Option.none(), formerTargets: ["10.0.0.5:2007"] }],
+    ["was sent elsewhere", mine.replace("10.0.0.5:2007", "10.0.0.99:1"), last],
+    ["has lost its service", mine.replace(/\n {4}app:\n {6}loadBalancer:\n.*\n.*url.*/, ""), last],
+    ["has lost its https router", mine.replace(/ {4}app:\n {6}rule(?:.*\n)+?(?= {4}app-http:)/, ""), last]
+  ])("moves its own route of the same domain when it %s", (_, text, owner) => {
+    expect(parse(text)).toBeTruthy()
+    expect(text === mine).toBe(owner !== last)
+    const outcome = ensureRoute(text, moved, owner)
+    expect(outcome).toMatchObject(Either.right({ _tag: "Edited", change: "replaced", warnings: [] }))
+    expect(parse(textOf(outcome))).toEqual(parse(textOf(addRoute(plainFile, moved))))
+  })
+
+  it.each([
+    ["another application may own it", mine, { ...last, namesakes: ["a.pp"] }],
+    ["nothing tells that it is the application's", mine, { ...last, lastDomain: Option.none() }],
+    ["it was last written for another domain", mine, { ...last, lastDomain: Option.some("old.example.com") }]
+  ])("leaves a route that leads elsewhere alone when %s", (_, text, owner) => {
+    expect(ensureRoute(text, moved, owner)).toEqual(Either.right({
+      _tag: "Unchanged",
+      reason: "routed_elsewhere",
+      warnings: [expect.stringContaining("points to 10.0.0.5:2007")]
+    }))
   })
 
   it("knows its own route by an address in any case", () => {
@@ -428,7 +455,7 @@ describe("ensureRoute", () => {
   })
 
   it("says which other application the route may belong to", () => {
-    const owner = { formerTargets: [], namesakes: ["a.pp"] }
+    const owner = { formerTargets: [], lastDomain: Option.none(), namesakes: ["a.pp"] }
     expect(refusalOf(ensureRoute(mine, { ...app, domain: "new.example.com" }, owner))).toMatchObject({
       _tag: "Taken",
       reason: expect.stringContaining("it points to 10.0.0.5:2007, and may belong to \"a.pp\"")

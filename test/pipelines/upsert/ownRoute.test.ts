@@ -31,7 +31,9 @@ describe("a route whose domain changes is the application's own", () => {
   it.effect("after its port changed in an earlier upsert", () =>
     Effect.gen(function*() {
       yield* upserted(shop(3000, "one.example.com"))
-      expect(yield* upserted(shop(3001, "one.example.com"))).toContain("points to 192.168.1.20:3000")
+      expect(yield* upserted(shop(3001, "one.example.com")))
+        .toBe("route shop replaced: one.example.com to http://192.168.1.20:3001")
+      expect(yield* proxyFile).not.toMatch(/:3000/)
       expect(yield* upserted(shop(3001, "two.example.com")))
         .toBe("route shop replaced: two.example.com to http://192.168.1.20:3001")
       expect(yield* proxyFile).not.toMatch(/one\.example\.com|:3000/)
@@ -77,10 +79,9 @@ describe("a route is not replaced", () => {
   it.effect("when another application with the same route name has the port now, or had it", () =>
     Effect.gen(function*() {
       yield* upserted({ ...shop(3000, "one.example.com"), name: "my-app" })
-      // The port is given up, and the route is still at it: the domain is the other's all the same.
       yield* upserted({ ...shop(3001, "one.example.com"), name: "my-app" })
       expect(yield* refused({ ...shop(3000, "two.example.com"), name: "myapp" })).toContain(
-        "The route name \"myapp\" is taken: it points to 192.168.1.20:3000, and may belong to \"my-app\""
+        "The route name \"myapp\" is taken: it points to 192.168.1.20:3001, and may belong to \"my-app\""
       )
     }).pipe(within({})))
 
