@@ -7,18 +7,22 @@ import { Console, Effect, Layer, Option } from "effect"
 import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
 import { drift } from "../src/pipelines/drift/drift.ts"
 import { listProjects } from "../src/pipelines/projects/listProjects.ts"
+import { differencesIn } from "../src/schema/Drift.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 import { confirmedSettings } from "../src/services/settings/confirmedSettings.ts"
 
+const shown = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value)
+
 const statusOf = (projectPath: string, appName: string) =>
   Effect.gen(function*() {
-    const { diffs, exists, unknown = [] } = yield* drift({ projectPath, appName })
+    const answer = yield* drift({ projectPath, appName })
+    const { diffs, exists, hook = [], others = [], routes = [], unknown = [] } = answer
     if (!exists) yield* Console.log(`${appName}: not on the platform`)
-    for (const { label, local, remote } of diffs) {
-      yield* Console.log(`${appName}: ${label} is ${String(remote)}, declared is ${String(local)}`)
+    for (const { label, local, remote } of [...diffs, ...routes, ...hook, ...others]) {
+      yield* Console.log(`${appName}: ${label} is ${shown(remote)}, declared is ${shown(local)}`)
     }
     for (const { label, reason } of unknown) yield* Console.log(`${appName}: ${label} cannot be told: ${reason}`)
-    return !exists || diffs.length > 0 ? 2 : unknown.length > 0 ? 1 : 0
+    return !exists || differencesIn(answer) > 0 ? 2 : unknown.length > 0 ? 1 : 0
   })
 
 const program = Effect.gen(function*() {

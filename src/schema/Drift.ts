@@ -38,12 +38,34 @@ export const DriftUnknown = Schema.Struct({
 }).annotations({ identifier: "DriftUnknown" })
 export interface DriftUnknown extends Schema.Schema.Type<typeof DriftUnknown> {}
 
+/** Something beside the compared fields that is not as declared: a route, a webhook, what an upsert writes as well. */
+export const DriftPart = Schema.Struct({
+  field: text("Which part of it.", "active"),
+  label: text("What people call it.", "Proxy route"),
+  local: Schema.Unknown.annotations({ description: "What should be there; null when nothing should." }),
+  remote: Schema.Unknown.annotations({ description: "What is there; null when nothing is." }),
+  remedy: Schema.optional(Schema.String).annotations({
+    description: "What to do about it; absent where an upsert makes it as declared."
+  })
+}).annotations({ identifier: "DriftPart" })
+export interface DriftPart extends Schema.Schema.Type<typeof DriftPart> {}
+
 /** How an application differs from what its project declares. */
 export const Drift = Schema.Struct({
   exists: flag("Whether the platform has an application of this name."),
   diffs: Schema.Array(DriftDiff).annotations({ description: "The fields that differ." }),
+  routes: Schema.optional(Schema.Array(DriftPart)).annotations({
+    description:
+      "What differs in the way to its domain: proxy routes, the platform's own address; absent when nothing does."
+  }),
+  hook: Schema.optional(Schema.Array(DriftPart)).annotations({
+    description: "What differs in its webhook, on the platform and the git host; absent when nothing does."
+  }),
+  others: Schema.optional(Schema.Array(DriftPart)).annotations({
+    description: "What else an upsert would change or stop at; absent when there is nothing."
+  }),
   unknown: Schema.optional(Schema.Array(DriftUnknown)).annotations({
-    description: "The fields that cannot be compared; absent when all can."
+    description: "What cannot be compared; absent when all can."
   }),
   app: Schema.optional(
     Schema.Struct({
@@ -58,3 +80,8 @@ export const Drift = Schema.Struct({
   })
 }).annotations({ identifier: "Drift" })
 export interface Drift extends Schema.Schema.Type<typeof Drift> {}
+
+/** How many differences an application has, by an answer about its drift: none when it is as declared. */
+export const differencesIn = (
+  { diffs, hook = [], others = [], routes = [] }: Pick<Drift, "diffs" | "routes" | "hook" | "others">
+): number => diffs.length + routes.length + hook.length + others.length

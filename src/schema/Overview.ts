@@ -57,7 +57,8 @@ export const ObservedApplication = Schema.Struct({
   projectPath: textOrNull("The directory of the project that declares it; null when none does.", "/home/ann/hello"),
   status: textOrNull("What the platform says of its state; null when it does not say.", "running:healthy"),
   drift: Schema.NullOr(Schema.Number).annotations({
-    description: "How many of its declared fields differ on the platform; null when nothing was compared.",
+    description:
+      "In how many things it is not as declared: fields, variables, routes, its webhook; null when nothing was compared.",
     examples: [0]
   }),
   ...observation

@@ -21,6 +21,17 @@ export const PlanChange = Schema.Struct({
 }).annotations({ identifier: "PlanChange" })
 export interface PlanChange extends Schema.Schema.Type<typeof PlanChange> {}
 
+/** One thing that differs from what is declared, and that an upsert leaves as it is. */
+export const StayingDifference = Schema.Struct({
+  target: Schema.Literal("application", "variable", "route", "hook").annotations({ description: "What differs." }),
+  field: text("Which part of it.", "url"),
+  label: text("The same for a person to read.", "Proxy route"),
+  declared: Schema.Unknown.annotations({ description: "What platform.json asks for; null when it asks for nothing." }),
+  live: Schema.Unknown.annotations({ description: "What is there; null when nothing is." }),
+  remedy: text("Why an upsert leaves it, and what to do.", "remove the route hello, and run the upsert again")
+}).annotations({ identifier: "StayingDifference" })
+export interface StayingDifference extends Schema.Schema.Type<typeof StayingDifference> {}
+
 /** What one step of an upsert would do. */
 export const PlanStep = Schema.Struct({
   step: text("The step's name.", "route"),
@@ -38,6 +49,9 @@ export const PlatformPlan = Schema.Struct({
   uuid: Schema.NullOr(Schema.String).annotations({ description: "Null while the application does not exist." }),
   action: Schema.Literal("create", "update", "none").annotations({ description: "`none`: nothing would change." }),
   changes: field(Schema.Array(PlanChange), "Everything that would be different afterwards."),
+  stays: Schema.optional(Schema.Array(StayingDifference)).annotations({
+    description: "What would still differ from platform.json afterwards; absent when nothing would."
+  }),
   steps: field(Schema.Array(PlanStep), "What each of the ten steps would do, in their order."),
   unknown: Schema.Array(Schema.String).annotations({ description: "What could not be read, and why." }),
   warnings: texts("What does not stop an upsert, and is worth knowing.")

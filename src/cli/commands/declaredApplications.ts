@@ -1,12 +1,14 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { maxChangelogEntries } from "../../schema/Changelog.ts"
+import { type AppRequest, differencesIn, type Drift } from "../../schema/Drift.ts"
 import type { PlatformPlan } from "../../schema/PlatformPlan.ts"
 import { answered, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { flag, integer, optionalArgument, text } from "../parse/described.ts"
+import { driftTable, remedies, unknowns, verdict } from "../plans/driftLines.ts"
 import { platformPlanLines, shownValue } from "../plans/platformPlan.ts"
 import { projectNamed } from "../projects.ts"
 import { followed } from "../runs/followRun.ts"
@@ -14,7 +16,6 @@ import { counted, duration } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
-import { table } from "../terminal/table.ts"
 import { prose } from "../terminal/wrapped.ts"
 
 /** Which application of a project is meant; the first one unless named. */
@@ -35,14 +36,41 @@ const requestOf = (input: { readonly project: Option.Option<string>; readonly ap
 const titles = { create: "Create ", update: "Update ", none: "" }
 const titleOf = ({ action, appName }: PlatformPlan) => `${titles[action]}${safeText(appName)}`
 
+/** Tells what an upsert has left as it is. */
+const tellRest = (drift: Drift) =>
+  Effect.gen(function*() {
+    const { err, say } = yield* Screen
+    const differences = driftTable(drift, err)
+    if (differences !== undefined) yield* say(differences)
+    yield* Effect.forEach([...remedies(drift), ...unknowns(drift)], (line) => say(line))
+  })
+
+/** Reason why there is no application to compare with its declaration, and what makes one. */
+const whyAbsent = ({ appName, projectPath }: AppRequest, { appConfig, configs }: Drift): string => {
+  const path = safeText(projectPath)
+  if (configs.length === 0) {
+    return `${path} has no platform.json, or an empty one, so there is nothing to compare. berth app adopt writes one ` +
+      "from an application of the platform; docs/coolify.md shows one to write by hand."
+  }
+  if (appConfig === undefined) {
+    const names = configs.map(({ name }) => `"${safeText(String(name))}"`).join(", ")
+    return `The platform.json of ${path} declares no application "${safeText(appName ?? "")}": it declares ${names}.`
+  }
+  return "The platform has no such application yet: berth app up creates it."
+}
+
 const planCommand = command(
   {
     name: "plan",
     summary: "Show what berth app up would change; change nothing.",
-    details: "Ends with 2 with --detailed-exitcode when something would change.",
+    details: "Ends with 2 with --detailed-exitcode when something would change, or would still differ afterwards.",
     examples: ["berth app plan", "berth app plan hello --app hello"]
   },
-  { ...declared, detailed: flag("detailed-exitcode", "End with 2 when something would change."), ...common },
+  {
+    ...declared,
+    detailed: flag("detailed-exitcode", "End with 2 when something would change or still differ."),
+    ...common
+  },
   (input) =>
     connected(
       input,
@@ -56,7 +84,8 @@ const planCommand = command(
             ? body
             : prose([`${titleOf(value)}:`, ...platformPlanLines(value, out)].join("\n"), out)
         )
-        return input.detailed && value.action !== "none" ? exitCodes.differs : exitCodes.done
+        const differs = value.action !== "none" || value.stays !== undefined
+        return input.detailed && differs ? exitCodes.differs : exitCodes.done
       })
     )
 )
@@ -65,6 +94,7 @@ const upCommand = command(
   {
     name: "up",
     summary: "Bring an application to what its project declares: plan, question, run.",
+    details: "Ends with 2 when something still differs afterwards; berth app drift shows it again.",
     examples: ["berth app up", "berth app up hello --yes"]
   },
   { ...declared, yes, ...common },
@@ -78,15 +108,30 @@ const upCommand = command(
         const plan = yield* use((api) => api.platformPlan({ payload }))
         const what = titleOf(plan)
         yield* say([`${what}:`, ...platformPlanLines(plan, err)].join("\n"))
-        if (plan.action === "none" && !input.json) return exitCodes.done
+        if (plan.action === "none" && !input.json) {
+          return plan.stays === undefined ? exitCodes.done : exitCodes.differs
+        }
         if (!(yield* confirmed(`${what}?`, input.yes))) return exitCodes.failed
         const { body, value } = yield* followed((api) =>
           api.upsert({ payload: { ...payload, planHash: plan.planHash } })
         )
         if (input.json) yield* print(body)
         const at = value.domain === "" ? "" : ` It is reached at ${safeText(value.domain)}.`
-        yield* say(value.success ? `${safeText(plan.appName)} is as declared.${at}` : "Not every step was done.")
-        return value.success ? exitCodes.done : exitCodes.failed
+        if (!value.success) {
+          yield* say("Not every step was done.")
+          return exitCodes.failed
+        }
+        const drift = yield* use((api) => api.drift({ payload }))
+        yield* tellRest(drift)
+        const count = differencesIn(drift)
+        const name = safeText(plan.appName)
+        const limit = (drift.unknown ?? []).length === 0 ? "" : ", as far as it can be read"
+        yield* say(
+          count === 0
+            ? `${name} is as declared${limit}.${at}`
+            : `Every step was done; ${counted(count, "difference")} of ${name} ${count === 1 ? "stays" : "stay"}.${at}`
+        )
+        return count === 0 ? exitCodes.done : exitCodes.differs
       })
     )
 )
@@ -95,7 +140,9 @@ const driftCommand = command(
   {
     name: "drift",
     summary: "Show how an application differs from what its project declares.",
-    details: "Ends with 2 when something differs.",
+    details:
+      "Compares the application, its variables, its route and its webhook. Ends with 2 when something differs, with " +
+      "1 when there is nothing to compare with.",
     examples: ["berth app drift", "berth app drift hello --app hello"]
   },
   { ...declared, ...common },
@@ -106,25 +153,18 @@ const driftCommand = command(
         const { answer } = yield* Berth
         const { out, print, say } = yield* Screen
         const payload = yield* requestOf(input)
-        const { body, value: { diffs, exists, unknown = [], warnings = [] } } = yield* answer((api) =>
-          api.drift({ payload })
-        )
+        const { body, value: drift } = yield* answer((api) => api.drift({ payload }))
+        const { appConfig, exists, warnings = [] } = drift
         if (input.json) yield* print(body)
         else {
-          const rows = diffs.map(({ applied, changed, label, local, remote }) => [
-            label,
-            shownValue(local),
-            shownValue(remote),
-            applied === undefined ? "" : shownValue(applied),
-            changed ?? ""
-          ])
-          if (rows.length > 0) yield* print(table(["FIELD", "DECLARED", "LIVE", "APPLIED", "CHANGED"], rows, out))
-          yield* Effect.forEach(unknown, ({ label, reason }) => say(`? ${safeText(`${label}: ${reason}`)}`))
+          const differences = driftTable(drift, out)
+          if (differences !== undefined) yield* print(differences)
+          yield* Effect.forEach([...remedies(drift), ...unknowns(drift)], (line) => say(line))
           yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
-          if (!exists) yield* say("The platform has no such application yet: berth app up creates it.")
-          else if (diffs.length === 0) yield* say("Nothing differs.")
+          yield* say(exists ? verdict(drift) : whyAbsent(payload, drift))
         }
-        return exists && diffs.length === 0 ? exitCodes.done : exitCodes.differs
+        if (appConfig === undefined) return exitCodes.failed
+        return exists && differencesIn(drift) === 0 ? exitCodes.done : exitCodes.differs
       })
     )
 )

@@ -56,7 +56,7 @@ export const careIn = ({ applications, errors, projects, servers }: Overview): R
     )
   ),
   ...applications.filter(({ drift }) => drift !== null && drift > 0).map(({ drift, name, projectPath }) =>
-    `${name} differs in ${drift} field${drift === 1 ? "" : "s"}: berth app drift${
+    `${name} has ${drift} difference${drift === 1 ? "" : "s"} from its platform.json: berth app drift${
       projectPath === null ? "" : ` ${shellWord(projectPath)}`
     } --app ${shellWord(name)}`
   )

@@ -21,6 +21,13 @@ export const platformPlanLines = (plan: PlatformPlan, surface: Surface): Readonl
       style("dim", `  • ${step}: ${safeText(detail)}`)
     ),
     ...(plan.action === "none" ? ["  Nothing would change."] : []),
+    ...(plan.stays ?? []).flatMap(({ declared, label, live, remedy }) => [
+      style(
+        "yellow",
+        `  ≠ ${safeText(label)} stays different: declared ${shownValue(declared)}, live ${shownValue(live)}`
+      ),
+      style("yellow", `    ${safeText(remedy)}`)
+    ]),
     ...plan.unknown.map((reason) => style("yellow", `  ? ${safeText(reason)}`)),
     ...plan.warnings.map((warning) => style("yellow", `  ! ${safeText(warning)}`))
   ]

@@ -49,13 +49,6 @@ const unsaid = (field: AppField, plan: AppPlan): unknown => {
   return field === buildFields.publishDir && !plan.isStatic ? publishDefaults.other : undefined
 }
 
-/**
- * Whether a directory is the one that a new site is given where none is declared. An update gives it another spelling of
- * the same: neither is a change of the other.
- */
-const isNewSites = (field: AppField, { isStatic, publishDir }: AppPlan, value: unknown) =>
-  field === buildFields.publishDir && isStatic && Option.isNone(publishDir) && value === publishDefaults.followUp
-
 const isUnset = (value: unknown) => value === undefined || value === null || value === ""
 
 /** In which of some fields an application is not what its plan says. */
@@ -68,7 +61,7 @@ export const differences = (
     const old = app[field.record]
     const next = field.declared(plan)
     const now = isUnset(old) ? unsaid(field, plan) : old
-    return now === next || isNewSites(field, plan, now)
+    return now === next
       ? []
       : [{ field: field.record, label: field.label, old: old ?? null, new: next }]
   })

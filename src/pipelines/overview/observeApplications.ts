@@ -1,4 +1,5 @@
 import { Clock, Effect, Either, Order, Predicate, Ref, Struct } from "effect"
+import { differencesIn } from "../../schema/Drift.ts"
 import type { ObservedApplication } from "../../schema/Overview.ts"
 import type { PlatformRecord } from "../../schema/PlatformApp.ts"
 import type { DeclaredApp } from "../../schema/PlatformFile.ts"
@@ -6,7 +7,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { compareEntry } from "../drift/drift.ts"
+import { judge } from "../drift/judge.ts"
 import { within } from "./within.ts"
 
 /** How many applications are compared at once. */
@@ -39,6 +40,7 @@ interface Candidate {
 
 const observe = (
   { declared, name, projectPath, record }: Candidate,
+  records: ReadonlyArray<PlatformRecord>,
   deadline: number,
   before: ObservedApplication | undefined
 ) =>
@@ -52,8 +54,8 @@ const observe = (
       observedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
     }
     if (record === undefined || projectPath === null || declared === undefined) return application
-    const compared = compareEntry(projectPath, declared, record).pipe(
-      Effect.map(({ diffs }): ObservedApplication => ({ ...application, drift: diffs.length })),
+    const compared = judge(projectPath, declared, record, records).pipe(
+      Effect.map((judged): ObservedApplication => ({ ...application, drift: differencesIn(judged) })),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
     )
     return yield* within(
@@ -114,7 +116,11 @@ export const observeApplications = (declaredHere: ReadonlyArray<DeclaredHere>, d
     const oldestFirst = all.toSorted(Order.mapInput(Order.string, lastAt))
     const observed = yield* Effect.forEach(
       oldestFirst,
-      (one) => Effect.map(observe(one, deadline, before.get(keyOf(one))), (application) => [one, application] as const),
+      (one) =>
+        Effect.map(
+          observe(one, records, deadline, before.get(keyOf(one))),
+          (application) => [one, application] as const
+        ),
       {
         concurrency: appsAtOnce
       }

@@ -201,8 +201,7 @@ export const ensureRoute = (text: string, route: Route, owner: RouteOwner = unow
     yield* wholeRoute(route)
     const proxy = yield* readProxy(text)
     const { domain, routeName } = route
-    const replaced = () =>
-      insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
+    const replaced = () => insertInto(proxy, removeLines(proxy.lines, routeName, routeSections), route, true)
     if (hasHostRule(proxy, domain)) {
       if (leadsTo(proxy, route)) return RouteEdit.Unchanged({ reason: "domain_routed", warnings: [] })
       const routers = routersFor(proxy, domain)

@@ -15,7 +15,7 @@ export interface Live {
 }
 
 /** What the record is to be read in the words of; a stack's address is one of several, another application's the only one. */
-const wanted = (plan: AppPlan) => ({
+export const wantedBy = (plan: AppPlan) => ({
   ...updateFields(plan),
   ...(plan.buildPack === "composestack" && Option.isSome(plan.domain) ? { fqdn: `https://${plan.domain.value}` } : {})
 })
@@ -27,6 +27,6 @@ export const findLive = Effect.fn("findLive")(function*(
   const platform = yield* Platform
   const apps = yield* platform.applications
   const found = Array.findFirst(apps, ({ name }) => name === plan.name)
-  const app = yield* Effect.transposeMapOption(found, ({ uuid }) => platform.application(uuid, wanted(plan)))
+  const app = yield* Effect.transposeMapOption(found, ({ uuid }) => platform.application(uuid, wantedBy(plan)))
   return { app, namesakes: namesakesOf(plan.name, apps) }
 })

@@ -49,6 +49,13 @@ export interface PortDecision {
   readonly action: HostPortAction
 }
 
+/** Reads an application's variables; one that does not exist yet has none. */
+export const readEnvs = (uuid: Option.Option<string>) =>
+  Option.match(uuid, {
+    onNone: () => Effect.succeed(Either.right<ReadonlyArray<AppEnv>>([])),
+    onSome: (id) => Effect.flatMap(Platform, (platform) => Effect.either(platform.envs(id)))
+  })
+
 /**
  * Reads an application's variables and decides upsert step 6; variables that cannot be read at all count as absent.
  * @param uuid nothing for an application that does not exist yet: it has no variables
@@ -57,10 +64,7 @@ export const decideHostPort = Effect.fn("decideHostPort")(function*(
   uuid: Option.Option<string>,
   port: number
 ): Effect.fn.Return<PortDecision, never, Platform> {
-  const platform = yield* Platform
-  const envs = Option.isNone(uuid)
-    ? Either.right<ReadonlyArray<AppEnv>>([])
-    : yield* Effect.either(platform.envs(uuid.value))
+  const envs = yield* readEnvs(uuid)
   return { envs, action: hostPortAction(Either.getOrElse(envs, () => []), port) }
 })
 

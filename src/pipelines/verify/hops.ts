@@ -1,4 +1,4 @@
-import { Effect, Either, Option, Predicate } from "effect"
+import { Effect, Option, Predicate } from "effect"
 import { quoted } from "../../schema/quoted.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
@@ -6,10 +6,7 @@ import { findApplication } from "../applications/applications.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { portOpenCommand, portOpenExit } from "../remote/portOpen.ts"
 import { targetOf } from "../routes/block.ts"
-import { missingMiddlewares, routersFor, targetsFor } from "../routes/lookUp.ts"
-import { readProxyText } from "../routes/proxyFile.ts"
-import { proxyHome, proxyServer } from "../routes/proxyHome.ts"
-import { type ProxyText, readProxy } from "../routes/proxyText.ts"
+import { proxyServer } from "../routes/proxyHome.ts"
 import { findTarget } from "../upsert/findTarget.ts"
 import { failed, passed } from "./hop.ts"
 
@@ -46,29 +43,4 @@ export const port = (plan: AppPlan) =>
         ? `Whether ${way} takes connections cannot be told: "${server.name}" has neither nc nor bash nor curl`
         : `Whether ${way} takes connections cannot be told: ${stderr.trim().slice(-300)}`
     )
-  })
-
-/** What the proxy makes of routers whose middlewares are not there. */
-const disabled = (proxy: ProxyText, domain: string): string | undefined =>
-  routersFor(proxy, domain).flatMap((router) => {
-    const missing = missingMiddlewares(proxy, router)
-    return missing.length === 0 ? [] : [`${router} uses ${missing.join(", ")}, which the file does not define`]
-  }).map((words) => `The proxy leaves out a router: ${words}`).join("; ") || undefined
-
-/** Whether the proxy file leads the domain to the application. */
-export const route = (plan: AppPlan) =>
-  Effect.gen(function*() {
-    const { ip, local } = yield* findTarget(plan)
-    if (Option.isNone(plan.domain)) return passed("No domain is declared")
-    if (local) return passed("The platform serves the domain itself: it needs no route")
-    const domain = plan.domain.value
-    const home = yield* proxyHome
-    const proxy = readProxy(yield* readProxyText(home))
-    if (Either.isLeft(proxy)) return failed(`The proxy file ${home.file} is not valid YAML`)
-    if (routersFor(proxy.right, domain).length === 0) return failed(`No router of ${home.file} is for ${domain}`)
-    const wanted = targetOf({ targetIp: Option.getOrElse(ip, () => ""), port: Option.getOrElse(plan.port, () => 0) })
-    const targets = targetsFor(proxy.right, domain)
-    const leads = `${home.file} leads ${domain} to ${targets.length === 0 ? "no server" : targets.join(", ")}`
-    if (!targets.includes(wanted.toLowerCase())) return failed(`${leads}, and not to ${wanted}`)
-    return passed(leads, disabled(proxy.right, domain))
   })

@@ -4,8 +4,9 @@ import { type Hop, NotVerifiable, type Verification } from "../../schema/Verify.
 import { permitPath } from "../projects/permitPath.ts"
 import { readPlan } from "../upsert/readPlan.ts"
 import { walk } from "./hop.ts"
-import { application, port, route } from "./hops.ts"
+import { application, port } from "./hops.ts"
 import { https } from "./httpsHop.ts"
+import { route } from "./routeHop.ts"
 
 /**
  * Follows the way of a request to a declared application: the platform says that it runs, its port takes connections,
@@ -22,7 +23,7 @@ export const verify = Effect.fn("verify")(function*(request: AppRequest) {
   const hops: ReadonlyArray<Hop> = yield* Effect.all([
     walk("application", application(plan)),
     walk("port", port(plan)),
-    walk("route", route(plan)),
+    walk("route", route(request.projectPath, plan)),
     walk("https", https(plan))
   ], { concurrency: "unbounded" })
   return { hops, failing: hops.find(({ ok }) => !ok)?.hop ?? null } satisfies Verification

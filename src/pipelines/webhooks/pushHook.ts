@@ -18,9 +18,15 @@ export type HookAction = Data.TaggedEnum<{
 }>
 export const HookAction = Data.taggedEnum<HookAction>()
 
+/** The hook that counts among those that lead to `url`: an active one, where there is one. */
+export const hookFor = (hooks: ReadonlyArray<GitHook>, url: string): Option.Option<GitHook> => {
+  const leading = withUrl(hooks, url)
+  return Option.orElse(Array.findFirst(leading, ({ active }) => active), () => Array.head(leading))
+}
+
 /** Decides from a repository's hooks what makes its pushes reach `url`. */
 export const hookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookAction =>
-  Option.match(Array.head(withUrl(hooks, url)), {
+  Option.match(hookFor(hooks, url), {
     onNone: () => HookAction.Create(),
     onSome: (hook) => HookAction.Update({ hook })
   })

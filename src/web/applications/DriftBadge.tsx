@@ -1,4 +1,4 @@
-import type { Drift } from "../../schema/Drift.ts"
+import { differencesIn, type Drift } from "../../schema/Drift.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { counted } from "../ui/words.ts"
 
@@ -10,7 +10,8 @@ export const DriftBadge = ({ drift: { data, error } }: {
     return error === null ? <span className="quiet">…</span> : <Badge tone="bad">cannot be compared</Badge>
   }
   if (!data.exists) return <Badge tone="warn">not on the platform</Badge>
-  if (data.diffs.length > 0) return <Badge tone="warn">{counted(data.diffs.length, "difference")}</Badge>
+  const count = differencesIn(data)
+  if (count > 0) return <Badge tone="warn">{counted(count, "difference")}</Badge>
   const unknown = data.unknown?.length ?? 0
   return unknown > 0
     ? <Badge tone="good">as declared, {unknown} unknown</Badge>

@@ -1,5 +1,5 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { Drift, DriftDiff } from "../../schema/Drift.ts"
+import { differencesIn, type Drift, type DriftDiff, type DriftPart } from "../../schema/Drift.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
@@ -23,6 +23,25 @@ const Row = ({ diff: { applied, changed, label, local, remote } }: { readonly di
   </tr>
 )
 
+/** A route, a webhook or something else beside the compared fields, and what to do where no upsert ends the difference. */
+const PartRow = ({ part: { label, local, remedy, remote } }: { readonly part: DriftPart }) => (
+  <tr>
+    <td className="strong">{label}</td>
+    <td>
+      <code>{shown(local)}</code>
+    </td>
+    <td>
+      <span className="quiet">–</span>
+    </td>
+    <td>
+      <code>{shown(remote)}</code>
+    </td>
+    <td>{remedy === undefined ? <span className="quiet">an upsert ends it</span> : <span>{remedy}</span>}</td>
+  </tr>
+)
+
+const besideOf = ({ hook = [], others = [], routes = [] }: Drift) => [...routes, ...hook, ...others]
+
 /** Declared, last applied and live, side by side; what cannot be read stands apart. */
 export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, refetch } }: {
   readonly drift: UseQueryResult<Drift, Error>
@@ -34,7 +53,7 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
       note={data === undefined
         ? undefined
         : data.exists
-        ? counted(data.diffs.length, "difference")
+        ? counted(differencesIn(data), "difference")
         : "not on the platform"}
       aside={isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
     >
@@ -48,7 +67,7 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
                 The plan creates it.
               </Empty>
             )
-            : data.diffs.length === 0
+            : differencesIn(data) === 0
             ? <Empty title="Everything that can be read is as declared" icon="check" />
             : (
               <Scroll label="Table of differences">
@@ -58,17 +77,20 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
                       <th>Field</th>
                       <th>platform.json</th>
                       <th>Last applied</th>
-                      <th>Platform</th>
+                      <th>Live</th>
                       <th>Since</th>
                     </tr>
                   </thead>
-                  <tbody>{data.diffs.map((diff) => <Row key={diff.field} diff={diff} />)}</tbody>
+                  <tbody>
+                    {data.diffs.map((diff) => <Row key={diff.field} diff={diff} />)}
+                    {besideOf(data).map((part, index) => <PartRow key={`${part.field} ${index}`} part={part} />)}
+                  </tbody>
                 </table>
               </Scroll>
             )}
           {unknown.length === 0 ? null : (
             <>
-              <h3 className="section-title">Unknown: the platform keeps these to itself</h3>
+              <h3 className="section-title">Unknown: these could not be read</h3>
               <ul className="rows">
                 {unknown.map(({ field, label, reason }) => (
                   <li key={field}>

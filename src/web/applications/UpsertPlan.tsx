@@ -29,41 +29,51 @@ const signs = { change: ["warn", "~"], nothing: ["", "="], skip: ["", "–"] } a
 /** What an upsert would change on the platform, in the proxy file and on the git host. */
 export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
   readonly plan: UseQueryResult<PlatformPlan, Error>
-}) => (
-  <Panel
-    title="Plan"
-    note={data === undefined
-      ? undefined
-      : data.action === "none"
-      ? "Nothing would change"
-      : `${counted(data.changes.length, "change")}${data.action === "create" ? ", the application is new" : ""}`}
-    aside={isFetching ? <span>planning …</span> : <Age at={dataUpdatedAt} before="planned " />}
-  >
-    {error === null ? null : <Failure error={error} again={refetch} />}
-    {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
-      <>
-        <Warnings texts={[...data.warnings, ...data.unknown]} />
-        {data.changes.length === 0
-          ? <Empty title="The platform has what is declared" icon="check">An upsert would change nothing.</Empty>
-          : (
-            <div>
-              {data.changes.map((change) => <Change key={`${change.target} ${change.field}`} change={change} />)}
-            </div>
-          )}
-        <details className="more">
-          <summary>Its {data.steps.length} steps</summary>
-          <ul className="rows">
-            {data.steps.map(({ detail, step, will }) => (
-              <li key={step}>
-                <span className={`sign ${signs[will][0]}`} aria-hidden="true">{signs[will][1]}</span>
-                <span className="strong">{step}</span>
-                <span className="unseen">{will}</span>
-                <span className="grow quiet">{detail}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      </>
-    )}
-  </Panel>
-)
+}) => {
+  const stays = data?.stays ?? []
+  return (
+    <Panel
+      title="Plan"
+      note={data === undefined
+        ? undefined
+        : data.action === "none"
+        ? stays.length > 0
+          ? `Nothing would change, ${counted(stays.length, "difference")} would stay`
+          : "Nothing would change"
+        : `${counted(data.changes.length, "change")}${data.action === "create" ? ", the application is new" : ""}`}
+      aside={isFetching ? <span>planning …</span> : <Age at={dataUpdatedAt} before="planned " />}
+    >
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
+        <>
+          <Warnings texts={[...data.warnings, ...data.unknown]} />
+          <Warnings
+            texts={stays.map(({ label, live, remedy }) => `${label} stays different (${shown(live)}): ${remedy}`)}
+          />
+          {data.changes.length === 0
+            ? stays.length > 0
+              ? null
+              : <Empty title="The platform has what is declared" icon="check">An upsert would change nothing.</Empty>
+            : (
+              <div>
+                {data.changes.map((change) => <Change key={`${change.target} ${change.field}`} change={change} />)}
+              </div>
+            )}
+          <details className="more">
+            <summary>Its {data.steps.length} steps</summary>
+            <ul className="rows">
+              {data.steps.map(({ detail, step, will }) => (
+                <li key={step}>
+                  <span className={`sign ${signs[will][0]}`} aria-hidden="true">{signs[will][1]}</span>
+                  <span className="strong">{step}</span>
+                  <span className="unseen">{will}</span>
+                  <span className="grow quiet">{detail}</span>
+                </li>
+              ))}
+            </ul>
+          </details>
+        </>
+      )}
+    </Panel>
+  )
+}

@@ -62,7 +62,7 @@ const applicationsOf = (overview: Overview): ReadonlyArray<Care> =>
       ...about,
       key: `app ${name}`,
       tone: "warn",
-      why: `differs from its platform.json in ${counted(drift, "field")}`,
+      why: `has ${counted(drift, "difference")} from its platform.json`,
       action: "See the differences"
     }]
   })

@@ -27,7 +27,7 @@ it("names for a stack that does not run the command that helps, ready to be past
   })).toEqual([
     "my shop is stopped on Main: berth start 'my shop' --server 1700000000000 --path '~/containers/my shop'",
     "my shop is degraded on Main: berth logs 'my shop' --server 1700000000000 --path /srv/shop",
-    "shop differs in 2 fields: berth app drift '/home/ann/my shop' --app shop"
+    "shop has 2 differences from its platform.json: berth app drift '/home/ann/my shop' --app shop"
   ])
 })
 

@@ -82,10 +82,12 @@ describe("changesOf", () => {
       { publish_directory: null },
       [["is_static", "Static site", false, true], ["publish_directory", "Publish directory", null, "dist"]]
     ],
-    ["a new site, whose directory an update spells another way", { isStatic: true }, {
-      is_static: true,
-      publish_directory: "/dist"
-    }, []],
+    [
+      "a new site's directory, as drift does",
+      { isStatic: true },
+      { is_static: true, publish_directory: "/dist" },
+      [["publish_directory", "Publish directory", "/dist", "dist"]]
+    ],
     [
       "a site in another directory than the declared one",
       { isStatic: true, publishDir: Option.some("dist") },

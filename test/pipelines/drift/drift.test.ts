@@ -61,6 +61,7 @@ describe("drift", () => {
       expect(yield* asked).toEqual(["applications", "envs"])
     }).pipe(Effect.provide(memoryWorld({
       files: declaring(entries),
+      without: ["gitHost.webhookSecret"],
       platform: { applications: [{ uuid: "app-2", name: "admin", git_repository: gitUrl }] }
     }))))
 

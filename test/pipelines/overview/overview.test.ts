@@ -1,10 +1,11 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Ref, Schema, TestClock } from "effect"
+import { Deferred, Effect, Fiber, Layer, Ref, Schema, Struct, TestClock } from "effect"
 import { makeMemory, observe } from "../../../src/pipelines/overview/overview.ts"
 import { ServerUnreachable } from "../../../src/schema/Ssh.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
+import { gitHostTest } from "../../layers/GitHostTest.ts"
 import { localFilesTest, type LocalFixture } from "../../layers/LocalFilesTest.ts"
 import { everySetting } from "../../layers/memoryWorld.ts"
 import { platformTest, type PlatformTestOptions } from "../../layers/PlatformTest.ts"
@@ -38,11 +39,15 @@ const world = ({ answer, files, platform, servers: count = 1, settings = {} }: G
     localFilesTest({ ...files, [root]: { directory: true } }),
     Path.layer,
     platformTest(platform),
+    gitHostTest(),
     SshTest({ "looking at the stacks": answer ?? { stdout: "home\t/home/deployer\n" } })
   ).pipe(
     Layer.provideMerge(runsTest),
     Layer.provideMerge(settingsTest({ "projects.root": root, ...settings }, servers(count)))
   )
+
+/** Without a secret, no webhook is declared. */
+const withoutHook = Struct.omit(everySetting, "gitHost.webhookSecret")
 
 const look = Effect.flatMap(makeMemory, observe)
 const up = (path: string, release = "r1") =>
@@ -180,7 +185,7 @@ describe("overview", () => {
           { name: "moved", buildpack: "autopack", branch: "main" }
         ])
       }),
-      settings: everySetting,
+      settings: withoutHook,
       platform: {
         applications: [
           { name: "same", git_branch: "main", git_repository: "git@git.test:2004/ann/shop.git" },
@@ -232,7 +237,7 @@ describe("overview", () => {
           { name: "other", buildpack: "autopack", branch: "main" }
         ])
       }),
-      settings: everySetting,
+      settings: withoutHook,
       platform: {
         applications: ["one", "other"].map((name) => ({
           name,

@@ -424,7 +424,11 @@ describe("ensureRoute", () => {
   const moved = { ...app, port: 2099 }
   const last = { formerTargets: [], lastDomain: Option.some("app.example.com"), namesakes: [] }
   it.each([
-    ["leads to where the application was", mine, { ...last, lastDomain: Option.none(), formerTargets: ["10.0.0.5:2007"] }],
+    ["leads to where the application was", mine, {
+      ...last,
+      lastDomain: Option.none(),
+      formerTargets: ["10.0.0.5:2007"]
+    }],
     ["was sent elsewhere", mine.replace("10.0.0.5:2007", "10.0.0.99:1"), last],
     ["has lost its service", mine.replace(/\n {4}app:\n {6}loadBalancer:\n.*\n.*url.*/, ""), last],
     ["has lost its https router", mine.replace(/ {4}app:\n {6}rule(?:.*\n)+?(?= {4}app-http:)/, ""), last]

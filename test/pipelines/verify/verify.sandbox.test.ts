@@ -198,7 +198,8 @@ describe.skipIf(!hasOpenssl)("verify", () => {
       const { hops } = yield* verified({
         world: {
           files: declaring({ name: "shop", domain, server: "localhost" }),
-          settings: { "gitHost.sshHost": "localhost" }
+          settings: { "gitHost.sshHost": "localhost" },
+          platform: { applications: [{ name: "shop", status: "running", fqdn: `https://${domain}` }] }
         }
       })
       expect(hops.map(({ detail }) => detail).slice(1)).toEqual([
@@ -206,5 +207,16 @@ describe.skipIf(!hasOpenssl)("verify", () => {
         "The platform serves the domain itself: it needs no route",
         expect.stringMatching(/^https:\/\/shop\.example\.com (?:does not answer )?at localhost:\d+/)
       ])
+    }))
+
+  it.scopedLive("stops where the platform does not serve the domain that it should serve itself", () =>
+    Effect.gen(function*() {
+      const { hops } = yield* verified({
+        world: { files: declaring({ name: "shop", domain, server: "localhost" }) }
+      })
+      expect(hops.find(({ hop }) => hop === "route")).toMatchObject({
+        ok: false,
+        detail: "The platform serves no address, and not https://shop.example.com"
+      })
     }))
 })

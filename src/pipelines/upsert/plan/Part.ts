@@ -1,4 +1,5 @@
-import type { PlanChange, PlanStep } from "../../../schema/PlatformPlan.ts"
+import type { DriftUnknown } from "../../../schema/Drift.ts"
+import type { PlanChange, PlanStep, StayingDifference } from "../../../schema/PlatformPlan.ts"
 import type { Facts } from "../../plans/Fact.ts"
 
 /** What a plan says of one step of an upsert. */
@@ -6,7 +7,11 @@ export interface Part extends PlanStep {
   readonly changes: ReadonlyArray<PlanChange>
   /** What the step would call to change something, in that order, changed or not. */
   readonly writes: ReadonlyArray<string>
+  /** What would differ from the declaration afterwards. */
+  readonly stays: ReadonlyArray<StayingDifference>
   readonly unknown: ReadonlyArray<string>
+  /** What of that somebody can make readable. */
+  readonly unread: ReadonlyArray<DriftUnknown>
   readonly warnings: ReadonlyArray<string>
   readonly facts: Facts
   /** Whether the upsert would stop here. */
@@ -17,7 +22,9 @@ export interface Part extends PlanStep {
 export const part = (given: PlanStep & Partial<Part>): Part => ({
   changes: [],
   writes: [],
+  stays: [],
   unknown: [],
+  unread: [],
   warnings: [],
   facts: {},
   stops: false,

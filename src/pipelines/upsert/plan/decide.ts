@@ -8,6 +8,8 @@ import type { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../../services/upstream/answerBudget.ts"
+import { driftDiffs } from "../../applications/driftDiffs.ts"
+import { staysOf } from "../../applications/staysOf.ts"
 import type { Facts } from "../../plans/Fact.ts"
 import type { Planned } from "../agreed.ts"
 import { routeWords } from "../decideRoute.ts"
@@ -82,12 +84,21 @@ export const decide = Effect.fn("decide")(function*(
     portChange: port.change
   })
   const { part: webhook, words: hookWords } = yield* planWebhook(plan, app)
+  const { diffs } = Option.match(app, {
+    onNone: () => ({ diffs: [] }),
+    onSome: (record) => driftDiffs(plan, record, port.envs)
+  })
+  const ofFields = [...sync.changes, ...port.part.changes, ...route.changes]
+  const stays = [
+    ...staysOf(diffs, ofFields),
+    ...[sync, port.part, route, webhook].flatMap((one) => one.stays)
+  ]
   const changelog = yield* planChangelog(projectPath, [
     ...updatesOf(plan, app),
     ...Option.toArray(port.change),
     ...route.changes.filter((change) => change.target === "route")
   ])
-  const deploy = planDeploy([...sync.changes, ...port.part.changes, ...route.changes])
+  const deploy = planDeploy(ofFields)
 
   const found = Option.match(uuid, { onNone: () => "CREATE", onSome: (id) => `UPDATE ${id}` })
   const updates = Option.isNone(app) ? "new app" : describeChanges(updatesOf(plan, app))
@@ -113,6 +124,7 @@ export const decide = Effect.fn("decide")(function*(
       uuid: Option.getOrNull(uuid),
       action: Option.isNone(uuid) ? "create" : changes.length === 0 ? "none" : "update",
       changes,
+      ...(stays.length === 0 ? {} : { stays }),
       steps: parts.map(({ detail, step, will }) => ({ step, will, detail })),
       unknown: [sync, port.part, route, webhook].flatMap((one) => one.unknown),
       warnings: [...plan.warnings, ...stopping, ...parts.flatMap((one) => one.warnings)]

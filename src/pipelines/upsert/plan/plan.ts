@@ -29,6 +29,14 @@ export const plan = Effect.fn("plan")(function*(
     planHash: planHash(upsertFacts, facts, digest),
     ...plan,
     changes: plan.changes.map(masked),
+    ...(plan.stays === undefined ? {} : {
+      stays: plan.stays.map((one) => ({
+        ...one,
+        declared: shownJson(one.declared, secrets),
+        live: shownJson(one.live, secrets),
+        remedy: shownText(one.remedy, secrets)
+      }))
+    }),
     steps: plan.steps.map((step) => ({ ...step, detail: shownText(step.detail, secrets) })),
     unknown: words(plan.unknown),
     warnings: words(plan.warnings)

@@ -8,7 +8,7 @@ import type { Platform } from "../../../services/platform/Platform.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { hostPortKey, hostPortOf } from "../../applications/hostPort.ts"
 import type { Fact } from "../../plans/Fact.ts"
-import { decideHostPort, HostPortAction, hostPortChange, type PortDecision } from "../hostPortAction.ts"
+import { decideHostPort, HostPortAction, hostPortChange, type PortDecision, readEnvs } from "../hostPortAction.ts"
 import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
 
 /** The plan of the step `env`, and the change that the route's own history has to know. */
@@ -17,6 +17,8 @@ export interface PlannedPort {
   readonly change: Option.Option<Change>
   /** What was decided; nothing where no port is declared. */
   readonly decision: Option.Option<PortDecision>
+  /** The variables; nothing where they cannot be read. */
+  readonly envs: Option.Option<ReadonlyArray<AppEnv>>
 }
 
 const factOf = (envs: ReadonlyArray<AppEnv>): Fact =>
@@ -37,7 +39,8 @@ export const planHostPort = Effect.fn("planHostPort")(function*(
 ): Effect.fn.Return<PlannedPort, never, Platform> {
   if (Option.isNone(plan.port)) {
     const nothing = part({ step: "env", will: "nothing", detail: "no port" })
-    return { part: nothing, change: Option.none(), decision: Option.none() }
+    const envs = yield* readEnvs(uuid)
+    return { part: nothing, change: Option.none(), decision: Option.none(), envs: Either.getRight(envs) }
   }
   const port = plan.port.value
   const decision = yield* decideHostPort(uuid, port)
@@ -54,6 +57,7 @@ export const planHostPort = Effect.fn("planHostPort")(function*(
   return {
     change,
     decision: Option.some(decision),
+    envs: Either.getRight(envs),
     part: HostPortAction.$match(action, {
       Keep: () => planned(`${hostPortKey} is ${port} already`, []),
       Create: () => planned(`sets ${hostPortKey} to ${port}`, ["createEnv"]),

@@ -1,17 +1,21 @@
 import type { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
 import type { PlatformRecord } from "../../../schema/PlatformApp.ts"
-import type { PlanChange } from "../../../schema/PlatformPlan.ts"
+import type { PlanChange, StayingDifference } from "../../../schema/PlatformPlan.ts"
 import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
+import { recordedChanges } from "../../applications/changelog.ts"
 import { servingFields } from "../../applications/fields.ts"
+import type { RouteOwner } from "../../routes/edit.ts"
 import { domainsOf, targetsOf } from "../../routes/lookUp.ts"
+import { readProxyText } from "../../routes/proxyFile.ts"
+import { proxyHome } from "../../routes/proxyHome.ts"
 import { readProxy } from "../../routes/proxyText.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
 import { decideRoute, type DomainHistory, type RouteDecision, wantedRoute } from "../decideRoute.ts"
 import { clearsDomains } from "../proxyRoute.ts"
-import { routeChange, wayOf } from "../routeHistory.ts"
+import { lastDomain, routeChange, routeNameOf, wayOf } from "../routeHistory.ts"
 import { type Part, part, stop, unreadable, willOf } from "./Part.ts"
 
 /** The domain of an application, and what else the plan knows of it. */
@@ -41,6 +45,45 @@ const wayNow = (text: string, name: string): string | null =>
     }
   })
 
+const routeLabel = "Proxy route"
+const unreadRoute = (reason: string) => [{ field: "route", label: routeLabel, reason }]
+
+const routeStays = (declared: string | null, live: unknown, remedy: string): StayingDifference => ({
+  target: "route",
+  field: "route",
+  label: routeLabel,
+  declared,
+  live,
+  remedy
+})
+
+/** The application's own route where it is for a domain that is not declared any more. */
+const leftRoute = (text: string, name: string, declared: Option.Option<string>, owner: RouteOwner) =>
+  Either.match(readProxy(text), {
+    onLeft: () => [],
+    onRight: (proxy) => {
+      const domains = domainsOf(proxy, name)
+      const isLeft = Option.exists(owner.lastDomain, (last) => domains.includes(last)) &&
+        owner.namesakes.length === 0 &&
+        !Option.exists(declared, (domain) => domains.includes(domain.toLowerCase()))
+      return isLeft
+        ? [routeStays(null, wayNow(text, name), `No entry declares this domain any more: remove the route ${name}`)]
+        : []
+    }
+  })
+
+/** A domain that the proxy no longer serves leaves the route behind that was written for it. */
+const planLeftRoute = ({ namesakes, plan: { name }, projectPath }: Omit<PlannedDomain, "domain">) =>
+  Effect.gen(function*() {
+    const recorded = yield* recordedChanges(projectPath, name)
+    const last = lastDomain(recorded)
+    if (Option.isNone(last)) return {}
+    const read = yield* Effect.either(Effect.flatMap(proxyHome, readProxyText))
+    if (Either.isLeft(read)) return { unread: unreadRoute(read.left.message) }
+    const owner = { formerTargets: [], lastDomain: last, namesakes }
+    return { stays: leftRoute(read.right, routeNameOf(name), Option.none(), owner) }
+  })
+
 const planProxy = (wanted: PlannedDomain, address: ReadonlyArray<PlanChange>) =>
   Effect.gen(function*() {
     const { domain, plan, target } = wanted
@@ -50,26 +93,46 @@ const planProxy = (wanted: PlannedDomain, address: ReadonlyArray<PlanChange>) =>
       decision: Option.none()
     })
     const wished = yield* Effect.either(wantedRoute(wanted))
-    if (Either.isLeft(wished)) return stopped(wished.left.message)
+    if (Either.isLeft(wished)) {
+      const { message } = wished.left
+      return stopped(message, { stays: [routeStays(domain, null, message)] })
+    }
     const { route } = wished.right
     const decided = yield* Effect.either(decideRoute(wished.right))
     if (Either.isLeft(decided)) {
       const { _tag, message } = decided.left
       return _tag === "RouteTaken" || _tag === "ProxyFileUnfit" || _tag === "RouteInvalid"
-        ? stopped(message, { facts: { route: { value: message, now: "unfit for this route" } } })
-        : stopped(message, { unknown: [`the proxy file: ${message}`], facts: { route: unreadable } })
+        ? stopped(message, {
+          stays: [routeStays(wayOf(route), message, "Make room for the route, and run the upsert again")],
+          facts: { route: { value: message, now: "unfit for this route" } }
+        })
+        : stopped(message, {
+          unknown: [`the proxy file: ${message}`],
+          unread: unreadRoute(message),
+          facts: { route: unreadable }
+        })
     }
     const { before, edit } = decided.right
     const old = wayNow(before, route.routeName)
     const facts = { route: { value: [RouteEdit.$is("Edited")(edit) ? edit.change : edit.reason, old, edit.warnings] } }
     const planned = RouteEdit.$match(edit, {
-      Unchanged: ({ warnings }) =>
+      Unchanged: ({ reason, warnings }) =>
         part({
           step: "route",
           will: willOf(address),
           detail: `${domain} is in the proxy file already`,
           changes: address,
           writes: clears,
+          stays: [
+            ...(reason === "routed_elsewhere"
+              ? [routeStays(
+                wayOf(route),
+                warnings.join("; "),
+                "Another route has the domain: remove that, and run the upsert again"
+              )]
+              : []),
+            ...leftRoute(before, route.routeName, plan.domain, wished.right.owner)
+          ],
           warnings,
           facts
         }),
@@ -94,12 +157,16 @@ export const planRoute = Effect.fn("planRoute")(function*(
   wanted: Omit<PlannedDomain, "domain">
 ): Effect.fn.Return<PlannedRoute, never, LocalFiles | Path.Path | Settings | Ssh> {
   const { app, plan, target } = wanted
-  if (Option.isNone(plan.domain)) return withoutProxy(part({ step: "route", will: "skip", detail: "no domain" }))
+  if (Option.isNone(plan.domain)) {
+    const left = yield* planLeftRoute(wanted)
+    return withoutProxy(part({ step: "route", will: "skip", detail: "no domain", ...left }))
+  }
   const fqdn = Option.match(app, { onNone: () => null, onSome: (record) => record.fqdn })
   if (target.local) {
     const url = `https://${plan.domain.value}`
     const changes = addressChange(fqdn, url)
     return withoutProxy(part({
+      ...yield* planLeftRoute(wanted),
       step: "route",
       will: willOf(changes),
       detail: changes.length === 0 ? `the platform serves ${url} already` : `lets the platform serve ${url}`,

@@ -6,7 +6,7 @@ import { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import { createDefaults } from "../../applications/applications.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
-import { differences } from "../../applications/changes.ts"
+import { differences, updateFields } from "../../applications/changes.ts"
 import { buildFields, writtenFields } from "../../applications/fields.ts"
 import type { Facts } from "../../plans/Fact.ts"
 import { describeChanges } from "../describe.ts"
@@ -26,10 +26,10 @@ const created = (fields: Readonly<Record<string, unknown>>): ReadonlyArray<PlanC
 ]
 
 /** What an update makes different: the fields of the changelog, and what is written beside them. */
-const updated = (
+export const updatesNeeded = (
   plan: AppPlan,
   app: PlatformRecord,
-  fields: Readonly<Record<string, unknown>>
+  fields: Readonly<Record<string, unknown>> = updateFields(plan)
 ): ReadonlyArray<PlanChange> => {
   const ports = app.raw[exposedPorts.field]
   const next = fields[exposedPorts.field]
@@ -89,7 +89,7 @@ export const planSync = Effect.fn("planSync")(function*(
         facts
       }),
     Update: ({ fields, uuid }) => {
-      const changes = Option.match(app, { onNone: () => [], onSome: (record) => updated(plan, record, fields) })
+      const changes = Option.match(app, { onNone: () => [], onSome: (record) => updatesNeeded(plan, record, fields) })
       return part({
         step: "sync",
         will: willOf(changes),

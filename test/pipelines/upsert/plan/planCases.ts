@@ -109,7 +109,8 @@ export const planCases: ReadonlyArray<PlanCase> = [
     kind: "change",
     world: { files: declaring({ name: "shop", static: true }) },
     detail: "creates \"shop\"",
-    fields: ["is_static", "publish_directory"]
+    fields: ["is_static", "publish_directory"],
+    remains: ["publish_directory", "platform.changelog.json", "deployment"]
   },
   { step: "env", kind: "nothing", world: there(), detail: "no port" },
   {

@@ -2,9 +2,9 @@ import { Option } from "effect"
 import { Disclosed } from "../../schema/Disclosed.ts"
 import type { DriftDiff, DriftUnknown } from "../../schema/Drift.ts"
 import type { AppEnv, PlatformRecord } from "../../schema/PlatformApp.ts"
-import type { AppPlan } from "../applications/appPlan.ts"
-import { type AppField, buildFields, comparedInDrift, servingFields } from "../applications/fields.ts"
-import { hostPortOf } from "../applications/hostPort.ts"
+import type { AppPlan } from "./appPlan.ts"
+import { type AppField, buildFields, comparedInDrift, servingFields } from "./fields.ts"
+import { hostPortOf } from "./hostPort.ts"
 
 /** What the last upsert applied, and the application's record in the words of that. */
 export interface Applied {

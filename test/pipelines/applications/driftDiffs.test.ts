@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
 import type { AppPlan } from "../../../src/pipelines/applications/appPlan.ts"
-import { driftDiffs } from "../../../src/pipelines/drift/driftDiffs.ts"
+import { driftDiffs } from "../../../src/pipelines/applications/driftDiffs.ts"
 import type { AppEnv, PlatformRecord } from "../../../src/schema/PlatformApp.ts"
 import { env, plan, record } from "../applications/plans.ts"
 

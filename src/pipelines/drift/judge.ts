@@ -1,0 +1,138 @@
+import type { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import type { DriftDiff, DriftPart, DriftUnknown } from "../../schema/Drift.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { DeclaredApp } from "../../schema/PlatformFile.ts"
+import type { PlanChange, StayingDifference } from "../../schema/PlatformPlan.ts"
+import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { GitHost } from "../../services/githost/GitHost.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { shownJson, shownText } from "../../services/secrets/shownText.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { type AppPlan, planOf } from "../applications/appPlan.ts"
+import { changesBeside } from "../applications/staysOf.ts"
+import { wantedBy as wantedByUpsert } from "../upsert/findLive.ts"
+import { findTarget } from "../upsert/findTarget.ts"
+import { hostPortAction, hostPortChange } from "../upsert/hostPortAction.ts"
+import { planRoute } from "../upsert/plan/planRoute.ts"
+import { updatesNeeded } from "../upsert/plan/planSync.ts"
+import { planWebhook } from "../upsert/plan/planWebhook.ts"
+import { needsPort } from "../upsert/readPlan.ts"
+import { namesakesOf } from "../upsert/routeHistory.ts"
+import { compareEntry } from "./compareEntry.ts"
+
+/** In what an application is not as its entry of `platform.json` declares it, without secrets. */
+export interface Judgement {
+  /** The compared fields, as the service's callers have always been told of them. */
+  readonly diffs: ReadonlyArray<DriftDiff>
+  readonly routes: ReadonlyArray<DriftPart>
+  readonly hook: ReadonlyArray<DriftPart>
+  readonly others: ReadonlyArray<DriftPart>
+  readonly unknown: ReadonlyArray<DriftUnknown>
+}
+
+/** What judging takes. */
+export type JudgeServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
+
+const changed = ({ field, label, new: local, old: remote }: PlanChange): DriftPart => ({ field, label, local, remote })
+const staying = ({ declared: local, field, label, live: remote, remedy }: StayingDifference): DriftPart => ({
+  field,
+  label,
+  local,
+  remote,
+  remedy
+})
+
+const nothing = { routes: [], unknown: [], others: [] }
+
+/** Where the application runs: what keeps an upsert from finding out is a difference, unless it could not be read. */
+const targetOf = (plan: AppPlan) =>
+  Effect.either(Option.isNone(plan.server) ? Effect.zipRight(needsPort(plan), findTarget(plan)) : findTarget(plan))
+
+const judgeWay = (
+  projectPath: string,
+  plan: AppPlan,
+  app: PlatformRecord,
+  namesakes: ReadonlyArray<string>,
+  portChange: Parameters<typeof planRoute>[0]["portChange"]
+) =>
+  Effect.gen(function*() {
+    const target = yield* targetOf(plan)
+    if (Either.isLeft(target)) {
+      const { _tag, message } = target.left
+      const [server, domain] = [Option.getOrNull(plan.server), Option.getOrNull(plan.domain)]
+      return _tag === "DomainWithoutPort"
+        ? { ...nothing, routes: [{ field: "port", label: "Port", local: null, remote: domain, remedy: message }] }
+        : _tag === "TargetUnusable"
+        ? { ...nothing, others: [{ field: "server", label: "Server", local: server, remote: null, remedy: message }] }
+        : { ...nothing, unknown: [{ field: "server", label: "Server", reason: message }] }
+    }
+    const { part } = yield* planRoute({
+      plan,
+      target: target.right,
+      app: Option.some(app),
+      namesakes,
+      projectPath,
+      portChange
+    })
+    return {
+      ...part,
+      routes: [...part.changes.map(changed), ...part.stays.map(staying)],
+      unknown: part.unread,
+      others: []
+    }
+  })
+
+/**
+ * Judges in what an application differs from its entry: the record, its variables, the way to its domain and its
+ * webhook, as an upsert would decide it. Every answer, exit code and screen counts these differences. Changes nothing.
+ * @param apps the applications of the platform
+ */
+export const judge = Effect.fn("judge")(function*(
+  projectPath: string,
+  declared: DeclaredApp,
+  record: PlatformRecord,
+  apps: ReadonlyArray<PlatformRecord>
+): Effect.fn.Return<Judgement, ProjectFileInvalid | PlatformFailure | SettingsError, JudgeServices> {
+  const platform = yield* Platform
+  const plan = yield* planOf(projectPath, declared)
+  // Asked together, the two are one call.
+  const [{ diffs, envs, unknown }, app] = yield* Effect.all([
+    compareEntry(projectPath, declared, record),
+    platform.declared(record, wantedByUpsert(plan))
+  ], { concurrency: 2 })
+  const portChange = Option.flatMap(
+    plan.port,
+    (port) => hostPortChange(hostPortAction(Option.getOrElse(envs, () => []), port), port)
+  )
+  const [way, { part: hook }] = yield* Effect.all([
+    judgeWay(projectPath, plan, app, namesakesOf(record.name, apps), Option.isSome(envs) ? portChange : Option.none()),
+    planWebhook(plan, Option.some(app))
+  ], { concurrency: 2 })
+
+  const secrets = yield* secretsInUse
+  const shown = (one: DriftPart): DriftPart => ({
+    ...one,
+    local: shownJson(one.local, secrets),
+    remote: shownJson(one.remote, secrets),
+    ...(one.remedy === undefined ? {} : { remedy: shownText(one.remedy, secrets) })
+  })
+  const isBeside = (one: DriftPart) => one.field !== "fqdn" || !diffs.some(({ field }) => field === "domain")
+  return {
+    diffs: diffs.map((diff) => ({ ...diff, remote: shownJson(diff.remote, secrets) })),
+    routes: way.routes.filter(isBeside).map(shown),
+    hook: [...hook.changes.map(changed), ...hook.stays.map(staying)].map(shown),
+    others: [...changesBeside(updatesNeeded(plan, app), diffs).map(changed), ...way.others].map(shown),
+    unknown: [
+      ...unknown,
+      ...[...way.unknown, ...hook.unread].map((one) => ({
+        ...one,
+        reason: shownText(one.reason, secrets)
+      }))
+    ]
+  }
+})

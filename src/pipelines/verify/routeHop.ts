@@ -1,0 +1,76 @@
+import { Effect, Either, Option } from "effect"
+import type { AppPlan } from "../applications/appPlan.ts"
+import { targetOf } from "../routes/block.ts"
+import { leadsTo } from "../routes/leadsTo.ts"
+import { missingMiddlewares, routersFor, targetsFor } from "../routes/lookUp.ts"
+import { readProxyText } from "../routes/proxyFile.ts"
+import { proxyHome } from "../routes/proxyHome.ts"
+import { type ProxyText, readProxy } from "../routes/proxyText.ts"
+import { findLive, type Live } from "../upsert/findLive.ts"
+import { findTarget } from "../upsert/findTarget.ts"
+import { planRoute } from "../upsert/plan/planRoute.ts"
+import { routeNameOf } from "../upsert/routeHistory.ts"
+import type { Target } from "../upsert/target.ts"
+import { failed, passed } from "./hop.ts"
+
+/** What the proxy makes of routers whose middlewares are not there. */
+const disabled = (proxy: ProxyText, domain: string): string | undefined =>
+  routersFor(proxy, domain).flatMap((router) => {
+    const missing = missingMiddlewares(proxy, router)
+    return missing.length === 0 ? [] : [`${router} uses ${missing.join(", ")}, which the file does not define`]
+  }).map((words) => `The proxy leaves out a router: ${words}`).join("; ") || undefined
+
+/** What drift and a plan find in the way to the domain, as a warning; nothing where it is as declared, or unread. */
+const asJudged = (projectPath: string, plan: AppPlan, target: Target, { app, namesakes }: Live) =>
+  Effect.gen(function*() {
+    const { part } = yield* planRoute({ plan, target, app, namesakes, projectPath, portChange: Option.none() })
+    const changed = part.changes.map(({ label }) => `an upsert would change the ${label}`)
+    return [...changed, ...part.stays.map(({ label, remedy }) => `${label}: ${remedy}`)].join("; ") || undefined
+  })
+
+/** The platform serves the domain itself: the address that it has decides. */
+const onPlatform = (domain: string, { app }: Live) => {
+  const url = `https://${domain}`
+  const fqdn = Option.match(app, { onNone: () => undefined, onSome: (record) => record.fqdn })
+  return fqdn === url
+    ? passed("The platform serves the domain itself: it needs no route")
+    : failed(
+      `The platform serves ${fqdn === undefined || fqdn === null || fqdn === "" ? "no address" : fqdn}, and not ${url}`
+    )
+}
+
+const inProxy = (plan: AppPlan, domain: string, { ip }: Target) =>
+  Effect.gen(function*() {
+    const home = yield* proxyHome
+    const proxy = readProxy(yield* readProxyText(home))
+    if (Either.isLeft(proxy)) return failed(`The proxy file ${home.file} is not valid YAML`)
+    if (routersFor(proxy.right, domain).length === 0) return failed(`No router of ${home.file} is for ${domain}`)
+    const place = { targetIp: Option.getOrElse(ip, () => ""), port: Option.getOrElse(plan.port, () => 0) }
+    const targets = targetsFor(proxy.right, domain)
+    const leads = `${home.file} leads ${domain} to ${targets.length === 0 ? "no server" : targets.join(", ")}`
+    if (!leadsTo(proxy.right, { routeName: routeNameOf(plan.name), domain, ...place })) {
+      return failed(
+        targets.includes(targetOf(place).toLowerCase())
+          ? `${leads}, but not over https by the route of ${plan.name}`
+          : `${leads}, and not to ${targetOf(place)}`
+      )
+    }
+    return passed(leads, disabled(proxy.right, domain))
+  })
+
+/** Whether the domain leads to the application, judged as drift and a plan judge it. */
+export const route = (projectPath: string, plan: AppPlan) =>
+  Effect.gen(function*() {
+    const target = yield* findTarget(plan)
+    const live = yield* Effect.either(findLive(plan))
+    const outcome = Option.isNone(plan.domain)
+      ? passed("No domain is declared")
+      : target.local
+      ? onPlatform(plan.domain.value, yield* live)
+      : yield* inProxy(plan, plan.domain.value, target)
+    if (!outcome.ok) return outcome
+    // A platform that does not answer is the first hop's failure.
+    const judged = Either.isLeft(live) ? undefined : yield* asJudged(projectPath, plan, target, live.right)
+    const warnings = [outcome.warning, judged].flatMap((words) => words ?? [])
+    return passed(outcome.detail, warnings.length === 0 ? undefined : warnings.join("; "))
+  })

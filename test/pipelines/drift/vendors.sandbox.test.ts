@@ -1,0 +1,79 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { drift } from "../../../src/pipelines/drift/drift.ts"
+import { decide } from "../../../src/pipelines/upsert/plan/decide.ts"
+import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
+import { differencesIn } from "../../../src/schema/Drift.ts"
+import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
+import { Platform } from "../../../src/services/platform/Platform.ts"
+import { declaring } from "../../layers/memoryWorld.ts"
+import { Vendors, vendors, vendorWorld } from "../../layers/vendorWorld.ts"
+
+const request = { projectPath: "/srv/shop" }
+const entry = { name: "shop", buildpack: "autopack", port: 3000, domain: "shop.example.com" }
+
+const declare = (more: object) =>
+  Effect.flatMap(
+    LocalFiles,
+    (files) => files.write("/srv/shop/platform.json", new TextEncoder().encode(JSON.stringify({ ...entry, ...more })))
+  )
+
+/** What drift finds; a plan finds something where it does. */
+const found = Effect.gen(function*() {
+  const live = yield* drift(request)
+  const { plan: { action, stays = [] } } = yield* decide(request)
+  expect(differencesIn(live) === 0).toBe(action === "none" && stays.length === 0)
+  const { diffs, hook = [], others = [], routes = [] } = live
+  return [...diffs, ...routes, ...hook, ...others].map(({ label }) => label)
+})
+
+const eachHook = (change: "delete" | "disable" | "only tags") =>
+  Effect.gen(function*() {
+    const { state } = (yield* Vendors).gitHost
+    for (const { id } of yield* state.hooks("ann/shop")) {
+      if (change === "delete") yield* state.remove("ann/shop", id)
+      else yield* state.update("ann/shop", id, change === "disable" ? { active: false } : { events: ["create"] })
+    }
+  })
+
+describe.each([...vendors])("drift with %s", (vendor) => {
+  it.live("finds what is declared anew and what somebody changed, until an upsert ends it", () =>
+    Effect.gen(function*() {
+      yield* upsertApp(request)
+      expect(yield* found).toEqual([])
+
+      yield* declare({ port: 3001 })
+      expect(yield* found).toEqual(["HOST_PORT", "Proxy route"])
+      yield* upsertApp(request)
+      expect(yield* found).toEqual([])
+
+      yield* eachHook("disable")
+      expect(yield* found).toEqual([expect.stringMatching(/^Webhook \d+ active$/)])
+      yield* upsertApp(request)
+      expect(yield* found).toEqual([])
+
+      yield* eachHook("delete")
+      expect(yield* found).toEqual(["Webhook"])
+      yield* upsertApp(request)
+      expect(yield* found).toEqual([])
+
+      const platform = yield* Platform
+      const [app] = yield* platform.applications
+      const uuid = app?.uuid ?? ""
+      const port = Option.fromNullable((yield* platform.envs(uuid)).find(({ key }) => key === "HOST_PORT"))
+      yield* Effect.flatMap(port, (env) => platform.updateEnv(uuid, env, "4999"))
+      expect(yield* found).toEqual(["HOST_PORT"])
+      yield* upsertApp(request)
+      expect(yield* found).toEqual([])
+    }).pipe(Effect.provide(vendorWorld(vendor, { files: declaring(entry) }))))
+
+  it.live("finds a webhook for another event, which only a new one of Gitea's ends", () =>
+    Effect.gen(function*() {
+      yield* upsertApp(request)
+      yield* eachHook("only tags")
+      const before = [expect.stringMatching(/^Webhook \d+$/)]
+      expect(yield* found).toEqual(before)
+      yield* upsertApp(request)
+      expect(yield* found).toEqual(vendor === "neutral" ? before : [])
+    }).pipe(Effect.provide(vendorWorld(vendor, { files: declaring(entry) }))))
+})
