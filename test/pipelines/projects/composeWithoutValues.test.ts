@@ -5,6 +5,46 @@ import { composeWithoutValues } from "../../../src/pipelines/projects/composeWit
 const shown = (text: string) => Option.getOrUndefined(composeWithoutValues(text))
 
 describe("a compose file without values", () => {
+  it("hides values that are commented out, wherever a comment may stand", () => {
+    const text = [
+      "#WORD=canary",
+      "# A stack: see https://example.com, and port 80 # of the host",
+      "services: # password: canary",
+      "  web:",
+      "    image: \"web#TAG=1\"",
+      "    command: [a, # - OTHER=canary",
+      "      b#B=1]",
+      "    environment:",
+      "      #- DB_PASSWORD=canary canary",
+      "      # DB_PASSWORD: canary",
+      "      # \"DB_PASSWORD\": \"canary\"",
+      "      #   - 'A=canary'\r",
+      "      # HOST_PORT=2008",
+      "      A: | # B=canary",
+      "        # canary of a block",
+      "    labels:",
+      "      - >- # api_key : canary",
+      "        #C=1",
+      "    ? x # E = canary",
+      "    : y",
+      ""
+    ].join("\n")
+    const result = shown(text)
+    expect(result).not.toContain("canary")
+    const kept = ["see https://example.com, and port 80 # of the host", "web#TAG=1", "b#B=1]", "HOST_PORT=2008", "#C=1"]
+    for (const words of kept) expect(result).toContain(words)
+    expect(result?.split("\n")).toHaveLength(text.split("\n").length - 1)
+    expect(shown(result ?? "")).toBe(result)
+  })
+
+  it("reads a long comment once", () => {
+    for (const piece of ["a", "a ", "a: ", " ", "a.", "a\"", "= "]) {
+      const started = performance.now()
+      shown(`# ${piece.repeat(200_000 / piece.length)}\nservices: {}\n`)
+      expect([piece, performance.now() - started < 2_000]).toEqual([piece, true])
+    }
+  })
+
   it("keeps every other letter", () => {
     const text = `# A stack
 x-common: &common   # for all
