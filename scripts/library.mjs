@@ -1,16 +1,25 @@
 // Writes dist/checked: for each module that the package exports one that loads it once its optional peers are there.
 // Node resolves imports before it runs anything, so the modules themselves cannot say in words which package is missing.
 import { build } from "esbuild"
+import { existsSync } from "node:fs"
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { dirname, join, relative } from "node:path"
+import { dirname, join, relative } from "node:path/posix"
 
 const out = "dist/checked"
+await rm(out, { recursive: true, force: true })
 const { exports, peerDependenciesMeta, name } = JSON.parse(await readFile("package.json", "utf8"))
 
+const filesIn = async (directory) =>
+  (await readdir(directory, { recursive: true })).map((file) => file.replaceAll("\\", "/"))
+
+// The compiler leaves the output of sources that were renamed or removed, and the package would have it too.
+for (const file of await filesIn("dist")) {
+  const [, module] = /^(?!(?:service|page)\b)(.+?)\.(?:js|js\.map|d\.ts)$/.exec(file) ?? []
+  if (module !== undefined && !existsSync(join("src", `${module}.ts`))) await rm(join("dist", file))
+}
+
 const modulesIn = async (directory) =>
-  (await readdir(directory, { recursive: true })).filter((file) => file.endsWith(".js")).map((file) =>
-    file.slice(0, -3)
-  )
+  (await filesIn(directory)).filter((file) => file.endsWith(".js")).map((file) => file.slice(0, -3))
 
 /** The exported modules: the name that imports them, and their file. */
 const entries = (await Promise.all(
@@ -50,7 +59,6 @@ const peersOf = (file) => {
   return [...peers].sort()
 }
 
-await rm(out, { recursive: true, force: true })
 for (const { entryPoint, exports: names } of Object.values(outputs)) {
   const [entry] = entries.find(([, file]) => file === entryPoint) ?? []
   if (entry === undefined) continue
