@@ -49,6 +49,8 @@ const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
   "pipelines/compare/compareImages",
   "pipelines/deploy/acquireDeployLock",
   "pipelines/deploy/activationOutput",
+  "pipelines/deploy/besideOtherDeploys",
+  "pipelines/deploy/cancelled",
   "pipelines/deploy/containerPlan/containerPlan",
   "pipelines/deploy/failureState",
   "pipelines/deploy/hangUp",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { reconcileDeploy } from "../../../src/pipelines/deploy/reconcileDeploy.ts"
@@ -10,6 +10,7 @@ import { Settings } from "../../../src/services/settings/Settings.ts"
 import { scene } from "../../fixtures/deployScene.ts"
 import { newestRun } from "../../fixtures/newestRun.ts"
 import { shells } from "../../layers/RemoteHere.ts"
+import { eventually } from "../../sandbox/eventually.ts"
 
 const well = `services:\n  web:\n    image: shop:latest\n    env_file: [.env]\n`
 const ill = `${well}    command: ["sh", "-c", "exit 3"]\n`
@@ -178,5 +179,29 @@ describe("a rollback that was carried through while no service waited for it", (
         "The service ended while the rollback was at its beginning. The server had not begun to start anything, so what " +
           "ran before runs on. Roll back again"
       )
+    }), 60_000)
+})
+
+describe("a deploy that is gone on with and cancelled", () => {
+  it.scopedLive("while it waits for health has the release before run again", () =>
+    Effect.gen(function*() {
+      const stage = yield* stageWith()
+      yield* stage.deploys(ill, "two")
+      // Longer than anybody waits here; the release says how long.
+      const note = join(stage.remote, ".berth/releases/2/note")
+      writeFileSync(note, readFileSync(note, "utf8").replaceAll("100", "20000"))
+      const run = yield* stage.left
+      const steps = { ...(yield* makeSteps()), run: run.id, isCancelled: Effect.succeed(true) }
+      const going = yield* Effect.fork(
+        reconcileDeploy(stage.server, stage.directory, remotePath, run).pipe(
+          Effect.provideService(Steps, steps),
+          Effect.provide(stage.berth)
+        )
+      )
+      yield* eventually(Effect.map(steps.all, (all) => all.at(-1)?.step === "health"))
+      yield* Fiber.interrupt(going)
+      expect((yield* steps.all).at(-1)).toMatchObject({ step: "rollback", status: "done" })
+      expect(yield* stage.runs).toBe(`${stage.image} running`)
+      expect(stage.read("compose.yml")).toBe(well)
     }), 60_000)
 })
