@@ -14,6 +14,7 @@ const endpoints = [
   "POST /api/projects/init",
   "GET /api/servers",
   "POST /api/servers",
+  "GET /api/servers/ssh-config",
   "POST /api/servers/test",
   "DELETE /api/servers/{id}",
   "GET /api/servers/{id}/scan",

@@ -1,15 +1,17 @@
 import { Effect, Option, Redacted } from "effect"
 import { resolve } from "node:path"
+import { Berth } from "../../client/Berth.ts"
 import type { ServerCheck, ServerTest } from "../../schema/ServerTest.ts"
 import { answered, common, connected } from "../common.ts"
-import { exitCodes, Usage } from "../Failure.ts"
+import { exitCodes, Failed, Usage } from "../Failure.ts"
 import { command } from "../parse/command.ts"
-import { argument, flag, integer, text } from "../parse/described.ts"
+import { argument, flag, integer, optionalArgument, text } from "../parse/described.ts"
 import { storedServer } from "../storedServer.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { prose } from "../terminal/wrapped.ts"
+import { sshAddress } from "./sshAddress.ts"
 
 const passwords = "Passwords come from the environment, since other users see command lines: BERTH_SSH_PASSWORD, " +
   "BERTH_SUDO_PASSWORD, BERTH_KEY_PASSPHRASE."
@@ -33,43 +35,77 @@ interface Access {
 const fromEnvironment = (name: string) =>
   Option.getOrUndefined(Option.map(Option.fromNullable(process.env[name]), (secret) => Redacted.make(secret)))
 
-/** The fields of a server that an address like `ann@attic.example.com:2222` and the options say. */
-const serverAt = (address: string, { agent, key, port, sudo }: Access) => {
-  const [, username, host, addressPort] = /^([^@\s:/]+)@(\[[^\]]+\]|[^:/\s]+)(?::(\d{1,5}))?$/.exec(address) ?? []
-  if (username === undefined || host === undefined) {
-    return new Usage({ message: "The address must be like deployer@main.example.com, with a user" })
-  }
-  const given = Option.orElse(port, () => Option.map(Option.fromNullable(addressPort), Number))
-  if (Option.isSome(given) && (given.value < 1 || given.value > 65_535)) {
-    return new Usage({ message: `The port must be a whole number from 1 to 65535, not ${given.value}` })
-  }
-  return Effect.succeed({
-    username,
-    host: host.replace(/^\[(.*)\]$/, "$1"),
-    useSudo: sudo,
-    port: Option.getOrUndefined(given),
-    password: fromEnvironment("BERTH_SSH_PASSWORD"),
-    sudoPassword: fromEnvironment("BERTH_SUDO_PASSWORD"),
-    passphrase: fromEnvironment("BERTH_KEY_PASSPHRASE"),
-    privateKey: Option.getOrUndefined(Option.map(key, (file) => resolve(file))),
-    agent: agent ? true : undefined
+/** The fields of a server that an address, the options and the SSH configuration say. */
+const serverAt = (address: string, { agent, key, port, sudo }: Access) =>
+  Effect.gen(function*() {
+    const password = fromEnvironment("BERTH_SSH_PASSWORD")
+    const wantsKey = Option.isNone(key) && !agent && password === undefined
+    const found = yield* sshAddress(address, wantsKey)
+    const given = Option.orElse(port, () => found.port)
+    if (Option.isSome(given) && (given.value < 1 || given.value > 65_535)) {
+      return yield* new Usage({ message: `The port must be a whole number from 1 to 65535, not ${given.value}` })
+    }
+    return {
+      isKnown: found.isKnown,
+      server: {
+        username: found.username,
+        host: found.host,
+        useSudo: sudo,
+        port: Option.getOrUndefined(given),
+        password,
+        sudoPassword: fromEnvironment("BERTH_SUDO_PASSWORD"),
+        passphrase: fromEnvironment("BERTH_KEY_PASSPHRASE"),
+        privateKey: Option.getOrUndefined(Option.map(key, (file) => resolve(file))) ?? found.privateKey ?? undefined,
+        agent: agent ? true : undefined
+      }
+    }
   })
-}
+
+type Reached = Effect.Effect.Success<ReturnType<typeof serverAt>>["server"]
+
+/** The host key that known_hosts confirms: the server is asked for its key, and gets no credential. */
+const knownKey = ({ host, port, username }: Reached, name: string) =>
+  Effect.gen(function*() {
+    const { say } = yield* Screen
+    const payload = { name, host, port, username, useSudo: false }
+    const { hostKey } = yield* (yield* Berth).use((api) => api.testServer({ payload }))
+    if (hostKey === null) {
+      yield* say(`${safeText(host)} did not answer, so its host key was not compared with known_hosts.`)
+      return undefined
+    }
+    if (hostKey.standing === "changed") {
+      return yield* new Failed({
+        message:
+          `${host} shows the host key ${hostKey.fingerprint}, and known is ${hostKey.remembered ?? "another one"}: ` +
+          "nothing was stored. Compare both with what the server says; if it was reinstalled, remove the old key with " +
+          "ssh-keygen -R, or confirm the new one with --host-key"
+      })
+    }
+    if (hostKey.standing === "new") return undefined
+    yield* say(`Its host key ${hostKey.fingerprint} is the one that is known.`)
+    return hostKey.fingerprint
+  })
 
 /** Stores a server. */
 export const addServerCommand = command(
   {
     name: "add",
     summary: "Store a server to deploy to.",
-    details: `${passwords} berth server test tries first whether it works, and shows the fingerprint of the host key.`,
+    details:
+      `${passwords} berth server test tries first whether it works, and shows the fingerprint of the host key. What ` +
+      "~/.ssh/config says of the host is taken over, and a host key in known_hosts counts as compared.",
     examples: [
       "berth server add Main deployer@main.example.com --key ~/.ssh/id_ed25519",
-      "berth server add Attic ann@attic.example.com --agent --sudo"
+      "berth server add Attic ann@attic.example.com --agent --sudo",
+      "berth server add attic"
     ]
   },
   {
     name: argument("name", "What people call it."),
-    address: argument("address", "Who to log in as, and where: user@host or user@host:port."),
+    address: optionalArgument(
+      "address",
+      "Who to log in as, and where: user@host, user@host:port, or a Host of ~/.ssh/config; the name unless given."
+    ),
     hostKey: text("host-key", "The fingerprint of its host key, once compared: Berth insists on it.", {
       value: "SHA256:…"
     }),
@@ -82,12 +118,13 @@ export const addServerCommand = command(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
-        const server = yield* serverAt(input.address, input)
+        const { isKnown, server } = yield* serverAt(Option.getOrElse(input.address, () => input.name), input)
         const payload = {
           ...server,
           name: input.name,
           id: Option.getOrUndefined(input.id),
-          hostKey: Option.getOrUndefined(input.hostKey)
+          hostKey: Option.getOrUndefined(input.hostKey) ??
+            (isKnown ? yield* knownKey(server, input.name) : undefined)
         }
         return yield* answered(
           input,
@@ -142,16 +179,24 @@ export const testServerCommand = command(
       input,
       Effect.gen(function*() {
         const { out, print, say } = yield* Screen
+        const inline = Effect.map(serverAt(input.server, input), ({ server }) => ({ name: input.server, ...server }))
         const server = input.server.includes("@")
-          ? { name: input.server, ...yield* serverAt(input.server, input) }
-          : (yield* storedServer(input.server)).server
+          ? yield* inline
+          : yield* storedServer(input.server).pipe(
+            Effect.map(({ server }) => server),
+            Effect.catchIf(
+              (error) => error instanceof Failed,
+              (missing) => Effect.catchIf(inline, (error) => error instanceof Usage, () => Effect.fail(missing))
+            )
+          )
         const payload = { ...server, hostKey: Option.getOrUndefined(input.hostKey) }
         const code = yield* answered(input, (api) => api.testServer({ payload }), (test) =>
           Effect.gen(function*() {
             yield* print(prose(testLines(test, out).join("\n"), out))
             if (test.hostKey?.standing === "new" && Option.isNone(input.hostKey)) {
               yield* say(
-                `Compare the fingerprint with what ssh-keygen -lf prints on the server, and go on with --host-key ` +
+                `Compare the fingerprint with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh ` +
+                  `(ssh_host_*_key.pub), and go on with --host-key ` +
                   test.hostKey.fingerprint
               )
             } else yield* say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")

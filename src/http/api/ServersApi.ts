@@ -7,6 +7,7 @@ import { RemotePathText } from "../../schema/RemotePath.ts"
 import { Server } from "../../schema/Server.ts"
 import { ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
 import { ServerToStore } from "../../schema/ServerToStore.ts"
+import { SshDefaults, SshDefaultsQuery } from "../../schema/SshDefaults.ts"
 import { ContainerStats } from "../../schema/Stats.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { forOperators, forViewers } from "./access.ts"
@@ -61,6 +62,19 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           description:
             "Replaces the stored server with the same id, or adds this one under a new id. With hostKey, the server has " +
             "to show that key when it is connected to for the first time."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("sshDefaults", "/api/servers/ssh-config").annotateContext(forOperators)
+      .setUrlParams(SshDefaultsQuery)
+      .addSuccess(SshDefaults)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Look a host up in the SSH configuration",
+          description:
+            "What ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
+            "key, with file and line. Nothing is connected to, and no program of the configuration is executed."
         })
       )
   )

@@ -87,6 +87,7 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   editorDiff: [...body, outside, ...server, [500, "The editor cannot be started."]],
   listServers: [settings],
   saveServer: [...body, busy, [500, "The settings or the host keys cannot be read or written."]],
+  sshDefaults: [],
   testServer: [...body, settings, [404, "No stored server has this id or name."], [
     409,
     "Several stored servers have this name."

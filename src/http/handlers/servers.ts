@@ -6,6 +6,7 @@ import { containers } from "../../pipelines/servers/containers.ts"
 import { followLogs } from "../../pipelines/servers/followLogs.ts"
 import { logs } from "../../pipelines/servers/logs.ts"
 import { scan } from "../../pipelines/servers/scan.ts"
+import { sshDefaults } from "../../pipelines/servers/sshDefaults.ts"
 import { stats } from "../../pipelines/servers/stats.ts"
 import { storeServer } from "../../pipelines/servers/storeServer.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -23,8 +24,9 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
       .handle("listServers", () => orApiError(settings.servers))
       .handle("saveServer", ({ payload }) =>
         storeServer(payload).pipe(Effect.map((server) => ({ ...success, server })), orApiError))
-      .handle("testServer", ({ payload }) =>
-        orApiError(testServer(payload)))
+      .handle("sshDefaults", ({ urlParams }) =>
+        orApiError(sshDefaults(urlParams)))
+      .handle("testServer", ({ payload }) => orApiError(testServer(payload)))
       .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
         scan(path.id).pipe(Effect.map((deployed) => ({ ...success, deployed })), orApiError))

@@ -1,10 +1,12 @@
 import { Context, Effect, Either, Layer, Option, Ref } from "effect"
 import type { Scope } from "effect"
 import type { ServerAccess } from "../../schema/Server.ts"
+import type { KnownHost } from "./client/knownHosts.ts"
+import { userKnownHost } from "./client/SshClient.ts"
 import { connect } from "./connection.ts"
 import type { ConnectError } from "./connection.ts"
 import { Connections } from "./Connections.ts"
-import { fingerprint, HostKeys, type HostKeysUnavailable } from "./HostKeys.ts"
+import { fingerprint, HostKeys, type HostKeysUnavailable, type KeyMismatch } from "./HostKeys.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
@@ -34,7 +36,8 @@ export interface Contact {
 /** How a server that may not be stored yet is met: nothing is remembered of it, and its connection is nobody else's. */
 export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact, {
   /**
-   * Meets a server. It is logged in to where its key is remembered, or is new and the `confirmed` fingerprint.
+   * Meets a server. It is logged in to where its key is remembered, is in the user's known_hosts, or is new and the
+   * `confirmed` fingerprint.
    */
   readonly meet: (
     server: ServerAccess,
@@ -43,6 +46,23 @@ export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact
   /** Insists on a fingerprint that somebody has compared, when a server is connected to for the first time. */
   readonly confirm: (host: string, port: number, fingerprint: string) => Effect.Effect<void, HostKeysUnavailable>
 }>() {}
+
+/**
+ * A key that Berth has not seen is known when the user's known_hosts has it, and changed when that has another of its
+ * type, or says that it is revoked.
+ */
+const withUserKnown = (
+  standing: KeyMismatch | "known" | "new",
+  { keys, revoked }: KnownHost,
+  { presented, type }: { readonly type: string; readonly presented: string }
+): KeyMismatch | "known" | "new" => {
+  if (revoked.includes(presented)) return { remembered: "a key that known_hosts marks as revoked", presented }
+  if (standing !== "new" || keys.some((key) => key.fingerprint === presented)) {
+    return standing === "new" ? "known" : standing
+  }
+  const others = keys.filter((key) => key.type === type).map((key) => key.fingerprint)
+  return others.length === 0 ? "new" : { remembered: others.join(", "), presented }
+}
 
 /** The host keys as they are for a first contact: they see what is shown, and keep nothing. */
 const watching = (
@@ -55,7 +75,10 @@ const watching = (
     check: (host, port, key) =>
       Effect.gen(function*() {
         const presented = fingerprint(key.blob)
-        const standing = yield* keys.standing(host, port, key)
+        const standing = withUserKnown(yield* keys.standing(host, port, key), yield* userKnownHost(host, port), {
+          type: key.type,
+          presented
+        })
         const isChanged = typeof standing === "object"
         yield* Ref.set(
           seen,
