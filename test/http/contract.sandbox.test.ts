@@ -50,6 +50,8 @@ const endpoints = [
   "POST /api/platform/drift",
   "POST /api/platform/plan",
   "POST /api/platform/upsert",
+  "GET /api/platform/apps/{uuid}/removal",
+  "POST /api/platform/apps/{uuid}/removal",
   "POST /api/platform/adopt",
   "POST /api/platform/verify",
   "GET /api/platform/config",

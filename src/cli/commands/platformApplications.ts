@@ -1,5 +1,6 @@
 import { Effect, type Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import type { Removal } from "../../schema/Removal.ts"
 import { answered, type Common, common, connected, yes } from "../common.ts"
 import { confirmed } from "../confirm.ts"
 import { exitCodes, Failed } from "../Failure.ts"
@@ -95,29 +96,88 @@ const envsCommand = command(
     )
 )
 
-/** Does something to an application of the platform, after a question. */
-const applicationCall = (
-  words: { readonly name: "deploy" | "delete"; readonly summary: string },
-  question: (name: string) => string,
-  done: (name: string) => string
-) =>
-  command({ ...words, examples: [`berth app ${words.name} hello`] }, { name, yes, ...common }, (input) =>
+const deployCommand = command(
+  {
+    name: "deploy",
+    summary: "Ask the platform to build and start an application.",
+    examples: ["berth app deploy hello"]
+  },
+  { name, yes, ...common },
+  (input) =>
     connected(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
         const uuid = yield* uuidOf(input.name)
-        if (!(yield* confirmed(question(safeText(input.name)), input.yes))) return exitCodes.failed
+        const shown = safeText(input.name)
+        if (!(yield* confirmed(`Deploy ${shown} on the platform?`, input.yes))) return exitCodes.failed
         return yield* answered(
           input,
-          (api) =>
-            words.name === "deploy"
-              ? api.deployApplication({ path: { uuid } })
-              : api.deleteApplication({ path: { uuid } }),
-          () => say(done(safeText(input.name)))
+          (api) => api.deployApplication({ path: { uuid } }),
+          () => say(`The platform deploys ${shown}.`)
         )
       })
-    ))
+    )
+)
+
+/** What goes with an application, and what stays, a line for each. */
+const removalLines = ({ hooks, name, route, stays }: Removal): ReadonlyArray<string> => [
+  `- application ${safeText(name)}, with all that the platform keeps of it`,
+  ...(route === null ? [] : [`- route ${safeText(route.routeName)}: ${safeText(route.way)}`]),
+  ...hooks.map(({ id, repository }) => `- webhook ${id} of ${safeText(repository)}`),
+  ...stays.map((words) => `! stays: ${safeText(words)}`)
+]
+
+const deleteCommand = command(
+  {
+    name: "delete",
+    summary: "Delete an application from the platform, with its route and its webhook.",
+    details: "Ends with 2 when a part of it could not be removed.",
+    examples: ["berth app delete hello", "berth app delete hello --dry-run", "berth app delete hello --keep-route"]
+  },
+  {
+    name,
+    dryRun: flag("dry-run", "Show what would go, and change nothing."),
+    keepRoute: flag("keep-route", "Leave its route in the proxy file."),
+    yes,
+    ...common
+  },
+  (input) =>
+    connected(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { print, say } = yield* Screen
+        const uuid = yield* uuidOf(input.name)
+        const shown = safeText(input.name)
+        const { body, value } = yield* answer((api) => api.planRemoval({ path: { uuid } }))
+        const planned: Removal = input.keepRoute && value.route !== null
+          ? { ...value, route: null, stays: [...value.stays, `the route ${value.route.routeName}: --keep-route`] }
+          : value
+        if (input.dryRun) {
+          yield* print(input.json ? body : removalLines(planned).join("\n"))
+          return exitCodes.done
+        }
+        yield* say([`Delete ${shown}:`, ...removalLines(planned)].join("\n"))
+        const parts = [
+          ...(planned.route === null ? [] : ["its route"]),
+          ...(planned.hooks.length === 0 ? [] : ["its webhook"])
+        ]
+        const all = parts.length === 0 ? "all that it keeps of it" : ["all that it keeps of it", ...parts].join(", ")
+        if (!(yield* confirmed(`Delete ${shown} from the platform, with ${all}?`, input.yes))) return exitCodes.failed
+        const payload = { keepRoute: input.keepRoute }
+        const done = yield* answer((api) => api.removeApplication({ path: { uuid }, payload }))
+        if (input.json) yield* print(done.body)
+        yield* Effect.forEach(done.value.stays, (words) => say(`! stays: ${safeText(words)}`))
+        const gone = [
+          ...(done.value.route === null ? [] : [`its route ${safeText(done.value.route.routeName)}`]),
+          ...done.value.hooks.map(({ id }) => `its webhook ${id}`)
+        ]
+        yield* say(`Deleted ${shown} from the platform${gone.length === 0 ? "" : `, with ${gone.join(" and ")}`}.`)
+        return done.value.success ? exitCodes.done : exitCodes.differs
+      })
+    )
+)
 
 const adoptCommand = command(
   {
@@ -165,18 +225,6 @@ const serversCommand = command(
         return listed("The platform has no server.", ["NAME", "ADDRESS", "UUID"], rows)
       })
     )
-)
-
-const deployCommand = applicationCall(
-  { name: "deploy", summary: "Ask the platform to build and start an application." },
-  (name) => `Deploy ${name} on the platform?`,
-  (name) => `The platform deploys ${name}.`
-)
-
-const deleteCommand = applicationCall(
-  { name: "delete", summary: "Delete an application from the platform." },
-  (name) => `Delete ${name} from the platform, with all that it keeps of it?`,
-  (name) => `Deleted ${name} from the platform.`
 )
 
 /** An application as the platform has it. */

@@ -8,12 +8,13 @@ import { AppRequest, Drift } from "../../schema/Drift.ts"
 import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
 import { RawEntry } from "../../schema/PlatformFile.ts"
 import { PlatformPlan } from "../../schema/PlatformPlan.ts"
+import { Removal, RemovalRequest, Removed } from "../../schema/Removal.ts"
 import { strictQuery } from "../../schema/strict.ts"
 import { UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
 import { Verification } from "../../schema/Verify.ts"
 import { forOperators, forViewers } from "./access.ts"
 import { ErrorBody } from "./ApiError.ts"
-import { JsonObject, Relayed, UuidPath } from "./relayed.ts"
+import { JsonObject, optionalBody, Relayed, UuidPath } from "./relayed.ts"
 import { startsRun } from "./startsRun.ts"
 
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -55,7 +56,34 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
     HttpApiEndpoint.del("deleteApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
       .setPath(UuidPath)
       .addSuccess(Relayed)
-      .annotateContext(help("Delete an application", "Deletes an application from the platform."))
+      .annotateContext(
+        help("Delete an application", "Deletes an application from the platform; its route and its webhook stay.")
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("planRemoval", "/api/platform/apps/:uuid/removal").annotateContext(forViewers)
+      .setPath(UuidPath)
+      .addSuccess(Removal)
+      .annotateContext(
+        help(
+          "Plan the removal of an application",
+          "What would go with the application: its route in the proxy file and its webhooks; what stays, and why. " +
+            "Changes nothing."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("removeApplication", "/api/platform/apps/:uuid/removal").annotateContext(forOperators)
+      .setPath(UuidPath)
+      .setPayload(optionalBody(RemovalRequest, {}))
+      .addSuccess(Removed)
+      .annotateContext(
+        help(
+          "Remove an application with its route and webhooks",
+          "Deletes the application, then its route, unless keepRoute is true, and its webhooks. What could not be " +
+            "removed is told under stays."
+        )
+      )
   )
   .add(
     HttpApiEndpoint.get("listEnvs", "/api/platform/apps/:uuid/envs").annotateContext(forViewers)

@@ -130,6 +130,8 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   findApplication: platform,
   updateApplication: [...body, ...platform],
   deleteApplication: [...noBody, ...platform],
+  planRemoval: platform,
+  removeApplication: [...body, ...platform],
   listEnvs: platform,
   createEnv: [...body, ...platform],
   deployApplication: [...noBody, ...platform],

@@ -6,6 +6,8 @@ import { relayed } from "../../pipelines/applications/leaving.ts"
 import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
 import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
+import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
+import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
 import { plan } from "../../pipelines/upsert/plan/plan.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
 import { verify } from "../../pipelines/verify/verify.ts"
@@ -27,6 +29,8 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
           orApiError(relayed(platform.updateApplication(path.uuid, payload))))
         .handle("deleteApplication", ({ path }) =>
           orApiError(relayed(platform.deleteApplication(path.uuid))))
+        .handle("planRemoval", ({ path }) => orApiError(planRemoval(path.uuid)))
+        .handle("removeApplication", ({ path, payload }) => orApiError(removeApplication(path.uuid, payload)))
         .handle("listEnvs", ({ path }) => orApiError(relayed(platform.envsBody(path.uuid))))
         .handle(
           "createEnv",
