@@ -8,10 +8,14 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { judge } from "../drift/judge.ts"
+import { withSharedReading } from "../routes/proxyFile.ts"
 import { within } from "./within.ts"
 
 /** How many applications are compared at once. */
 const appsAtOnce = 16
+
+/** A proxy's server that hangs leaves enough time to compare everything else. */
+const longestProxyReading = "2 seconds"
 
 /** An application that a project declares. */
 export interface DeclaredHere {
@@ -132,4 +136,4 @@ export const observeApplications = (declaredHere: ReadonlyArray<DeclaredHere>, d
     )
     yield* Ref.set(compared, new Map(whole.map((application) => [keyOf(application), application])))
     return { applications, errors: [] }
-  }).pipe(withAnswerBudget, Effect.withSpan("overview.observeApplications"))
+  }).pipe(withSharedReading(longestProxyReading), withAnswerBudget, Effect.withSpan("overview.observeApplications"))

@@ -1,4 +1,4 @@
-import { Clock, Data, Effect, Random } from "effect"
+import { Clock, Context, Data, type Duration, Effect, Equivalence, Option, Random } from "effect"
 import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/Route.ts"
 import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/Ssh.ts"
 import { uncancellable } from "../../services/runs/Steps.ts"
@@ -35,10 +35,42 @@ const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect
     (error) => error instanceof ConnectionLost || error instanceof RemoteTimeout ? failure(error.message) : error
   )
 
+type ReadFailure = ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError
+
+/** One reading of the proxy file for everything that is observed together. */
+class SharedReading extends Context.Tag("berth/SharedReading")<
+  SharedReading,
+  (home: ProxyHome) => Effect.Effect<string, ReadFailure>
+>() {}
+
+const sameHome = Equivalence.make<ProxyHome>((a, b) => a.file === b.file && a.server.id === b.server.id)
+
+/** Reads the proxy file once for all of an observation, and gives up on it after a while: the rest is observed anyway. */
+export const withSharedReading = (longest: Duration.DurationInput) => <A, E, R>(observed: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const context = yield* Effect.context<Ssh>()
+    const read = yield* Effect.cachedFunction((home: ProxyHome) =>
+      readFresh(home).pipe(
+        Effect.provide(context),
+        Effect.disconnect,
+        Effect.timeoutFail({
+          duration: longest,
+          onTimeout: () => new ProxyFileUnreadable({ ...named(home), reason: "the server did not answer in time" })
+        })
+      ), sameHome)
+    return yield* Effect.provideService(observed, SharedReading, read)
+  })
+
 /** The text of the proxy file, byte for byte; never in the middle of an edit by another Berth. */
-export const readProxyText = Effect.fn("ProxyFile.read")(function*(
+export const readProxyText = (home: ProxyHome): Effect.Effect<string, ReadFailure, Ssh> =>
+  Effect.flatMap(
+    Effect.serviceOption(SharedReading),
+    Option.match({ onNone: () => readFresh(home), onSome: (read) => read(home) })
+  )
+
+const readFresh = Effect.fn("ProxyFile.read")(function*(
   home: ProxyHome
-): Effect.fn.Return<string, ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError, Ssh> {
+): Effect.fn.Return<string, ReadFailure, Ssh> {
   const ssh = yield* Ssh
   const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
   const exit = yield* ssh.exec(home.server, readProxyFile(home.file), { timeout }).pipe(

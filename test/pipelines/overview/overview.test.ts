@@ -31,16 +31,21 @@ interface Given {
   readonly platform?: PlatformTestOptions
   readonly settings?: SettingsFixture
   readonly servers?: number
+  /** What comes of reading the proxy file. */
+  readonly reading?: SshReply | Effect.Effect<SshReply>
   readonly answer?: (asked: AskedCommand) => SshReply | Effect.Effect<SshReply, ServerUnreachable>
 }
 
-const world = ({ answer, files, platform, servers: count = 1, settings = {} }: Given) =>
+const world = ({ answer, files, platform, reading, servers: count = 1, settings = {} }: Given) =>
   Layer.mergeAll(
     localFilesTest({ ...files, [root]: { directory: true } }),
     Path.layer,
     platformTest(platform),
     gitHostTest(),
-    SshTest({ "looking at the stacks": answer ?? { stdout: "home\t/home/deployer\n" } })
+    SshTest({
+      "looking at the stacks": answer ?? { stdout: "home\t/home/deployer\n" },
+      "reading /etc/proxy/dynamic.yml": reading ?? { stdout: "" }
+    })
   ).pipe(
     Layer.provideMerge(runsTest),
     Layer.provideMerge(settingsTest({ "projects.root": root, ...settings }, servers(count)))
@@ -194,6 +199,39 @@ describe("overview", () => {
         ]
       }
     }))))
+
+  it.effect.each([["tells", false], ["hangs", true]] as const)(
+    "reads the proxy file once for all applications, and compares the rest where its server %s",
+    ([, hangs]) =>
+      Effect.gen(function*() {
+        const fiber = yield* Effect.fork(look)
+        yield* TestClock.adjust("4500 millis")
+        const { applications } = yield* Fiber.join(fiber)
+        // Either has no route, and one another branch.
+        expect(applications.map(({ drift, error, name }) => [name, drift, error])).toEqual([
+          ["one", hangs ? 1 : 2, undefined],
+          ["other", hangs ? 0 : 1, undefined]
+        ])
+        const reads = (yield* yield* SshAsked).filter(({ what }) => what.startsWith("reading"))
+        expect(reads.length).toBe(1)
+      }).pipe(Effect.provide(world({
+        files: project("shop", "1", {
+          "platform.json": JSON.stringify([
+            { name: "one", buildpack: "autopack", branch: "main", port: 1, domain: "one.example.com" },
+            { name: "other", buildpack: "autopack", port: 2, domain: "other.example.com" }
+          ])
+        }),
+        settings: withoutHook,
+        reading: hangs ? Effect.never : { stdout: "http:\n  routers: {}\n  services: {}\n" },
+        platform: {
+          applications: [["one", "1"], ["other", "2"]].map(([name = "", port = ""]) => ({
+            name,
+            git_repository: "git@git.test:2004/ann/shop.git",
+            envs: { HOST_PORT: port }
+          }))
+        }
+      })))
+  )
 
   it.effect("compares first what an earlier look had no time for, and shows the others as they were", () =>
     Effect.gen(function*() {
