@@ -7,14 +7,15 @@ export const maxInFlight = 64
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Listeners = ReturnType<ServerResponse["listeners"]>
 
-/** What a connection has in flight: each response, with who listens for its end before anybody waits for it. */
+/** What a connection has in flight: the response under way, with who listens for its end before anybody waits for it. */
 interface InFlight {
-  readonly responses: Map<ServerResponse, Listeners>
+  underWay: readonly [response: ServerResponse, known: Listeners] | undefined
+  readonly waiting: Array<readonly [request: IncomingMessage, response: ServerResponse]>
   refused: boolean
 }
 
-// Of the responses on a broken connection Node tells only the first, and those who wait for one to be written not even
-// that: they would wait without end, and keep all that they hold.
+// Node does not tell those who wait for a response to be written that its connection broke: they would wait without end,
+// and keep all that they hold.
 const abandon = (response: ServerResponse, known: Listeners) => {
   if (!response.writableEnded) {
     response.emit("close")
@@ -40,28 +41,40 @@ const refuse = (response: ServerResponse) => {
 }
 
 /**
- * Handles requests, at most `maxInFlight` of a connection at a time: one more is refused, and ends the connection after
- * the answers to those before it. A connection that breaks lets go of all that it has in flight.
+ * Handles the requests of a connection one after the other, the next one when the answer before it is written: a caller
+ * that reads none makes the service hold one answer, and not `maxInFlight`. That many may be sent; one more is refused,
+ * and ends the connection after the answers to those before it. A connection that breaks lets go of all that it has.
  */
 export const boundInFlight = (handle: Handler): Handler => {
   const connections = new WeakMap<Socket, InFlight>()
   const inFlightOn = (socket: Socket): InFlight => {
     const before = connections.get(socket)
     if (before !== undefined) return before
-    const made: InFlight = { responses: new Map(), refused: false }
+    const made: InFlight = { underWay: undefined, waiting: [], refused: false }
     connections.set(socket, made)
-    socket.once("close", () => made.responses.forEach((known, response) => abandon(response, known)))
+    socket.once("close", () => {
+      made.waiting.length = 0
+      if (made.underWay !== undefined) abandon(...made.underWay)
+    })
     return made
+  }
+  const begin = (inFlight: InFlight, request: IncomingMessage, response: ServerResponse) => {
+    // Node takes an answer for written too when its connection broke, and destroys the connection right after.
+    response.once("finish", () =>
+      process.nextTick(() => {
+        inFlight.underWay = undefined
+        const next = request.socket.destroyed ? undefined : inFlight.waiting.shift()
+        if (next !== undefined) begin(inFlight, ...next)
+      }))
+    inFlight.underWay = [response, response.listeners("finish")]
+    handle(request, response)
   }
   return (request, response) => {
     const inFlight = inFlightOn(request.socket)
     if (inFlight.refused) return
-    if (inFlight.responses.size >= maxInFlight) {
-      inFlight.refused = true
-      return refuse(response)
-    }
-    response.once("finish", () => inFlight.responses.delete(response))
-    inFlight.responses.set(response, response.listeners("finish"))
-    handle(request, response)
+    if (inFlight.underWay === undefined) return begin(inFlight, request, response)
+    if (inFlight.waiting.length + 1 < maxInFlight) return void inFlight.waiting.push([request, response])
+    inFlight.refused = true
+    refuse(response)
   }
 }

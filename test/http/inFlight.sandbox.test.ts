@@ -49,7 +49,7 @@ describe("boundInFlight", () => {
       let handled = 0
       const { port } = yield* serving((_, response) => {
         handled += 1
-        setTimeout(() => response.end("done"), 100)
+        setTimeout(() => response.end("done"), 5)
       })
       const received = yield* untilClosed(port, requests(maxInFlight + 100))
       const statuses = Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status))
@@ -75,26 +75,61 @@ describe("boundInFlight", () => {
       expect(count).toBe(3 * maxInFlight)
     }))
 
-  it.scopedLive("tells every response of a broken connection, and whoever waits until it is written", () =>
+  it.scopedLive("begins with a request when the answer before it is written, in the order in which they came", () =>
     Effect.gen(function*() {
-      const told = { closed: 0, written: 0 }
-      const waiting: Array<ServerResponse> = []
-      const { port } = yield* serving((_, response) => {
-        // Every second one has its answer already, and waits behind one that has none.
-        if (waiting.push(response) % 2 === 0) response.end("done", () => told.written += 1)
-        else response.once("close", () => told.closed += 1)
-      })
-      yield* Effect.async<void>((resume) => {
-        const socket = connect(port, "127.0.0.1", () => socket.write(requests(10)))
-        const poll = setInterval(() => {
-          if (waiting.length < 10) return
-          clearInterval(poll)
-          socket.on("close", () => resume(Effect.void)).resetAndDestroy()
+      const order: Array<string> = []
+      const { port } = yield* serving(({ url = "" }, response) => {
+        order.push(`begins ${url}`)
+        setTimeout(() => {
+          order.push(`ends ${url}`)
+          response.end("done")
         }, 10)
       })
-      yield* eventually(() => expect(told).toEqual({ closed: 5, written: 5 }))
-      // Who answers only now is not kept waiting either: this is what the library looks at.
-      expect(waiting.map(({ writableEnded }) => writableEnded)).not.toContain(false)
+      const names = Array.from({ length: 5 }, (_, index) => `/${index}`)
+      const asked = names.map((name) => `GET ${name} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join("")
+      yield* untilClosed(port, `${asked}GET /last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      expect(order).toEqual([...names, "/last"].flatMap((name) => [`begins ${name}`, `ends ${name}`]))
+    }))
+
+  it.scopedLive("holds one answer for a caller that reads none", () =>
+    Effect.gen(function*() {
+      let handled = 0
+      const { port } = yield* serving((_, response) => {
+        handled += 1
+        response.end(Buffer.alloc(16_000_000))
+      })
+      const socket = connect(port, "127.0.0.1", () => socket.write(requests(10)))
+      yield* Effect.addFinalizer(() => Effect.sync(() => socket.destroy()))
+      socket.pause()
+      yield* eventually(() => expect(handled).toBe(1))
+      yield* Effect.sleep("200 millis")
+      expect(handled).toBe(1)
+    }))
+
+  it.scopedLive("tells the response of a broken connection, and whoever waits until it is written", () =>
+    Effect.gen(function*() {
+      for (const isAnswered of [true, false]) {
+        const told: Array<string> = []
+        let underWay: ServerResponse | undefined
+        const { port } = yield* serving((_, response) => {
+          underWay = response
+          told.push("begun")
+          if (isAnswered) response.end(Buffer.alloc(16_000_000), () => told.push("written"))
+          else response.once("close", () => told.push("closed"))
+        })
+        yield* Effect.async<void>((resume) => {
+          const socket = connect(port, "127.0.0.1", () => socket.write(requests(10)))
+          socket.pause()
+          const poll = setInterval(() => {
+            if (told.length === 0) return
+            clearInterval(poll)
+            socket.on("close", () => resume(Effect.void)).resetAndDestroy()
+          }, 10)
+        })
+        yield* eventually(() => expect(told).toEqual(["begun", isAnswered ? "written" : "closed"]))
+        // Who answers only now is not kept waiting either: this is what the library looks at.
+        expect(underWay?.writableEnded).toBe(true)
+      }
     }))
 })
 
