@@ -35,6 +35,7 @@ const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
   "cli/terminal/onTerminal",
   "cli/besideEachOther",
   "cli/transcript",
+  "cli/wrongValues",
   "examples/examples",
   "http/canaries",
   "http/encodings",

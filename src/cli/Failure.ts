@@ -21,10 +21,18 @@ export const verdictCode: Readonly<Record<RunVerdict, number>> = {
 }
 
 /** A command was not given as it has to be. Nothing was done. */
-export class Usage extends Data.TaggedError("Usage")<{ readonly message: string }> {}
+export class Usage extends Data.TaggedError("Usage")<{
+  readonly message: string
+  /** The sentence of the service behind it, for whoever reads JSON. */
+  readonly answered?: string
+}> {}
 
 /** A command could not do what it was asked for. */
-export class Failed extends Data.TaggedError("Failed")<{ readonly message: string }> {}
+export class Failed extends Data.TaggedError("Failed")<{
+  readonly message: string
+  /** The sentence of the service behind it, for whoever reads JSON. */
+  readonly answered?: string
+}> {}
 
 /** No project has the name that was given. */
 export class NoSuchProject extends Data.TaggedError("NoSuchProject")<{

@@ -83,7 +83,12 @@ const sayFailure = (isJson: boolean) => (failure: CommandFailure) =>
   Effect.gen(function*() {
     const { err, print, say } = yield* Screen
     const message = failure.message.split("\n").map(safeText).join("\n")
-    if (isJson && failure._tag === "BerthError") yield* print(JSON.stringify({ error: failure.message }))
+    const answered = failure._tag === "BerthError"
+      ? failure.message
+      : "answered" in failure
+      ? failure.answered
+      : undefined
+    if (isJson && answered !== undefined) yield* print(JSON.stringify({ error: answered }))
     yield* say(`${styled(err)("red", "Error:")} ${message}`)
     return failure._tag === "Usage" ? exitCodes.usage : exitCodes.failed
   })

@@ -1,5 +1,6 @@
 import type { HttpApiError, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Data, Effect, Option, ParseResult, Predicate, Schema } from "effect"
+import { errorInWords } from "../schema/inWords.ts"
 import { version } from "../schema/version.ts"
 
 /**
@@ -96,6 +97,14 @@ export type CallFailure =
   | HttpApiError.HttpApiDecodeError
   | { readonly _tag: "ApiError"; readonly status: number; readonly message: string }
 
+/** Tells an answer that does not fit its schema from a request that does not. */
+export const readAs = (where: string) => (answer: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> =>
+  Effect.catchIf(answer, ParseResult.isParseError, (failure) => {
+    const [issue] = ParseResult.ArrayFormatter.formatErrorSync(failure)
+    const field = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".")}`
+    return unexpected(where, `The answer does not have the expected shape${field}`)
+  })
+
 /** Any failure of a call as the one that callers see. */
 export const toBerthError = (where: string) => (failure: CallFailure): BerthError => {
   switch (failure._tag) {
@@ -111,10 +120,8 @@ export const toBerthError = (where: string) => (failure: CallFailure): BerthErro
         : unexpected(where, `The request cannot be sent: ${messageOf(failure.cause ?? failure)}`)
     case "ResponseError":
       return unexpected(where, `The answer of ${where} cannot be read: ${messageOf(failure.cause ?? failure)}`)
-    case "ParseError": {
-      const [issue] = ParseResult.ArrayFormatter.formatErrorSync(failure)
-      const field = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.map(String).join(".")}`
-      return unexpected(where, `A request or its answer does not have the expected shape${field}`)
-    }
+    // Answers are read by `readAs`: what is left does not fit the request's schema, and was not sent.
+    case "ParseError":
+      return refused(400, errorInWords(failure, { whole: "The request", part: "field" }))
   }
 }

@@ -2,7 +2,7 @@ import { HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from
 import { Context, Data, Effect, Predicate, Schema } from "effect"
 import { BerthApi } from "../http/api/BerthApi.ts"
 import { Run } from "../schema/Run.ts"
-import { BerthError, readRefusal, toBerthError, unexpected } from "./BerthError.ts"
+import { BerthError, readAs, readRefusal, refused, toBerthError, unexpected } from "./BerthError.ts"
 
 /** How the requests of an effect are sent, beside what they say, and who hears their answers as they came. */
 export class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
@@ -46,7 +46,7 @@ const encodedPath = (request: unknown): Effect.Effect<unknown, BerthError> => {
   if (unfit !== undefined) {
     const [name, value] = unfit
     const message = `${JSON.stringify(value)} cannot be the ${name} of anything: nothing was asked`
-    return new BerthError({ reason: "unexpected", message })
+    return refused(400, message)
   }
   const path = Object.fromEntries(parts.map(([name, value]) => [name, encodeURIComponent(String(value))]))
   return Effect.succeed({ ...request, path })
@@ -76,6 +76,7 @@ export const sending = <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpCli
 export const makeEndpoints = (client: HttpClient.HttpClient, where: string) =>
   Effect.map(
     HttpApiClient.makeWith(BerthApi, {
+      transformResponse: readAs(where),
       httpClient: HttpClient.transform(
         sending(client),
         (answer, request) => Effect.flatMap(Effect.mapError(answer, toBerthError(where)), readAnswer(where, request))

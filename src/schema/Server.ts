@@ -35,7 +35,8 @@ const oneLine = (text: string): string | true => {
   if (/[\0\r\n]/.test(text)) return "must be one line"
   return text.trimStart() === text || "must not start with a space"
 }
-const filled = ShortText.pipe(Schema.filter(oneLine))
+/** A text of one line that is not empty. */
+export const OneLine = ShortText.pipe(Schema.filter(oneLine))
 
 const longestHost = 253
 const hostName = (text: string): string | true => {
@@ -45,7 +46,7 @@ const hostName = (text: string): string | true => {
   if (text.length > longestHost) return `must be a host name or an IP address, with at most ${longestHost} characters`
   return !/[\s/\\?#]/.test(text) || "must be a host name or an IP address"
 }
-const Host = filled.pipe(Schema.filter(hostName))
+const Host = OneLine.pipe(Schema.filter(hostName))
 
 // A key is refused before anything else is said about it: nothing of it may come back.
 const keyFile = (text: string): string | true =>
@@ -63,10 +64,10 @@ export const ServerInput = Schema.Struct({
   id: Schema.optional(Schema.NullOr(Schema.String)).annotations({
     description: "The id of the stored server to replace; left out, this one is added under a new id."
   }),
-  name: field(filled, "What people call it."),
+  name: field(OneLine, "What people call it."),
   host: field(Host, "Its host name or IP address."),
   port: Schema.optional(Port).annotations({ description: "Its SSH port.", default: usualSshPort }),
-  username: field(filled, "The user to log in as."),
+  username: field(OneLine, "The user to log in as."),
   useSudo: Schema.optional(Schema.Boolean).annotations({
     description: "Whether Docker and files need sudo there."
   }),

@@ -45,7 +45,7 @@ export class NoPlatformFile extends Schema.TaggedError<NoPlatformFile>()("NoPlat
 }) {
   override get message() {
     return `No project file found: ${quoted(this.projectPath)} has no platform.json, or an empty one. ` +
-      "projectPath is the absolute path of the project's directory"
+      "Check that this is the project's directory"
   }
 }
 

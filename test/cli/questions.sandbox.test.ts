@@ -21,6 +21,7 @@ const asking: ReadonlyArray<readonly [line: string, question: string]> = [
   ["app up hello", "Create hello?"],
   ["app deploy greeter", "Deploy greeter on the platform?"],
   ["app delete greeter", "Delete greeter from the platform, with all that it keeps of it?"],
+  ["route add made made.sandbox.test 2050", "Send requests for made.sandbox.test to port 2050?"],
   ["route remove greeter", "Remove the route greeter?"],
   ["hook setup greeter", "Make pushes deploy greeter?"],
   ["hook setup", "Make pushes deploy all applications?"],

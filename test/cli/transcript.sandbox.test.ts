@@ -68,7 +68,7 @@ const commands = [
   "hook test hello",
   "hook remove hello --yes",
   "route add other other.sandbox.test 2100 --dry-run",
-  "route add other other.sandbox.test 2100",
+  "route add other other.sandbox.test 2100 --yes",
   "route list",
   "route remove other --dry-run",
   "route remove other --yes",

@@ -72,7 +72,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(ways))("a serv
       expect(refusal.message).toContain("no stored server has the id or the name \"no/such server?\"")
       const unfit = yield* Effect.flip(berth.use((api) => api.removeServer({ path: { id: ".." } })))
       expect(unfit).toMatchObject({
-        reason: "unexpected",
+        reason: "refused",
         message: "\"..\" cannot be the id of anything: nothing was asked"
       })
     }))

@@ -55,7 +55,7 @@ const lines: ReadonlyArray<string> = [
   "app deploy hello --yes",
   "app delete hello --yes",
   "route list",
-  "route add other other.sandbox.test 2100",
+  "route add other other.sandbox.test 2100 --yes",
   "route remove other --yes",
   "port --evidence",
   "hook status",

@@ -215,7 +215,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     { ...server, private_key: pem },
     400,
-    "private_key is not a known field. Did you mean \"privateKey\"? Known fields: id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, hostKey"
+    "private_key is not a known field. Did you mean \"privateKey\"? Known fields: id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey, replacesHostKey"
   ],
   [
     "POST",
@@ -236,14 +236,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     [{ ...server, password: refusedSecret }],
     400,
-    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent and hostKey"
+    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey and replacesHostKey"
   ],
   [
     "POST",
     "/api/servers",
     JSON.stringify(refusedSecret),
     400,
-    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent and hostKey"
+    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey and replacesHostKey"
   ],
   ["POST", "/api/servers", { name: "a" }, 400, "host and username are missing"],
   ["POST", "/api/servers", { ...server, id: 5 }, 400, "id must be a string"],
@@ -424,7 +424,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/platform/upsert",
     { projectPath: "ROOT/bare" },
     500,
-    "No project file found: \"ROOT/bare\" has no platform.json, or an empty one. projectPath is the absolute path of the project's directory (upsert stopped at config)"
+    "No project file found: \"ROOT/bare\" has no platform.json, or an empty one. Check that this is the project's directory (upsert stopped at config)"
   ],
   ["POST", "/api/platform/webhooks/setup", { app: "shop" }, 400, "app is not a known field. Known fields: appName"],
   ["GET", "/api/platform/config", undefined, 400, "path is missing"],

@@ -91,7 +91,8 @@ const sayOutcome = (words: string, outcome: Outcome) =>
 const addCommand = command(
   {
     name: "add",
-    summary: "Send requests for a domain to a port of the target address.",
+    summary:
+      "Send requests for a domain to a port of the target address: what becomes of the proxy file, question, change.",
     examples: ["berth route add hello hello.example.com 2004", "berth route add hello hello.example.com 2004 --dry-run"]
   },
   {
@@ -99,6 +100,7 @@ const addCommand = command(
     domain: argument("domain", "A host name like app.example.com."),
     port: argument("port", "The port of the target address; berth port names a free one."),
     dryRun,
+    yes,
     ...common
   },
   (input) =>
@@ -106,14 +108,24 @@ const addCommand = command(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
-        const { print } = yield* Screen
+        const { err, print, say } = yield* Screen
+        if (input.name === "" || input.domain === "") {
+          return yield* new Usage({ message: `The ${input.name === "" ? "name" : "domain"} must not be empty` })
+        }
         if (!/^\d{1,5}$/.test(input.port)) {
           return yield* new Usage({
             message: `The port must be a whole number from 1 to 65535, not ${quoted(input.port)}`
           })
         }
         const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
-        if (input.dryRun) return yield* showPlan({ action: "add", ...route }, input)
+        const change = { action: "add", ...route } as const
+        if (input.dryRun) return yield* showPlan(change, input)
+        const { changes, lines } = yield* planOf(change)
+        const question = `Send requests for ${safeText(input.domain)} to port ${route.port}?`
+        if (changes) {
+          yield* say(lines(err).join("\n"))
+          if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
+        }
         const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))
         if ("error" in value) return yield* new Failed({ message: value.error })
         if (input.json) return yield* print(body)

@@ -9,6 +9,7 @@ import { argument, flag, integer, optionalArgument, text } from "../parse/descri
 import { storedServer } from "../storedServer.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
+import { shellWord } from "../terminal/shellWord.ts"
 import { styled } from "../terminal/style.ts"
 import { prose } from "../terminal/wrapped.ts"
 import { sshAddress } from "./sshAddress.ts"
@@ -109,7 +110,13 @@ export const addServerCommand = command(
     hostKey: text("host-key", "The fingerprint of its host key, once compared: Berth insists on it.", {
       value: "SHA256:…"
     }),
-    id: text("id", "Replace the stored server with this id.", { value: "id", names: "server" }),
+    replacesHostKey: text("replaces-host-key", "The remembered fingerprint that --host-key takes the place of.", {
+      value: "SHA256:…"
+    }),
+    id: text("id", "The id to store it under; a stored server with this id is replaced.", {
+      value: "id",
+      names: "server"
+    }),
     ...access,
     ...common
   },
@@ -119,18 +126,27 @@ export const addServerCommand = command(
       Effect.gen(function*() {
         const { say } = yield* Screen
         const { isKnown, server } = yield* serverAt(Option.getOrElse(input.address, () => input.name), input)
+        const { use } = yield* Berth
+        const id = Option.getOrUndefined(input.id)
+        const isStored = id !== undefined &&
+          (yield* use((api) => api.listServers({}))).some((stored) => stored.id === id)
         const payload = {
           ...server,
           name: input.name,
-          id: Option.getOrUndefined(input.id),
+          ...(isStored ? { id } : { newId: id }),
+          uniqueName: true,
           hostKey: Option.getOrUndefined(input.hostKey) ??
-            (isKnown ? yield* knownKey(server, input.name) : undefined)
+            (isKnown ? yield* knownKey(server, input.name) : undefined),
+          replacesHostKey: Option.getOrUndefined(input.replacesHostKey)
         }
         return yield* answered(
           input,
           (api) => api.saveServer({ payload }),
           ({ server }) =>
-            say(`Stored ${safeText(server.name)} with the id ${server.id}. Next: berth server test ${server.id}`)
+            say(
+              `${isStored ? "Replaced" : "Stored"} ${safeText(server.name)} with the id ${safeText(server.id)}. ` +
+                `Next: berth server test ${shellWord(server.name)}`
+            )
         )
       })
     )

@@ -6,6 +6,7 @@ import type { Connection } from "../Connection.ts"
 import { type Failed, type NoSuchProject, Usage } from "../Failure.ts"
 import type { Screen } from "../terminal/Screen.ts"
 import { type ArgumentWords, argumentWords, type OptionWords, optionWords } from "./described.ts"
+import { inCommandWords } from "./inCommandWords.ts"
 
 /** What every command may use. */
 export type CommandContext = Screen | Connection | CliApp.CliApp.Environment
@@ -75,14 +76,9 @@ export const command = <const Config extends Command.Command.Config>(
   handler: (
     input: Types.Simplify<Command.Command.ParseConfig<Config>>
   ) => Effect.Effect<number | void, CommandFailure, Screen | Connection>
-): CommandNode => ({
-  name,
-  summary,
-  details,
-  examples,
-  ...wordsIn(config),
-  children: [],
-  run: (args) =>
+): CommandNode => {
+  const words = wordsIn(config)
+  const run = (args: ReadonlyArray<string>) =>
     Effect.gen(function*() {
       const code = yield* Ref.make(0)
       const console = yield* Effect.console
@@ -96,8 +92,10 @@ export const command = <const Config extends Command.Command.Config>(
           new Usage({ message: HelpDoc.toAnsiText(error).replace(/\u001b\[[\d;]*m/g, "").trim() }))
       )
       return yield* Ref.get(code)
-    })
-})
+    }).pipe(Effect.catchTag("BerthError", (error) =>
+      Effect.fail(inCommandWords(words, args)(error))))
+  return { name, summary, details, examples, ...words, children: [], run }
+}
 
 /** A group of commands. */
 export const group = (

@@ -61,7 +61,8 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           summary: "Add or replace a server",
           description:
             "Replaces the stored server with the same id, or adds this one under a new id. With hostKey, the server has " +
-            "to show that key when it is connected to for the first time."
+            "to show that key when it is connected to for the first time. With newId, the new server gets that id, and with " +
+            "uniqueName its name is refused where another one has it."
         })
       )
   )

@@ -86,7 +86,10 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   pull: [...body, outside, ...server, ...run],
   editorDiff: [...body, outside, ...server, [500, "The editor cannot be started."]],
   listServers: [settings],
-  saveServer: [...body, busy, [500, "The settings or the host keys cannot be read or written."]],
+  saveServer: [...body, busy, [409, "Another server has the name or the id, or is known by another host key."], [
+    500,
+    "The settings or the host keys cannot be read or written."
+  ]],
   sshDefaults: [],
   testServer: [...body, settings, [404, "No stored server has this id or name."], [
     409,

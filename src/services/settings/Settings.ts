@@ -1,6 +1,7 @@
 import { Context } from "effect"
 import type { Effect, Option, Redacted } from "effect"
 import type { Server, ServerAccess, ServerAmbiguous, ServerInput, ServerUnresolved } from "../../schema/Server.ts"
+import type { ServerTaken } from "../../schema/ServerToStore.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
 import type { SettingsFinding } from "./settingsFindings.ts"
 
@@ -12,6 +13,14 @@ export interface SettingValues {
   readonly find: <Name extends SettingName>(
     name: Name
   ) => Effect.Effect<Option.Option<SettingValue<Name>>, SettingsError>
+}
+
+/** What a caller wants of a server that is stored, beside what is stored of it. */
+export interface StoringWishes {
+  /** The id of a server that is added; a number unless given. */
+  readonly newId: string | undefined
+  /** Whether a name that another server has is refused. */
+  readonly uniqueName: boolean
 }
 
 /** The settings file and what is in it. */
@@ -34,7 +43,12 @@ export interface SettingsFile extends SettingValues {
   /** The stored server with this id, or else the only one with this name, with its credentials resolved. */
   readonly server: (idOrName: string) => Effect.Effect<ServerAccess, ServerUnresolved | SettingsError>
   /** Replaces the server with the same id, or appends it under a new one. */
-  readonly saveServer: (input: ServerInput) => Effect.Effect<Server, SettingsError>
+  readonly saveServer: (
+    input: ServerInput,
+    wishes?: StoringWishes
+  ) => Effect.Effect<Server, ServerTaken | SettingsError>
+  /** Fails where `saveServer` would refuse the id or the name. */
+  readonly checkServer: (input: ServerInput, wishes: StoringWishes) => Effect.Effect<void, ServerTaken | SettingsError>
   /** Removes the server with this id, or else with this name; one that does not exist is not a failure. */
   readonly removeServer: (idOrName: string) => Effect.Effect<void, ServerAmbiguous | SettingsError>
 }

@@ -1,10 +1,13 @@
 import { Clock, Effect, Option, Ref } from "effect"
-import { findServer } from "../../schema/findServer.ts"
+import { findServer, isSameName } from "../../schema/findServer.ts"
 import type { Server, ServerInput } from "../../schema/Server.ts"
+import { ServerTaken } from "../../schema/ServerToStore.ts"
 import { SettingsInvalid } from "../../schema/Settings.ts"
 import { newServer, replacedServer, shownBy } from "./serverChanges.ts"
+import type { StoredServer } from "./serverFields.ts"
 import type { serverReader } from "./serverReader.ts"
 import { editServers, ServerEdit } from "./serverText.ts"
+import type { StoringWishes } from "./Settings.ts"
 import { settingsDocument } from "./settingsDocument.ts"
 import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 
@@ -34,14 +37,38 @@ export const serverWriter = ({ change, current, file }: SettingsStore, servers: 
         return String(id)
       })
 
-    const save = (input: ServerInput) =>
+    /** Refuses an id or a name that would be mistaken for another stored server, where the caller wants that. */
+    const refuseTaken = (
+      stored: ReadonlyArray<StoredServer>,
+      { id: ownId, name }: ServerInput,
+      { newId, uniqueName }: StoringWishes
+    ) =>
+      Effect.gen(function*() {
+        const all = yield* servers.named(stored)
+        const others = all.filter(({ id }) => id !== ownId)
+        const refuse = (what: "id" | "name", wanted: string) => {
+          const by = others.find((other) => other.id === wanted || isSameName(other.name, wanted))
+          return by === undefined ? Effect.void : new ServerTaken({ what, wanted, by: { id: by.id, name: by.name } })
+        }
+        if (newId !== undefined && others.length === all.length) yield* refuse("id", newId)
+        if (uniqueName) yield* refuse("name", name)
+      })
+
+    const check = (input: ServerInput, wishes: StoringWishes) =>
+      Effect.gen(function*() {
+        const { servers: stored } = yield* (yield* current).document
+        yield* refuseTaken(stored, input, wishes)
+      })
+
+    const save = (input: ServerInput, wishes: StoringWishes = { newId: undefined, uniqueName: false }) =>
       change((snapshot: Snapshot) =>
         Effect.gen(function*() {
           const { servers: stored } = yield* snapshot.document
+          yield* refuseTaken(stored, input, wishes)
           const old = yield* servers.withId(stored, input.id ?? "")
           if (Option.isNone(old)) {
             const ids = yield* servers.ids(stored)
-            const id = yield* freshId((taken) => ids.includes(taken))
+            const id = wishes.newId ?? (yield* freshId((taken) => ids.includes(taken)))
             const edit = ServerEdit.Add({ fields: newServer(id, input) })
             const answer: Edited<Server> = [{ id, ...shownBy(input) }, yield* edited(snapshot.text, edit, null)]
             return answer
@@ -80,5 +107,5 @@ export const serverWriter = ({ change, current, file }: SettingsStore, servers: 
         ([, text]) => Option.isNone(text) ? Effect.void : change(removeFrom(idOrName))
       )
 
-    return { save, remove }
+    return { check, save, remove }
   })

@@ -8,7 +8,7 @@ import { makeSecrets } from "./readSecrets.ts"
 import { makeResolver } from "./resolvedValue.ts"
 import { serverReader } from "./serverReader.ts"
 import { serverWriter } from "./serverWriter.ts"
-import { Settings, type SettingValues } from "./Settings.ts"
+import { Settings, type SettingValues, type StoringWishes } from "./Settings.ts"
 import type { SettingsDocument } from "./settingsDocument.ts"
 import { makeFindings } from "./settingsFindings.ts"
 import type { SettingsStore } from "./SettingsStore.ts"
@@ -58,7 +58,12 @@ export const settingsFrom = (store: SettingsStore) =>
         if (Option.isSome(found)) return yield* servers.access(found.value)
         return yield* servers.access((yield* findServer(yield* servers.named(stored), idOrName)).placed)
       }),
-      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput) => writer.save(input)),
+      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput, wishes?: StoringWishes) =>
+        writer.save(input, wishes)
+      ),
+      checkServer: Effect.fn("Settings.checkServer")((input: ServerInput, wishes: StoringWishes) =>
+        writer.check(input, wishes)
+      ),
       removeServer: Effect.fn("Settings.removeServer")((idOrName: string) => writer.remove(idOrName))
     })
   })

@@ -6,7 +6,7 @@ import { userKnownHost } from "./client/SshClient.ts"
 import { connect } from "./connection.ts"
 import type { ConnectError } from "./connection.ts"
 import { Connections } from "./Connections.ts"
-import { fingerprint, HostKeys, type HostKeysUnavailable, type KeyMismatch } from "./HostKeys.ts"
+import { fingerprint, HostKeys, type KeyMismatch } from "./HostKeys.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
@@ -44,7 +44,7 @@ export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact
     confirmed: Option.Option<string>
   ) => Effect.Effect<Contact, never, Scope.Scope>
   /** Insists on a fingerprint that somebody has compared, when a server is connected to for the first time. */
-  readonly confirm: (host: string, port: number, fingerprint: string) => Effect.Effect<void, HostKeysUnavailable>
+  readonly confirm: Context.Tag.Service<HostKeys>["confirm"]
 }>() {}
 
 /**

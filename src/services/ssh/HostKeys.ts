@@ -1,5 +1,5 @@
 import { Path } from "@effect/platform"
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Either, Layer, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { LocalFiles } from "../local/LocalFiles.ts"
 import { hostKeysLock } from "../locks/LockKey.ts"
@@ -45,10 +45,15 @@ export class HostKeys extends Context.Tag("berth/HostKeys")<HostKeys, {
     key: HostKey
   ) => Effect.Effect<KeyMismatch | "known" | "new", HostKeysUnavailable>
   /**
-   * Insists on this fingerprint at the first connection to a server, since somebody has compared it. Nothing changes
-   * where a key is remembered already.
+   * Insists on this fingerprint at the first connection to a server, since somebody has compared it. Where other keys are
+   * remembered, it takes their place if `replaces` is one of them, and is a mismatch otherwise.
    */
-  readonly confirm: (host: string, port: number, fingerprint: string) => Effect.Effect<void, HostKeysUnavailable>
+  readonly confirm: (
+    host: string,
+    port: number,
+    fingerprint: string,
+    replaces?: string
+  ) => Effect.Effect<KeyMismatch | "confirmed", HostKeysUnavailable>
   /**
    * Remembers the first key of a server, which has to be the confirmed one if there is one; answers a mismatch when it
    * shows another than the remembered ones.
@@ -115,11 +120,34 @@ const withoutConfirmation = (text: string, host: string, port: number) =>
 
 const ended = (text: string) => text === "" || text.endsWith("\n") ? text : `${text}\n`
 
-/** A known_hosts text in which this fingerprint is confirmed for a server of which no key is remembered. */
-export const withConfirmed = (text: string, host: string, port: number, fingerprint: string): string =>
-  remembered(text, host, port).length > 0
-    ? text
-    : `${ended(withoutConfirmation(text, host, port))}${confirmation(host, port)}${fingerprint}\n`
+/** The text without the keys of a server; a line that names others too stays for them. */
+const withoutKeys = (text: string, host: string, port: number) =>
+  rowsOf(text).flatMap((row) => {
+    const line = lineOf(row)
+    const others = line?.names.filter((name) => name !== nameOf(host, port)) ?? []
+    if (line === undefined || others.length === line.names.length) return [row]
+    return others.length === 0 ? [] : [row.replace(/^\s*\S+/, others.join(","))]
+  }).join("")
+
+/**
+ * A known_hosts text in which this fingerprint is confirmed for a server. Where other keys are remembered for it, it takes
+ * their place if `replaces` is one of them, and is a mismatch otherwise.
+ */
+export const withConfirmed = (
+  text: string,
+  host: string,
+  port: number,
+  confirmed: string,
+  replaces?: string
+): Either.Either<string, KeyMismatch> => {
+  const keys = remembered(text, host, port).map(({ key }) => fingerprint(Buffer.from(key, "base64")))
+  if (keys.includes(confirmed)) return Either.right(text)
+  if (keys.length > 0 && !keys.some((key) => key === replaces)) {
+    return Either.left({ remembered: keys.join(" or "), presented: confirmed })
+  }
+  const others = withoutKeys(withoutConfirmation(text, host, port), host, port)
+  return Either.right(`${ended(others)}${confirmation(host, port)}${confirmed}\n`)
+}
 
 /**
  * What a known_hosts text says about a key that a server shows, and the text with the key when the server is new. One
@@ -183,13 +211,15 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
             Effect.mapError(unavailable)
           )
         ),
-        confirm: Effect.fn("HostKeys.confirm")((host, port, print) =>
+        confirm: Effect.fn("HostKeys.confirm")((host, port, print, replaces) =>
           Effect.gen(function*() {
             yield* files.makeDirectory(path.dirname(file))
-            yield* Effect.gen(function*() {
+            return yield* Effect.gen(function*() {
               const text = yield* read
-              const confirmed = withConfirmed(text, host, port, print)
-              if (confirmed !== text) yield* files.write(file, confirmed, { mode: 0o600 })
+              const confirmed = withConfirmed(text, host, port, print, replaces)
+              if (Either.isLeft(confirmed)) return confirmed.left
+              if (confirmed.right !== text) yield* files.write(file, confirmed.right, { mode: 0o600 })
+              return "confirmed" as const
             }).pipe(locks.withLock(hostKeysLock(file)))
           }).pipe(Effect.mapError(unavailable))
         ),

@@ -11,7 +11,7 @@ import { Failure } from "../ui/Notes.tsx"
 import { ConnectionTest } from "./ConnectionTest.tsx"
 import { serverIn, type Way } from "./serverForm.ts"
 
-const save = (server: ServerToStore) => call((berth) => berth.saveServer({ payload: server }))
+const save = (server: ServerToStore) => call((berth) => berth.saveServer({ payload: { ...server, uniqueName: true } }))
 const tested = ({ hostKey, server }: { readonly server: ServerInput; readonly hostKey: string | undefined }) =>
   call((berth) => berth.testServer({ payload: { ...server, ...hostKey === undefined ? {} : { hostKey } } }))
 

@@ -22,8 +22,8 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["logs greeter --server Sandbox", 0, /stand-in/],
           [
             "logs greeter --since soon",
-            1,
-            /^Error: since must be a time like \S+, or how long ago: 30s, 10m, 2h or 1d\n$/
+            64,
+            /^Error: --since must be a time like \S+, or how long ago: 30s, 10m, 2h or 1d\n$/
           ],
           ["logs nobody", 1, /No such container: nobody\. No project is named "nobody" either/],
           ["server add Far ann@far.invalid:99999 --agent", 64, /must be a whole number from 1 to 65535, not 99999/],
@@ -52,7 +52,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["app show nobody", 1, /no application named "nobody"/],
           ["hook status", 0, /^APPLICATION .*[^]*hello +set +active/],
           ["port", 0, /^\d+$/m],
-          ["route add other other.sandbox.test 2100", 0, /Added the route other/],
+          ["route add other other.sandbox.test 2100 --yes", 0, /Added the route other/],
           ["route list", 0, /^ROUTE .*[^]*\nother +other\.sandbox\.test +\S+:2100 +berth$/m],
           ["route add other other.sandbox.test 2101 --dry-run", 1, /taken/],
           ["route remove other --dry-run", 0, /^ {2}-.*other\.sandbox\.test/m],
@@ -68,13 +68,20 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server test @x", 64, /must be like deployer@main\.example\.com/],
           ["runs", 0, /upsert of hello +succeeded/],
           ["doctor", 0, /✓ settings: /],
-          ["server add sandbox ann@far.invalid --agent", 0, /with the id (\d+)\. Next: berth server test \1$/m],
           [
-            "deploy notes --yes",
+            "server add sandbox ann@far.invalid --agent",
             1,
-            /does not say which server[^]*Stored servers: sandbox \(Sandbox\), \d+ \(sandbox\)/
+            /"sandbox" would be mistaken for the stored server Sandbox/
           ],
-          ["ps Sandbox", 1, /2 stored servers are named "Sandbox": name one by its id: sandbox, \d+/],
+          ["server add Far ann@far.invalid --agent --id sandBOX", 1, /The id "sandBOX" would be mistaken/],
+          [
+            "server add Far ann@far.invalid --agent --id far",
+            0,
+            /^Stored Far with the id far\. Next: berth server test Far$/m
+          ],
+          ["server add Farther ann@far.invalid --agent --id far", 0, /^Replaced Farther with the id far\./m],
+          ["server add Near ann@near.invalid --agent", 0, /with the id \d+\. Next: berth server test Near$/m],
+          ["deploy notes --yes", 1, /does not say which server[^]*Stored servers: Sandbox, Farther, Near/],
           ["ps sandbox", 0, /^SERVER /]
         ]
         for (const [args, code, words] of steps) {

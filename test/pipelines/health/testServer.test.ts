@@ -39,7 +39,7 @@ const meeting = (session: Contact["session"] | SshReply, shown = key) =>
       settingsTest({}, [stored]),
       Layer.succeed(Met, met),
       Layer.succeed(FirstContact, {
-        confirm: () => Effect.void,
+        confirm: () => Effect.succeed("confirmed" as const),
         meet: (server) =>
           Effect.as(Ref.update(met, (all) => [...all, server]), { key: Option.some(shown), session: answer })
       })

@@ -1,7 +1,7 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Either, Layer } from "effect"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import type { HostKey } from "../../../src/services/ssh/HostKeys.ts"
@@ -93,7 +93,7 @@ describe("judge", () => {
 })
 
 describe("withConfirmed", () => {
-  const text = withConfirmed("# mine", "Main.lan", 22, fingerprint(one.blob))
+  const text = Either.getOrThrow(withConfirmed("# mine", "Main.lan", 22, fingerprint(one.blob)))
 
   it("insists on the confirmed key when the server is met for the first time", () => {
     expect(text).toBe(`# mine\n# confirmed main.lan ${fingerprint(one.blob)}\n`)
@@ -112,12 +112,29 @@ describe("withConfirmed", () => {
       answer: "remembered",
       text: `# mine\nmain.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
     })
-    expect(withConfirmed(met.text, "main.lan", 22, fingerprint(two.blob))).toBe(met.text)
+    expect(withConfirmed(met.text, "main.lan", 22, fingerprint(one.blob))).toEqual(Either.right(met.text))
+  })
+
+  it("takes the place of a remembered key that is named, and of no other", () => {
+    const row = (names: string) => `${names} ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
+    const before = `# mine\n${row("other.lan")}${row("main.lan")}${row("main.lan,other.lan")}${row("[main.lan]:2222")}`
+    const [old, next] = [fingerprint(one.blob), fingerprint(two.blob)]
+    for (const named of [undefined, next, "SHA256:another"]) {
+      expect(withConfirmed(before, "main.lan", 22, next, named)).toEqual(
+        Either.left({ remembered: `${old} or ${old}`, presented: next })
+      )
+    }
+    const after = Either.getOrThrow(withConfirmed(before, "main.lan", 22, next, old))
+    expect(after).toBe(
+      `# mine\n${row("other.lan")}${row("other.lan")}${row("[main.lan]:2222")}# confirmed main.lan ${next}\n`
+    )
+    expect(standingIn(after, "main.lan", 22, two)).toBe("known")
+    expect(standingIn(after, "main.lan", 22, one)).toHaveProperty("presented")
   })
 
   it("holds the last one that was confirmed", () => {
     const again = withConfirmed(text, "main.lan", 22, fingerprint(two.blob))
-    expect(again).toBe(`# mine\n# confirmed main.lan ${fingerprint(two.blob)}\n`)
+    expect(again).toEqual(Either.right(`# mine\n# confirmed main.lan ${fingerprint(two.blob)}\n`))
   })
 })
 

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fingerprint } from "../../src/services/ssh/HostKeys.ts"
+import { settingsFileWith, startService } from "../fixtures/service.ts"
+
+const server = { host: "attic.invalid", username: "ann", password: "x" }
+const key = (text: string) => Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from(`ssh-ed25519${text}`)])
+const print = (text: string) => fingerprint(key(text))
+
+describe("a server that is stored", () => {
+  it.scopedLive("keeps the id and the name that it alone has, where that is wanted", () =>
+    Effect.gen(function*() {
+      const { request } = yield* startService(yield* settingsFileWith("{}\n"))
+      const save = (more: object) => request("POST", "/api/servers", { ...server, ...more })
+      // As always: a new server gets a number, whatever id is sent, and whoever has its name.
+      for (const more of [{ name: "Main", id: "mine" }, { name: "Main" }]) {
+        expect((yield* save(more)).body).toMatchObject({
+          success: true,
+          server: { id: expect.stringMatching(/^\d{13}$/) }
+        })
+      }
+      expect((yield* save({ name: "Attic", newId: "attic-1", uniqueName: true })).body).toMatchObject({
+        server: { id: "attic-1", name: "Attic" }
+      })
+      const before = (yield* request("GET", "/api/servers")).text
+      const taken: ReadonlyArray<readonly [more: object, words: string]> = [
+        [{ name: "main", uniqueName: true }, "The name \"main\" would be mistaken for the stored server Main"],
+        [{ name: "ATTIC", uniqueName: true }, "The name \"ATTIC\" would be mistaken for the stored server Attic"],
+        [{ name: "attic-1", uniqueName: true }, "The name \"attic-1\" would be mistaken for the stored server Attic"],
+        [{ name: "New", newId: "attic-1" }, "The id \"attic-1\" would be mistaken for the stored server Attic"],
+        [{ name: "New", newId: "attic" }, "The id \"attic\" would be mistaken for the stored server Attic"],
+        [{ name: "Main", id: "attic-1", uniqueName: true }, "The name \"Main\" would be mistaken"]
+      ]
+      for (const [more, words] of taken) {
+        const { body, status } = yield* save({ ...more, hostKey: print("other") })
+        expect([more, status, body]).toEqual([more, 409, { error: expect.stringContaining(words) }])
+      }
+      expect((yield* request("GET", "/api/servers")).text).toBe(before)
+      // Nothing was confirmed for a server that was refused.
+      expect((yield* save({ name: "Attic", id: "attic-1", hostKey: print("one") })).status).toBe(200)
+      expect((yield* save({ name: "Loft", id: "attic-1", newId: "else", uniqueName: true })).body).toMatchObject({
+        server: { id: "attic-1", name: "Loft" }
+      })
+    }))
+
+  it.scopedLive("gets another host key only where the remembered one is named", () =>
+    Effect.gen(function*() {
+      const settingsFile = yield* settingsFileWith(
+        "servers:\n  - { id: a, name: Attic, host: attic.invalid, username: ann }\n"
+      )
+      const knownHosts = join(dirname(settingsFile), "berth.known_hosts")
+      writeFileSync(knownHosts, `attic.invalid ssh-ed25519 ${key("one").toString("base64")}\n`)
+      const { request } = yield* startService(settingsFile)
+      const save = (more: object) => request("POST", "/api/servers", { ...server, id: "a", name: "Attic", ...more })
+      const [one, two] = [print("one"), print("two")]
+      const files = () => [readFileSync(settingsFile, "utf8"), readFileSync(knownHosts, "utf8")]
+      const before = files()
+      for (const more of [{}, { replacesHostKey: two }]) {
+        const { body, status } = yield* save({ hostKey: two, ...more })
+        expect([status, body]).toEqual([409, {
+          error: expect.stringMatching(/attic\.invalid:22 is remembered with the host key .* nothing was stored/)
+        }])
+        for (const fingerprint of [one, two]) expect(JSON.stringify(body)).toContain(fingerprint)
+      }
+      expect(files()).toEqual(before)
+      expect((yield* save({ hostKey: one })).status).toBe(200)
+      expect(files()[1]).toBe(before[1])
+      expect((yield* save({ hostKey: two, replacesHostKey: one })).status).toBe(200)
+      expect(files()[1]).toBe(`# confirmed attic.invalid ${two}\n`)
+    }))
+})
