@@ -2,7 +2,7 @@ import { HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from
 import { Context, Data, Effect, Predicate, Schema } from "effect"
 import { BerthApi } from "../http/api/BerthApi.ts"
 import { Run } from "../schema/Run.ts"
-import { BerthError, readAs, readRefusal, refused, toBerthError, unexpected } from "./BerthError.ts"
+import { type BerthError, readAs, readRefusal, refused, toBerthError, unexpected } from "./BerthError.ts"
 
 /** How the requests of an effect are sent, beside what they say, and who hears their answers as they came. */
 export class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
