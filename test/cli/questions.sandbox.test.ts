@@ -1,7 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import { runCli } from "../fixtures/cli.ts"
 import { startService } from "../fixtures/service.ts"
@@ -11,6 +11,7 @@ const asking: ReadonlyArray<readonly [line: string, question: string]> = [
   ["deploy hello", "Deploy hello?"],
   ["rollback hello", "Roll ~/containers/hello on Sandbox back to the release before the current one?"],
   ["rollback hello 3", "Roll ~/containers/hello on Sandbox back to release 3?"],
+  ["init notes", "Write 6 files to PROJECTS/notes?"],
   ["stop hello", "Stop the stack at ~/containers/hello on Sandbox?"],
   ["restart hello", "Restart the stack at ~/containers/hello on Sandbox?"],
   ["remove hello", "Remove the stack at ~/containers/hello on Sandbox? Its data/ and volumes stay."],
@@ -32,16 +33,24 @@ const asking: ReadonlyArray<readonly [line: string, question: string]> = [
 describe.skipIf(process.platform === "win32")("a command that asks", () => {
   it.scopedLive("changes nothing at a no, and where nobody can answer", () =>
     Effect.gen(function*() {
-      const { proxyFile, settingsFile } = yield* makeWorld
+      const { projects, proxyFile, settingsFile } = yield* makeWorld
       const { url } = yield* startService(settingsFile)
       const state = Effect.gen(function*() {
         const stacks = yield* runCli({ url }, ["server", "scan", "sandbox", "--json"])
         const apps = yield* runCli({ url }, ["app", "list", "--json"])
         const runs = yield* runCli({ url }, ["runs", "--json"])
-        return [stacks.out, apps.out, runs.out, readFileSync(proxyFile, "utf8"), readFileSync(settingsFile, "utf8")]
+        return [
+          stacks.out,
+          apps.out,
+          runs.out,
+          readFileSync(proxyFile, "utf8"),
+          readFileSync(settingsFile, "utf8"),
+          readdirSync(`${projects}/notes`)
+        ]
       })
       const before = yield* state
-      for (const [line, question] of asking) {
+      for (const [line, words] of asking) {
+        const question = words.replace("PROJECTS", projects)
         const args = line.split(" ")
         const refused = yield* runCli({ url }, args, { columns: 100, answers: [false] })
         expect([line, refused.code, refused.err]).toEqual([line, 1, expect.stringContaining(`${question} [y/N]`)])

@@ -31,7 +31,7 @@ const reads = [
 /** Every command, in an order in which each finds what it needs. */
 const commands = [
   ...reads,
-  "init notes",
+  "init notes --yes",
   "deploy hello",
   "deploy hello --yes",
   "deploy hello --yes",

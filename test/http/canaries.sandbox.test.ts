@@ -27,7 +27,7 @@ const lines: ReadonlyArray<string> = [
   "deploy hello --yes",
   "build hello",
   "diff hello",
-  "init notes",
+  "init notes --yes",
   "pull .env hello",
   "releases hello",
   "rollback hello --yes",

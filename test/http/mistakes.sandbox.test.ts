@@ -208,7 +208,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/projects/init",
     { projectpath: "/x" },
     400,
-    "projectPath is missing. projectpath is not a known field. Did you mean \"projectPath\"? Known fields: projectPath"
+    "projectPath is missing. projectpath is not a known field. Did you mean \"projectPath\"? Known fields: projectPath, serverId, remotePath, plan"
   ],
   [
     "POST",

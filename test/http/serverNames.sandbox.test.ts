@@ -47,7 +47,9 @@ describe("a server that is asked for", () => {
       const answer = (operation: Operation, field: Field, server: string) =>
         Effect.map(
           Effect.suspend(() => {
-            const parts = withValue(sound[operation.name] ?? {}, field, server)
+            const init = { body: { projectPath: join(root, "hello"), plan: true } }
+            const asked = operation.name === "POST /api/projects/init" ? init : sound[operation.name] ?? {}
+            const parts = withValue(asked, field, server)
             return request(operation.method, addressOf(operation, parts), parts.body)
           }),
           ({ status, text }) =>

@@ -2,12 +2,15 @@ import { Effect, Option } from "effect"
 import { join, resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
 import type { ComparedFile } from "../../schema/Compare.ts"
-import { answered, common, connected } from "../common.ts"
+import { callNameOf } from "../../schema/findServer.ts"
+import { answered, common, connected, yes } from "../common.ts"
+import { confirmed } from "../confirm.ts"
 import { exitCodes } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
 import { placeOf, placeOptions, projectAt, projectNamed } from "../projects.ts"
 import { followed } from "../runs/followRun.ts"
+import { storedServer } from "../storedServer.ts"
 import { diffLines } from "../terminal/diffLines.ts"
 import { bytes, counted } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
@@ -77,21 +80,46 @@ const diffCommand = command(
     )
 )
 
+/** The server that a new container.json is to name: the given one, or of several the one that is said yes to. */
+const serverOf = (given: Option.Option<string>, yes: boolean) =>
+  Effect.gen(function*() {
+    if (Option.isSome(given)) return (yield* storedServer(given.value)).server.id
+    const { ask, canAsk } = yield* Screen
+    const servers = yield* (yield* Berth).use((api) => api.listServers({}))
+    if (yes || !canAsk || servers.length < 2) return undefined
+    const wanted = yield* Effect.findFirst(
+      servers,
+      (server) => ask(`Is it to be deployed to ${safeText(callNameOf(servers, server))}?`)
+    )
+    return Option.getOrUndefined(Option.map(wanted, ({ id }) => id))
+  })
+
 const initCommand = command(
   {
     name: "init",
-    summary: "Write what a directory needs to be deployed; change nothing that is there.",
-    examples: ["berth init", "berth init notes"]
+    summary: "Write what a directory needs to be deployed: what is missing, question, files.",
+    details:
+      "Nothing that is there is changed. container.json names the server of --server, or else the only stored one.",
+    examples: ["berth init", "berth init notes --server main --yes"]
   },
-  { project, ...common },
+  { project, yes, ...placeOptions, ...common },
   (input) =>
     connected(
       input,
       Effect.gen(function*() {
         const { print, say } = yield* Screen
+        const { use } = yield* Berth
         const projectPath = yield* projectNamed(input.project)
+        const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
+        const serverId = yield* serverOf(input.server, input.yes)
+        const missing = (yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))).created
+        if (missing.length > 0) {
+          if (!input.yes) yield* say(missing.map((name) => `+ ${safeText(name)}`).join("\n"))
+          const question = `Write ${counted(missing.length, "file")} to ${safeText(projectPath)}?`
+          if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
+        }
         return yield* answered(input, (api) =>
-          api.initProject({ payload: { projectPath } }), ({ created, kept }) =>
+          api.initProject({ payload: { ...asked, serverId } }), ({ created, kept }) =>
           Effect.gen(function*() {
             if (created.length > 0) {
               yield* print(

@@ -81,7 +81,13 @@ const own: Readonly<Record<string, ReadonlyArray<Reason>>> = {
   listProjects: [settings, [500, "The projects root cannot be read."]],
   inspectProject: [...body, ...project],
   compareProject: [...body, ...project, ...server],
-  initProject: [...body, ...project, settings],
+  initProject: [
+    ...body,
+    ...project,
+    settings,
+    [404, "No stored server has this id or name."],
+    [409, "Several stored servers have this name, or no port can be told."]
+  ],
   build: [...body, ...project, ...run, [500, "The shell that runs the build script cannot be started."]],
   pull: [...body, outside, ...server, ...run],
   editorDiff: [...body, outside, ...server, [500, "The editor cannot be started."]],

@@ -17,9 +17,9 @@ export const dockerName = (directoryName: string): string => {
   return name === "" ? "app" : name
 }
 
-/** `container.json`: only the server's id is left to fill in. */
-export const containerJson = (remotePath: string): string =>
-  `${JSON.stringify({ serverId: "", remotePath, files: [] }, undefined, 2)}\n`
+/** `container.json`. A server that is not known yet is left to fill in. */
+export const containerJson = (remotePath: string, server: string): string =>
+  `${JSON.stringify({ serverId: server, remotePath, files: [] }, undefined, 2)}\n`
 
 /** `.env`: the port under which the server's host serves the container. */
 export const envFile = ({ hostPort }: Deployment): string => `${hostPortKey}=${hostPort}\n`

@@ -1,6 +1,7 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
 import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
+import { callNameOf } from "../../schema/findServer.ts"
 import type { InitRequest, InitResult } from "../../schema/Init.ts"
 import {
   composeFileNames,
@@ -10,11 +11,13 @@ import {
   type ProjectFileInvalid,
   type ProjectPathInvalid
 } from "../../schema/Project.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
 import type { HostPortHidden, NoPortLeft } from "../../schema/Route.ts"
+import type { ServerUnresolved } from "../../schema/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { hostPortKey } from "../applications/hostPort.ts"
 import { firstPort } from "../ports/nextPort.ts"
@@ -24,6 +27,7 @@ import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
 import { firstNamed, projectFiles } from "../projects/projectFiles.ts"
 import { projectText } from "../projects/projectText.ts"
+import { resolveServer } from "../projects/resolveServer.ts"
 import { buildScripts } from "./buildScripts.ts"
 import { composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
 import { dockerIgnore } from "./dockerIgnore.ts"
@@ -61,13 +65,28 @@ interface Wanted {
   readonly mode: number
 }
 
-const provide = (directory: string, present: ReadonlyArray<LocalEntry>) => ({ content, mode, names }: Wanted) =>
+const provide =
+  (directory: string, present: ReadonlyArray<LocalEntry>, isPlan: boolean) => ({ content, mode, names }: Wanted) =>
+    Effect.gen(function*() {
+      const files = yield* LocalFiles
+      const path = yield* Path.Path
+      const kept = firstNamed(present, names)
+      if (Option.isSome(kept)) return { name: kept.value, created: false }
+      if (isPlan) return { name: names[0], created: true }
+      return { name: names[0], created: yield* files.create(path.join(directory, names[0]), content, { mode }) }
+    })
+
+/** How `container.json` names the wanted server, or else the only one; empty where nobody can tell which. */
+const serverToName = (wanted: string | null | undefined) =>
   Effect.gen(function*() {
-    const files = yield* LocalFiles
-    const path = yield* Path.Path
-    const kept = firstNamed(present, names)
-    if (Option.isSome(kept)) return { name: kept.value, created: false }
-    return { name: names[0], created: yield* files.create(path.join(directory, names[0]), content, { mode }) }
+    const settings = yield* Settings
+    if (typeof wanted === "string") {
+      const server = yield* settings.server(wanted)
+      return callNameOf(yield* settings.servers, server)
+    }
+    // Settings that cannot be read keep nobody from preparing a project.
+    const [only, ...others] = yield* Effect.orElseSucceed(settings.servers, () => [])
+    return only === undefined || others.length > 0 ? "" : only.name
   })
 
 /**
@@ -75,7 +94,7 @@ const provide = (directory: string, present: ReadonlyArray<LocalEntry>) => ({ co
  * `.env`, the build scripts and `.dockerignore`. Nothing that exists is touched.
  */
 export const init = Effect.fn("init")(function*(
-  { projectPath }: InitRequest
+  { plan = false, projectPath, remotePath, serverId }: InitRequest
 ): Effect.fn.Return<
   InitResult,
   | PathOutside
@@ -84,11 +103,15 @@ export const init = Effect.fn("init")(function*(
   | LocalFileFailed
   | HostPortHidden
   | NoPortLeft
+  | RemotePathInvalid
+  | ServerUnresolved
   | SettingsError,
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const path = yield* Path.Path
   const directory = yield* projectDirectory(projectPath)
+  const server = yield* serverToName(serverId)
+  if (typeof remotePath === "string") yield* stackPathIn("remotePath", remotePath)
   const present = yield* projectFiles(directory, [...imageFileNames, ...providedNames])
   const base = path.basename(directory)
   const imageFile = Option.getOrElse(firstNamed(present, imageFileNames), () => imageFileNames[0])
@@ -107,18 +130,20 @@ export const init = Effect.fn("init")(function*(
   const hostPort = keptWithoutPort ? `\${${hostPortKey}:-${deployment.hostPort}}` : `\${${hostPortKey}}`
 
   const files: ReadonlyArray<Wanted> = [
-    { names: [containerConfigName], content: containerJson(remotePathOf({}, base)), mode: 0o644 },
+    { names: [containerConfigName], content: containerJson(remotePath ?? remotePathOf({}, base), server), mode: 0o644 },
     { names: composeFileNames, content: composeYaml(deployment, hostPort), mode: 0o644 },
     { names: [".env"], content: envFile(deployment), mode: 0o600 },
     ...scripts.map(({ content, name }): Wanted => ({ names: [name], content, mode: 0o755 })),
     { names: [".dockerignore"], content: dockerIgnore(imageText), mode: 0o644 }
   ]
-  const outcomes = yield* Effect.forEach(files, provide(directory, present))
+  const outcomes = yield* Effect.forEach(files, provide(directory, present, plan))
+  const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
+  const project = resolveServer(stored)(yield* inspectProject(directory))
   const [kept, created] = Array.partition(outcomes, (outcome) => outcome.created)
   return {
     success: true,
     created: created.map(({ name }) => name),
     kept: kept.map(({ name }) => name),
-    project: yield* inspectProject(directory)
+    project
   }
 })

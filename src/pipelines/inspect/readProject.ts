@@ -9,7 +9,7 @@ import { readComposeFile } from "../projects/composeFile.ts"
 import { fileProblem } from "../projects/fileProblem.ts"
 import { inspectProject } from "../projects/inspectProject.ts"
 import { projectDirectory } from "../projects/projectDirectory.ts"
-import { resolveServers } from "../projects/resolveServers.ts"
+import { resolveServer } from "../projects/resolveServer.ts"
 import { shownProject } from "../projects/shownProject.ts"
 
 /** What one directory holds that Berth can deploy, with everything in its files that keeps it from that. */
@@ -33,6 +33,6 @@ export const readProject = Effect.fn("readProject")(function*(
   ]
   // Settings that cannot be read hide nothing of the project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
-  const [resolved = project] = resolveServers([project], stored)
+  const resolved = resolveServer(stored)(project)
   return yield* shownProject(problems.length === 0 ? resolved : { ...resolved, problems })
 })

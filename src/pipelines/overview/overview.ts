@@ -6,7 +6,7 @@ import { maxRuns, type Run } from "../../schema/Run.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { resolveServers } from "../projects/resolveServers.ts"
+import { resolveServer } from "../projects/resolveServer.ts"
 import { type Known, type KnownProject, knownProjects, makeKnown } from "./knownProjects.ts"
 import { type Compared, observeApplications } from "./observeApplications.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
@@ -112,7 +112,7 @@ export const observe = Effect.fn("overview.observe")(function*({ compared, known
     knownProjects(known, here),
     within(here, orReason(activeRuns), late("The runs"))
   ], { concurrency: "unbounded" })
-  const projects = resolveServers(found.projects, servers)
+  const projects = found.projects.map(resolveServer(servers))
   const pathsOf = (id: string) =>
     projects.filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
       Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath)))

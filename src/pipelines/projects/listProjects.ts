@@ -4,7 +4,7 @@ import type { LocalProject } from "../../schema/Project.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { inspectProject } from "./inspectProject.ts"
-import { resolveServers } from "./resolveServers.ts"
+import { resolveServer } from "./resolveServer.ts"
 import { seenFiles } from "./seenFiles.ts"
 import { shownProject } from "./shownProject.ts"
 
@@ -59,5 +59,5 @@ export const listProjects = Effect.fn("listProjects")(function*() {
   const projects = yield* Effect.forEach(yield* projectPlaces(), inspect, { concurrency: 16 })
   // Settings that cannot be read hide no project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
-  return resolveServers(Array.getSomes(projects).filter(isDeployable), stored)
+  return Array.getSomes(projects).filter(isDeployable).map(resolveServer(stored))
 })

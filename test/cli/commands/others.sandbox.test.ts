@@ -30,7 +30,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server add Far ssh://ann@far.invalid", 64, /must be like deployer@main\.example\.com/],
           ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
           ["diff notes", 0, /^There is nothing to compare: \S+notes has no file to deploy/],
-          ["init notes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
+          ["init notes --yes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
           ["deploy notes --dry-run", 0, /^Deploy notes to ~\/containers\/notes on Sandbox:/],
           ["server list", 0, /^ID .*\nsandbox /],
           ["server scan sandbox", 0, /^NAME .*\ngreeter /],
@@ -81,7 +81,7 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ],
           ["server add Farther ann@far.invalid --agent --id far", 0, /^Replaced Farther with the id far\./m],
           ["server add Near ann@near.invalid --agent", 0, /with the id \d+\. Next: berth server test Near$/m],
-          ["deploy notes --yes", 1, /does not say which server[^]*Stored servers: Sandbox, Farther, Near/],
+          ["logs nobody", 1, /does not say which server[^]*Stored servers: Sandbox, Farther, Near/],
           ["ps sandbox", 0, /^SERVER /]
         ]
         for (const [args, code, words] of steps) {

@@ -4,6 +4,7 @@ import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { init } from "../../../src/pipelines/init/init.ts"
+import type { InitRequest } from "../../../src/schema/Init.ts"
 import { PlatformUnavailable } from "../../../src/schema/PlatformApp.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
@@ -48,6 +49,40 @@ describe("init", () => {
       expect(yield* textAt(directory, "build-image-tar.ps1")).toContain("'my-app:latest'")
       expect(yield* textAt(directory, "build-image-tar.sh")).toContain("'my-app:latest'")
       expect(yield* textAt(directory, ".dockerignore")).toContain("\n*.tar\n.env\ndata\n")
+    }).pipe(Effect.provide(local)))
+
+  it.scoped("names the wanted server, or else the only one, and writes nothing of a plan", () =>
+    Effect.gen(function*() {
+      const server = (id: string, name: string) => ({
+        id,
+        name,
+        host: "10.0.0.1",
+        port: 22,
+        username: "ann",
+        useSudo: false,
+        credentials: {}
+      })
+      const with2 = settingsTest({}, [server("1", "Main"), server("2", "Attic")])
+      const with1 = settingsTest({}, [server("1763800000001", "Main")])
+      const named = (request: Partial<InitRequest>, settings: typeof with1) =>
+        Effect.gen(function*() {
+          const directory = yield* project("app", {})
+          const plan = yield* init({ projectPath: directory, ...request, plan: true }).pipe(Effect.provide(settings))
+          expect(yield* Effect.promise(() => readdir(directory))).toEqual([])
+          expect(plan.created).toEqual(all)
+          const { project: after } = yield* init({ projectPath: directory, ...request }).pipe(Effect.provide(settings))
+          const { remotePath, serverId } = JSON.parse(yield* textAt(directory, "container.json"))
+          return [serverId, remotePath, after.serverId]
+        })
+      expect(yield* named({}, with1)).toEqual(["Main", "~/containers/app", "1763800000001"])
+      expect(yield* named({}, with2)).toEqual(["", "~/containers/app", null])
+      expect(yield* named({ serverId: "ATTIC", remotePath: "~/else" }, with2)).toEqual(["Attic", "~/else", "2"])
+      const directory = yield* project("app", {})
+      for (const [request, status] of [[{ serverId: "nobody" }, 404], [{ remotePath: "/" }, 400]] as const) {
+        const failed = yield* Effect.flip(init({ projectPath: directory, ...request }).pipe(Effect.provide(with2)))
+        expect(failed.status).toBe(status)
+      }
+      expect(yield* Effect.promise(() => readdir(directory))).toEqual([])
     }).pipe(Effect.provide(local)))
 
   it.scoped("takes the next free port where the platform answers", () =>
