@@ -1,6 +1,12 @@
 import type { BerthError } from "../../client/BerthError.ts"
 import { Failed, Usage } from "../Failure.ts"
-import type { CommandNode } from "./command.ts"
+import type { ArgumentWords, OptionWords } from "./described.ts"
+
+/** What a command takes. */
+interface CommandWords {
+  readonly options: ReadonlyArray<OptionWords>
+  readonly arguments: ReadonlyArray<ArgumentWords>
+}
 
 /** The fields of requests that an option or argument fills, where they are called otherwise. */
 const otherFields: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -26,7 +32,7 @@ const escaped = (text: string) => text.replace(/[.[\]]/g, "\\$&")
 const isUnmistakable = (field: string) => /[A-Z[]/.test(field)
 
 /** The words of a command line for the fields of requests. */
-const wordsOf = (node: Pick<CommandNode, "arguments" | "options">, args: ReadonlyArray<string>) => {
+const wordsOf = (node: CommandWords, args: ReadonlyArray<string>) => {
   const isGiven = (name: string) => args.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))
   const all = [
     ...node.options.filter(({ value }) => value !== undefined).map(({ name }) => ({
@@ -50,7 +56,7 @@ const wordsOf = (node: Pick<CommandNode, "arguments" | "options">, args: Readonl
  * it. It is a matter of usage where one of those was refused for its form.
  */
 export const inCommandWords = (
-  node: Pick<CommandNode, "arguments" | "options">,
+  node: CommandWords,
   args: ReadonlyArray<string>
 ) =>
 (error: BerthError): BerthError | Failed | Usage => {
