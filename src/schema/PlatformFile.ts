@@ -3,7 +3,8 @@ import { quoted } from "./quoted.ts"
 import { Domain } from "./Route.ts"
 import { Port } from "./Server.ts"
 
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+const optional = <A, I>(schema: Schema.Schema<A, I>, description: string, example: unknown) =>
+  Schema.optionalWith(schema, { exact: true }).annotations({ description, example })
 const says = (message: string) => ({ message: () => message })
 
 const Line = Schema.String.pipe(Schema.pattern(/^[^\0-\x1F\x7F]+$/, says("must be one line")))
@@ -21,23 +22,34 @@ export type BuildPack = typeof BuildPack.Type
 
 /** One application of a project's `platform.json`, without what is null or empty in it: that counts as absent. */
 export const PlatformEntry = Schema.Struct({
-  /** What the application is found by. */
-  name: Line,
-  buildpack: optional(BuildPack),
-  /** The value of `HOST_PORT`. */
-  port: optional(Port),
-  domain: optional(Domain),
-  /** The name of a platform server. */
-  server: optional(Schema.String),
-  repo: optional(RepositoryWord),
-  gitOwner: optional(RepositoryWord),
-  branch: optional(Line),
-  baseDirectory: optional(Line),
-  composeLocation: optional(Line),
-  static: optional(Schema.Boolean),
-  publishDir: optional(Line),
-  /** The compose service that the domain belongs to. */
-  service: optional(Line)
+  name: Schema.propertySignature(Line).annotations({
+    description: "The name of the application, by which it is found on the platform.",
+    example: "hello"
+  }),
+  buildpack: optional(BuildPack, "How the platform builds it. Without it: `autopack`.", "composestack"),
+  port: optional(Port, "The port of the host, as the variable `HOST_PORT`.", 2008),
+  domain: optional(Domain, "Its domain, to which the proxy leads. Without it there is no route.", "hello.example.com"),
+  server: optional(
+    Schema.String,
+    "The name of the platform's server. Without it: the platform's default.",
+    "localhost"
+  ),
+  repo: optional(
+    RepositoryWord,
+    "The name of the repository. Without it: the name of the project's directory.",
+    "hello"
+  ),
+  gitOwner: optional(RepositoryWord, "The owner of the repository. Without it: the setting `gitHost.owner`.", "ann"),
+  branch: optional(Line, "The branch. Without it: `master`.", "main"),
+  baseDirectory: optional(Line, "The directory in the repository. Without it: `/`.", "/"),
+  composeLocation: optional(Line, "The compose file in the repository, for `composestack`.", "/compose.yml"),
+  static: optional(Schema.Boolean, "Whether it is a static site. Without it: false.", false),
+  publishDir: optional(
+    Line,
+    "The directory that a static site is published from. Without it: `dist`, or `/` when it is not static.",
+    "dist"
+  ),
+  service: optional(Line, "The service of the compose file that the domain belongs to.", "web")
 }).annotations({ identifier: "PlatformEntry" })
 export interface PlatformEntry extends Schema.Schema.Type<typeof PlatformEntry> {}
 

@@ -51,15 +51,38 @@ export const InspectRequest = Schema.Struct({ projectPath }).annotations({
 })
 export interface InspectRequest extends Schema.Schema.Type<typeof InspectRequest> {}
 
+const optional = <A, I>(schema: Schema.Schema<A, I>, description: string, example: unknown) =>
+  Schema.optional(Schema.NullOr(schema)).annotations({ description, example })
+
 /** `container.json`: how a project is deployed. A key that Berth does not know is refused. */
 export const ContainerConfig = Schema.Struct({
-  serverId: Schema.optional(Schema.NullOr(Schema.String)),
-  remotePath: Schema.optional(Schema.NullOr(Schema.String)),
-  files: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
-  healthTimeout: Schema.optional(Schema.NullOr(DurationText)),
-  pull: Schema.optional(Schema.NullOr(PullPolicy)),
-  onUnhealthy: Schema.optional(Schema.NullOr(OnUnhealthy)),
-  allowLinks: Schema.optional(Schema.NullOr(Schema.Boolean))
+  serverId: optional(Schema.String, "The id or the name of the stored server that the project is deployed to.", "main"),
+  remotePath: optional(
+    Schema.String,
+    "The directory on the server. Without it: `~/containers/` and the name of the project's directory.",
+    "~/containers/hello"
+  ),
+  files: optional(
+    Schema.Array(Schema.String),
+    "Further files and directories that a deploy brings, relative to the project.",
+    ["conf", "more/files.txt"]
+  ),
+  healthTimeout: optional(
+    DurationText,
+    "How long a deploy waits until the stack is healthy. Without it: the setting `deploy.healthTimeout`.",
+    "30 seconds"
+  ),
+  pull: optional(
+    PullPolicy,
+    "Which images the server pulls from their registries. Without it: the setting `deploy.pull`.",
+    "missing"
+  ),
+  onUnhealthy: optional(
+    OnUnhealthy,
+    "What becomes of a new version that does not get healthy. Without it: the setting `deploy.onUnhealthy`.",
+    "rollback"
+  ),
+  allowLinks: optional(Schema.Boolean, "Whether links that lead out of the project are followed.", false)
 }).annotations({ identifier: "ContainerConfig" })
 export interface ContainerConfig extends Schema.Schema.Type<typeof ContainerConfig> {}
 
