@@ -62,7 +62,14 @@ describe.each(inheritedNames)("a key %s", (name) => {
       const read = readComposeFile("/p").pipe(
         Effect.provide(inProject({ "compose.yml": compose, ".env": `${name}=1\n` }))
       )
-      expect((yield* read).services).toEqual([{ name, image: "nginx", builds: false, runs: true, envFiles: [] }])
+      expect((yield* read).services).toEqual([{
+        name,
+        image: "nginx",
+        builds: false,
+        runs: true,
+        envFiles: [],
+        ports: []
+      }])
       expect([...serviceDefinitions(compose, "").keys()]).toEqual([name])
       expect(serviceDefinitions(compose, "").get(name)?.text).not.toBe(
         serviceDefinitions(compose.replace(": 1", ": 2"), "").get(name)?.text
