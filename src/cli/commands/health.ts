@@ -49,7 +49,11 @@ const doctorCommand = command(
               ? `Berth ${value.version} ${where === "this process" ? "in" : "at"} ${where}: all ${
                 unused === 0 ? "is well." : "that is set up is well."
               }`
-              : `${failed} of ${findings.length - unused} checks failed.`
+              : failed < findings.length - unused
+              ? `${failed} of ${findings.length - unused} checks failed.`
+              : failed === 1
+              ? "The only check failed."
+              : `All ${failed} checks failed.`
           )
           if (unused > 0) yield* say(unusedWords)
         }

@@ -46,9 +46,11 @@ const wordsOf = (node: CommandWords, args: ReadonlyArray<string>) => {
       key: `<${name}>`
     }))
   ]
-  return all.flatMap(({ key, name, word }) =>
+  const project = { field: "projectPath", word: "The project" }
+  const filled = all.flatMap(({ key, name, word }) =>
     [camelCase(name), ...otherFields[key] ?? []].map((field) => ({ field, word }))
   )
+  return [...filled, project]
 }
 
 /**
