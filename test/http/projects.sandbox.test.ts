@@ -41,7 +41,7 @@ describe.skipIf(process.platform === "win32")("projects and containers over HTTP
             ".dockerignore"
           ],
           kept: [],
-          project: { name: "notes", containerStatus: "partial", serverId: null }
+          project: { name: "notes", containerStatus: "configured", serverId: "sandbox" }
         }
       })
       // The platform's applications and the proxy's routes hold ports up to 2007, and the other project's .env 2008.
