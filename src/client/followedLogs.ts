@@ -13,6 +13,8 @@ export interface FollowedLogs {
   readonly lines?: number | undefined
   /** No line from before it: a time, or how long ago (`10m`). */
   readonly since?: string | undefined
+  /** One service of the stack; all of them unless given. */
+  readonly service?: string | undefined
 }
 
 const decodeLine = Schema.decodeOption(Schema.parseJson(LogLine))
@@ -68,7 +70,7 @@ export const followedLogs = (
   client: HttpClient.HttpClient,
   where: string,
   serverId: string,
-  { containerName, lines, remotePath, since }: FollowedLogs
+  { containerName, lines, remotePath, service, since }: FollowedLogs
 ): Stream.Stream<LogEvent, BerthError> =>
   Stream.suspend(() => {
     const { connect, isNew } = repeated()
@@ -79,6 +81,7 @@ export const followedLogs = (
           HttpClientRequest.setUrlParams({
             remotePath,
             containerName,
+            service,
             lines: last === undefined ? lines : mostLines,
             since: timeOf(last) ?? since
           })

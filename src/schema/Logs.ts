@@ -1,14 +1,14 @@
 import { Schema } from "effect"
-import { cut } from "./quoted.ts"
+import { cut, quoted } from "./quoted.ts"
 
 /** Whose log is meant: a container's, or that of all containers of the stack in a directory of the server. */
 export type LogSource =
   | { readonly kind: "container"; readonly name: string }
   | { readonly kind: "stack"; readonly remotePath: string }
 
-/** That a log's container or stack is not there, as the rest of a sentence. */
-export const noSource = (source: LogSource, server: string): string =>
-  `there is no ${
+/** That a log's container, stack or service is not there, as the rest of a sentence. */
+export const noSource = (source: LogSource, server: string, service = ""): string =>
+  `there is no ${service === "" ? "" : `service ${quoted(service)} of the `}${
     source.kind === "stack" ? `stack at ${cut(source.remotePath)}` : `container named ${cut(source.name)}`
   }` +
   ` on "${server}": scan lists what is deployed there`

@@ -51,13 +51,19 @@ const logsCommand = command(
     name: "logs",
     summary: "Show the logs of a project's stack, or of a container.",
     details: "Both streams of all services. A name that no project has is taken for that of a container.",
-    examples: ["berth logs", "berth logs hello -f", "berth logs hello-web-1 --server main --since 1h"]
+    examples: [
+      "berth logs",
+      "berth logs hello -f",
+      "berth logs hello --service web",
+      "berth logs hello-web-1 --server main --since 1h"
+    ]
   },
   {
     name: optionalArgument("name", "A project, by its name under the root or its path, or a container.", "project"),
     follow: flag("follow", "Go on with every further line, until Ctrl-C.", "f"),
     since: text("since", "No line from before it: a time, or how long ago, like 10m or 2h.", { value: "time" }),
     lines: integer("lines", "How many of the last lines; 100 unless given.", { value: "number", alias: "n" }),
+    service: text("service", "One service of the stack; all of them unless given.", { value: "service" }),
     ...placeOptions,
     ...common
   },
@@ -70,20 +76,22 @@ const logsCommand = command(
         const { also, serverId, source } = yield* sourceOf(input.name, input)
         const since = Option.getOrUndefined(input.since)
         const lines = Option.getOrUndefined(input.lines)
+        const service = Option.getOrUndefined(input.service)
         // A request that is wrong in itself says nothing about the name.
         const told = (error: BerthError) =>
           new BerthError({ ...error, message: error.status === 400 ? error.message : followedBy(error.message, also) })
         if (input.follow) {
           const view = yield* makeLineView
           return yield* Stream.runForEach(
-            followLogs(serverId, { ...source, since, lines }),
+            followLogs(serverId, { ...source, since, lines, service }),
             (event) => input.json ? print(JSON.stringify(event)) : view(event)
           ).pipe(Effect.catchTag("BerthError", told))
         }
         const query = {
           ...source,
           ...(since === undefined ? {} : { since }),
-          ...(lines === undefined ? {} : { lines: String(lines) })
+          ...(lines === undefined ? {} : { lines: String(lines) }),
+          ...(service === undefined ? {} : { service })
         }
         return yield* answered(
           input,

@@ -29,7 +29,8 @@ const FollowQuery = Schema.Struct({
       description: "No line from before it: a time, or how long ago.",
       examples: ["10m", "2026-01-02T03:04:05Z"]
     })
-  )
+  ),
+  service: Schema.optional(text("One service of the stack; all of them unless given.", "web"))
 }).annotations(strictQuery)
 
 const LogsQuery = Schema.Struct({

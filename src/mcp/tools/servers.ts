@@ -37,6 +37,7 @@ export const readLogs = tool({
     lines: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000))).annotations({
       description: "How many of the last lines; 100 unless given."
     }),
+    service: Schema.optional(Schema.String).annotations({ description: "One service of the stack; else all." }),
     since: Schema.optional(Schema.String).annotations({ description: "No line from before: a time, or 10m." }),
     maxBytes: Schema.optional(Schema.Int.pipe(Schema.between(leastBytes, mostBytes))).annotations({
       description: `How long the answer may be; ${usualBytes} unless given.`

@@ -6,16 +6,17 @@ import { script } from "./scripts/followLogs.sh.ts"
 /**
  * Follows logs until its input ends. It prints `following`, or `none` when there is no such container or stack, and
  * then a line for each line of the logs, the last `lines` first.
+ * @param service the one service of a stack; empty for all
  * @param since as `docker logs --since` takes it; empty for no such limit
  */
 export const followLogsCommand = (
   source: LogSource,
-  { lines, since }: { readonly lines: number; readonly since: string },
+  { lines, service, since }: { readonly lines: number; readonly service: string; readonly since: string },
   sudo: boolean
 ): RemoteCommand => ({
   what: `following the logs of ${source.kind === "container" ? source.name : source.remotePath}`,
   script,
-  args: [source.kind, source.kind === "container" ? source.name : source.remotePath, String(lines), since],
+  args: [source.kind, source.kind === "container" ? source.name : source.remotePath, String(lines), since, service],
   sudo,
   lane: "followers"
 })

@@ -12,6 +12,8 @@ export interface LogOptions {
   readonly since?: string
   /** Whether each line comes with its time. */
   readonly timestamps?: boolean
+  /** The one service of a stack; empty for all. */
+  readonly service?: string
 }
 
 const yesOrNo = (yes: boolean) => (yes ? "yes" : "no")
@@ -42,10 +44,10 @@ export const stackLogsCommand = (
   remotePath: string,
   lines: number,
   sudo: boolean,
-  { since = "", timestamps = false }: LogOptions = {}
+  { service = "", since = "", timestamps = false }: LogOptions = {}
 ): RemoteCommand => ({
-  what: `reading the logs of ${remotePath}`,
+  what: `reading the logs of ${service === "" ? remotePath : `${service} at ${remotePath}`}`,
   script: stackScript,
-  args: [remotePath, String(lines), String(logLimit), since, yesOrNo(timestamps)],
+  args: [remotePath, String(lines), String(logLimit), since, yesOrNo(timestamps), service],
   sudo
 })

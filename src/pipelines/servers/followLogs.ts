@@ -57,7 +57,7 @@ export const followLogs = Effect.fn("followLogs")(function*(
     Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => failed(`"${server.name}" does not answer`) })
   )
   if (Option.contains(begun, "none")) {
-    return yield* new NothingToFollow({ reason: noSource(source, server.name) })
+    return yield* new NothingToFollow({ reason: noSource(source, server.name, wanted.service) })
   }
   if (!Option.contains(begun, "following")) {
     yield* quiet

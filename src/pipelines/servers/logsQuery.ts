@@ -11,6 +11,7 @@ export interface LogsQuery {
   readonly lines?: string | undefined
   readonly since?: string | undefined
   readonly timestamps?: string | undefined
+  readonly service?: string | undefined
 }
 
 /** What a logs request asks for. */
@@ -20,12 +21,19 @@ export interface WantedLogs {
   /** As the scripts on a server take it: empty, a time in UTC, or `-` and how many seconds ago. */
   readonly since: string
   readonly timestamps: boolean
+  /** The one service of the stack; empty for all. */
+  readonly service: string
 }
 
 const digits = Schema.String.pipe(
   Schema.pattern(/^\d{1,9}$/, { message: () => "must be a whole number from 1 to 10000" }),
   Schema.compose(Schema.NumberFromString),
   Schema.compose(LogLines.annotations({ message: () => "must be a whole number from 1 to 10000" }))
+)
+const ServiceName = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/, {
+    message: () => "must be the name of a service of the compose file"
+  })
 )
 const yesOrNo = Schema.BooleanFromString.annotations({ message: () => "must be true or false" })
 const decode = Schema.decodeUnknown(
@@ -34,7 +42,8 @@ const decode = Schema.decodeUnknown(
     remotePath: Schema.optional(RemotePath),
     lines: Schema.optionalWith(digits, { default: () => 100 }),
     since: Schema.optional(Since),
-    timestamps: Schema.optionalWith(yesOrNo, { default: () => false })
+    timestamps: Schema.optionalWith(yesOrNo, { default: () => false }),
+    service: Schema.optional(ServiceName)
   }),
   { errors: "all" }
 )
@@ -48,19 +57,23 @@ const invalid = (error: ParseResult.ParseError) =>
 export const wantedLogs = Effect.fn("wantedLogs")(function*(
   query: LogsQuery
 ): Effect.fn.Return<WantedLogs, LogsQueryInvalid | LogsTargetMissing> {
-  const { containerName, lines, remotePath, since, timestamps } = yield* decode({
+  const { containerName, lines, remotePath, service = "", since, timestamps } = yield* decode({
     containerName: given(query.remotePath) === undefined ? given(query.containerName) : undefined,
     remotePath: given(query.remotePath),
     lines: given(query.lines),
     since: given(query.since),
-    timestamps: given(query.timestamps)
+    timestamps: given(query.timestamps),
+    service: given(query.service)
   }).pipe(Effect.mapError(invalid))
   const source: LogSource | undefined = remotePath !== undefined
     ? { kind: "stack", remotePath: normalRemotePath(remotePath) }
     : containerName !== undefined
     ? { kind: "container", name: containerName }
     : undefined
+  if (service !== "" && source?.kind === "container") {
+    return yield* new LogsQueryInvalid({ reason: "service belongs to remotePath: a container is one service already" })
+  }
   return source === undefined
     ? yield* new LogsTargetMissing()
-    : { source, lines, since: sinceArgument(since), timestamps }
+    : { source, lines, since: sinceArgument(since), timestamps, service }
 })

@@ -10,6 +10,7 @@ import { contentsCommand, inventoryCommand } from "../../../src/pipelines/remote
 import { containersCommand } from "../../../src/pipelines/remote/containers.ts"
 import { deployLockCommand } from "../../../src/pipelines/remote/deployLock.ts"
 import { preflightCommand } from "../../../src/pipelines/remote/deployPreflight.ts"
+import { exitsCommand } from "../../../src/pipelines/remote/exits.ts"
 import { followLogsCommand, longestLogLine } from "../../../src/pipelines/remote/followLogs.ts"
 import { inspectCommand } from "../../../src/pipelines/remote/inspect.ts"
 import { containerLogsCommand, logLimit, stackLogsCommand } from "../../../src/pipelines/remote/logs.ts"
@@ -55,6 +56,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   contentsCommand: contentsCommand(path, ["a", "b"], false),
   containersCommand: containersCommand(false),
   discardStaged: discardStaged(staged("x")),
+  exitsCommand: exitsCommand(["id"], false),
   inspectCommand: inspectCommand(["id"], false),
   inventoryCommand: inventoryCommand(path, ["data"], false),
   outcomeCommand: outcomeCommand(path, false),
@@ -82,7 +84,7 @@ const watched: Readonly<Record<string, RemoteCommand>> = {
 const logs = {
   containerLogsCommand: containerLogsCommand("web", 10, false),
   stackLogsCommand: stackLogsCommand(path, 10, false),
-  followLogsCommand: followLogsCommand({ kind: "container", name: "web" }, { lines: 1, since: "" }, false)
+  followLogsCommand: followLogsCommand({ kind: "container", name: "web" }, { lines: 1, service: "", since: "" }, false)
 }
 
 /** What is written without end: a single line, or as many records as there are bytes. */

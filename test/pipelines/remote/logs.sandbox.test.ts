@@ -70,6 +70,9 @@ describe.each(shells)("logs in $name", (shell) => {
       expect(some.stdout).toBe("web_1  | three and a half\ndb_1   |   four\nweb_1  |\n")
       const asked = yield* runHere({ what: "", script: "cat asked", args: [], sudo: false }, here)
       expect(asked.stdout).toContain("compose|logs|--no-color|--timestamps|--tail|3|")
+      yield* runHere(stackLogsCommand("~/containers/app", 3, false, { service: "web" }), here)
+      const last = yield* runHere({ what: "", script: "cat asked", args: [], sudo: false }, here)
+      expect(last.stdout).toMatch(/compose\|logs\|--no-color\|--timestamps\|--tail\|3\|web\|$/)
     }))
 
   it.scoped("uses docker-compose where docker has no compose", () =>

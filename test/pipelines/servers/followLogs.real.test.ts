@@ -93,6 +93,20 @@ describe.skipIf(!realServer.available).each(ways)(
             expect(usage).toMatchObject({ service: "db", restarts: 0 })
             expect(usage?.memoryBytes).toBeGreaterThan(0)
             expect(usage?.memoryLimitBytes).toBeGreaterThan(usage?.memoryBytes ?? 0)
+            const ofOne = yield* Effect.scoped(Effect.gen(function*() {
+              const events = yield* followLogs("server", { ...asked, service: "db" })
+              yield* docker("restart", "-t", "0", `${image}-web`)
+              const fiber = yield* events.pipe(Stream.take(4), Stream.runCollect, Effect.fork)
+              yield* Effect.sleep("1500 millis")
+              yield* docker("restart", "-t", "0", `${image}-db`)
+              return yield* Fiber.join(fiber)
+            }))
+            expect(Chunk.toReadonlyArray(ofOne).map((event) => event.event === "line" ? event.data.service : ""))
+              .toEqual(
+                Array.from({ length: 4 }, () => "db")
+              )
+            const nothing = yield* Effect.flip(Effect.scoped(followLogs("server", { ...asked, service: "cache" })))
+            expect(nothing.message).toMatch(/^There is no service "cache" of the stack at /)
             const none = yield* Effect.flip(Effect.scoped(followLogs("server", { remotePath: "~/containers/none" })))
             expect(none.message).toBe(
               "There is no stack at ~/containers/none on \"Test\": scan lists what is deployed there"

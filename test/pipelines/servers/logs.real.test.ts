@@ -85,6 +85,10 @@ describe.skipIf(!realServer.available).each(ways)(
           )
           expect(texts(all)).toEqual(["e1", "e2", "l1", "e3"])
           expect(texts(yield* logs("server", { ...asked, lines: "2" }))).toEqual(["l1", "e3"])
+          expect(texts(yield* logs("server", { ...asked, service: "late" }))).toEqual(["l1"])
+          expect((yield* Effect.flip(logs("server", { ...asked, service: "later" }))).message).toMatch(
+            /no such service/i
+          )
           const error = yield* Effect.flip(logs("server", { remotePath: "~/containers/none" }))
           expect(error.message).toMatch(/^Failed to get logs: there is no stack at ~\/containers\/none on /)
           const bare = yield* Effect.flip(logs("server", { remotePath: "~/.ssh" }))

@@ -32,7 +32,7 @@ describe("logs", () => {
       yield* logs("1", { containerName: "not a name", remotePath: "~/containers//app/", lines: "7" })
       expect(yield* yield* SshAsked).toMatchObject([{
         what: ofStack,
-        args: ["~/containers/app", "7", "10485760", "", "no"]
+        args: ["~/containers/app", "7", "10485760", "", "no", ""]
       }])
     }).pipe(Effect.provide([SshTest({ [ofStack]: {} }), settings])))
 
@@ -61,13 +61,15 @@ describe("logs", () => {
       [{ containerName: "web", lines: "1e3" }, "lines"],
       [{ remotePath: "relative" }, "remotePath"],
       [{ remotePath: "/a/../b" }, "remotePath"],
-      [{ remotePath: "/a\nb" }, "remotePath"]
+      [{ remotePath: "/a\nb" }, "remotePath"],
+      [{ remotePath: "/a", service: "$(x)" }, "service"],
+      [{ containerName: "web", service: "web" }, "service"]
     ] as const
   )("turns down %j and names the field", ([query, field]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(logs("1", query))
       expect(error.status).toBe(400)
-      expect(error.message).toMatch(new RegExp(`^${field} must `))
+      expect(error.message).toMatch(new RegExp(`^${field} (must|belongs to remotePath)`))
       expect(error.message).not.toContain("undefined")
     }).pipe(Effect.provide([SshTest({}), settings])))
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# followLogs.sh container NAME LINES SINCE, or followLogs.sh stack DIRECTORY LINES SINCE: prints `following`, or `none`
+# followLogs.sh container NAME LINES SINCE, or followLogs.sh stack DIRECTORY LINES SINCE [SERVICE]: prints `following`, or `none`
 # where there is nothing to follow; then the last LINES lines and every further one, like `o|web|<time> text`: the stream
 # (o or e), the service, and when it was written. SINCE is empty, a time, or - and how many seconds ago.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
@@ -9,4 +9,4 @@ target=$2
 if [ "$1" = stack ]; then
   target=$(cd "$(path_of "$2")" 2>/dev/null && pwd -P) || { echo none; exit 0; }
 fi
-as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")"
+as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")" "${5:-}"

@@ -9,13 +9,15 @@ follow='kind=$1
 target=$2
 lines=$3
 since=$4
+only=$5
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
 case $now in *N*) now=$(date -u +%Y-%m-%dT%H:%M:%SZ) ;; esac
 list() {
   case $kind in
     stack)
       docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$target" \\
-        --format '\\''{{.ID}} {{.Label "com.docker.compose.oneoff"}}'\\'' </dev/null | awk '\\''$2 != "True" { print $1 }'\\''
+        --format '\\''{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}'\\'' </dev/null |
+        awk -F '\\''|'\\'' -v only="$only" '\\''$2 != "True" && (only == "" || $3 == only) { print $1 }'\\''
       ;;
     *) docker inspect --type container --format '\\''{{.Id}}'\\'' "$target" </dev/null ;;
   esac
@@ -76,6 +78,7 @@ case $kind in
 esac
 docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '\\''{{.ID}}'\\'' </dev/null |
   while read -r id; do
+    [ -z "$only" ] || [ "$(service_of "$id")" = "$only" ] || continue
     ended=$(docker inspect --type container --format '\\''{{.State.FinishedAt}}'\\'' "$id" 2>/dev/null </dev/null)
     case $ended in "" | 0001-*) ended=$now ;; esac
     follow "$id" "$ended"
@@ -84,5 +87,5 @@ target=$2
 if [ "$1" = stack ]; then
   target=$(cd "$(path_of "$2")" 2>/dev/null && pwd -P) || { echo none; exit 0; }
 fi
-as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")"
+as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")" "\${5:-}"
 `

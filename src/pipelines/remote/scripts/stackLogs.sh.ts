@@ -41,7 +41,7 @@ stamps='s/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/'
 [ "$5" != yes ] || stamps=
 exec 4>&1
 code=$({
-  { compose logs --no-color --timestamps --tail "$2" </dev/null 4>&-; echo "$?" >&3; } |
+  { compose logs --no-color --timestamps --tail "$2" \${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
     LC_ALL=C sed -n '/^[^|]*| [0-9]\\{4\\}-[0-9-]*T[0-9:.]*Z/p' |
     LC_ALL=C awk -F '|' -v since="$since" 'since == "" || substr($2, 2, length(since) - 1) >= substr(since, 1, length(since) - 1)' |
     LC_ALL=C sort -s -t '|' -k 2.1,2.32 |

@@ -5,6 +5,8 @@ kind=$1
 target=$2
 lines=$3
 since=$4
+# The one service of a stack to follow; all of them where it is empty.
+only=$5
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
 case $now in *N*) now=$(date -u +%Y-%m-%dT%H:%M:%SZ) ;; esac
 
@@ -12,7 +14,8 @@ list() {
   case $kind in
     stack)
       docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$target" \
-        --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
+        --format '{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}' </dev/null |
+        awk -F '|' -v only="$only" '$2 != "True" && (only == "" || $3 == only) { print $1 }'
       ;;
     *) docker inspect --type container --format '{{.Id}}' "$target" </dev/null ;;
   esac
@@ -85,6 +88,7 @@ case $kind in
 esac
 docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '{{.ID}}' </dev/null |
   while read -r id; do
+    [ -z "$only" ] || [ "$(service_of "$id")" = "$only" ] || continue
     # What it writes at once is older than the news of its start, and younger than the end of its last run.
     ended=$(docker inspect --type container --format '{{.State.FinishedAt}}' "$id" 2>/dev/null </dev/null)
     case $ended in "" | 0001-*) ended=$now ;; esac
