@@ -31,7 +31,8 @@ export const describeVolumes = (volumes: boolean): string =>
 export const describeRemoval = ({ images, left, removed }: StackAnswer, volumes: boolean): string =>
   [
     removed.length === 0 ? "No files were removed: none of them came from Berth" : `Files: ${some(removed)}`,
-    ...images.length === 0 ? [] : [`Images: ${some(images)}`],
+    // Two releases may have had one image name.
+    ...images.length === 0 ? [] : [`Images: ${some([...new Set(images)])}`],
     ...left.length === 0 ? [] : [`Could not be removed: ${some(left)}`],
     describeVolumes(volumes)
   ].map((sentence) => `${sentence}.`).join(" ")
