@@ -88,7 +88,7 @@ describe.skipIf(!realServer.available || busybox === "")(title, () => {
         const [look = "", ...others] = commands.map((line) =>
           line.replace("deployer@main.example.com", `${user.name}@${sshd.host}:${sshd.port}`)
             .replace("~/projects/hello", `~/projects/${name}`)
-            .replace(/^berth deploy .*$/, "$& --yes")
+            .replace(/^berth (?:init|deploy\b.*)$/, "$& --yes")
         )
         const shown = yield* ended("sh", ["-c", look], home, environment)
         const [fingerprint = ""] = /SHA256:[\w+/]+/.exec(shown.out) ?? []

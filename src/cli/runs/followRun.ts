@@ -141,7 +141,7 @@ const askToCancel = (run: Run) =>
     const { use } = yield* Berth
     const { ask, say } = yield* Screen
     yield* (yield* Interrupts).next
-    if (!(yield* ask(`Cancel the ${runWords(run)}, and undo what it has done?`))) {
+    if (!(yield* ask(`Cancel the ${runWords(run)}?`))) {
       return yield* say(`The ${runWords(run)} goes on, and is waited for`)
     }
     yield* say(`The ${runWords(run)} stops at its next safe point`)

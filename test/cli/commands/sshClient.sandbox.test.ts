@@ -10,7 +10,7 @@ import { makeWorld } from "../../../src/sandbox/world.ts"
 import { runCli } from "../../fixtures/cli.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
-// Where the SSH client's files are is looked up once in a process.
+// The files of the SSH client are in the home directory.
 const before = process.env["HOME"]
 const home = mkdtempSync(join(tmpdir(), "berth-ssh-client-"))
 process.env["HOME"] = home

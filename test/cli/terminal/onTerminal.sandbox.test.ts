@@ -126,7 +126,7 @@ describe.skipIf(!hasTerminal)(`berth on a terminal${hasTerminal ? "" : " (needs 
   )
 
   it.scopedLive(
-    "waits for a run that no service carries, and leaves at once at the second Ctrl-C",
+    "waits for a run that no service carries, asks about it at the second Ctrl-C, and leaves at the third",
     () =>
       Effect.gen(function*() {
         const { relay, settingsFile } = yield* brittleWorld
@@ -138,8 +138,10 @@ describe.skipIf(!hasTerminal)(`berth on a terminal${hasTerminal ? "" : " (needs 
         const another = yield* onTerminal(["deploy", "hello", "--yes"], { env: { BERTH_CONFIG: settingsFile } })
         yield* another.until(/! Waiting for another berth: deploy of hello, process \d+/)
         yield* alone.type(ctrlC)
-        yield* alone.until(/leaves\s+at\s+once/)
+        yield* alone.until(/asks\s+whether\s+to\s+cancel\s+it/)
         expect(textOf(alone)).toContain("The deploy of hello goes on until it has ended, and is waited for")
+        yield* alone.type(ctrlC)
+        yield* alone.until(/Cancel the deploy of hello/)
         yield* alone.type(ctrlC)
         expect(yield* alone.ended).toBe(130)
         expect(tooWide(alone)).toEqual([])

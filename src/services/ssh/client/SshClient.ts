@@ -1,6 +1,7 @@
 import { Context, Effect } from "effect"
-import { homedir, userInfo } from "node:os"
+import { userInfo } from "node:os"
 import { join } from "node:path"
+import { homeDirectory } from "../../local/homeDirectory.ts"
 import { type KnownHost, knownHost } from "./knownHosts.ts"
 import { readSshFile } from "./sshFile.ts"
 
@@ -13,10 +14,17 @@ export interface SshClientPlace {
 
 /** The place of the SSH client's files; another one in tests. */
 export class SshClient extends Context.Reference<SshClient>()("berth/SshClient", {
+  // Made once in a process, whose environment may change.
   defaultValue: (): SshClientPlace => ({
-    home: homedir(),
-    directory: join(homedir(), ".ssh"),
-    user: userInfo().username
+    get home() {
+      return homeDirectory()
+    },
+    get directory() {
+      return join(homeDirectory(), ".ssh")
+    },
+    get user() {
+      return userInfo().username
+    }
   })
 }) {}
 
