@@ -1,4 +1,4 @@
-import { Clock, Effect, Ref, Stream } from "effect"
+import { Clock, Effect, Option, Ref, Stream } from "effect"
 import { type Answer, Berth, type Call } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import type { RunEvent } from "../../client/runEvents.ts"
@@ -126,13 +126,17 @@ export const sayUnfinished = (run: Run) =>
         runWords(run)
       } ${state} until it has ended, and is waited for: no service runs that could carry it. ${again}`
     )
-    const ended = Stream.runForEach(
-      runEvents(run.id),
-      (event) => event.event === "end" ? say(endWords(event.data)) : Effect.void
-    ).pipe(Effect.catchAll(({ message }) => say(message)))
+    const ended = Stream.runLast(runEvents(run.id)).pipe(
+      Effect.map(Option.match({
+        onNone: () => "",
+        onSome: (event) => event.event === "end" ? endWords(event.data) : ""
+      })),
+      Effect.catchAll(({ message }) => Effect.succeed(safeText(message)))
+    )
     const asked = canAsk ? Effect.forever(askToCancel(run)) : Effect.never
-    // This follows an interruption, where a race would wait for what it cannot interrupt.
-    yield* Effect.raceFirst(Effect.interruptible(ended), Effect.interruptible(asked))
+    // This follows an interruption, where a race would wait for what it cannot interrupt. A question ends its line.
+    const words = yield* Effect.raceFirst(Effect.interruptible(ended), Effect.interruptible(asked))
+    if (words !== "") yield* say(words)
   })
 
 /** Asks with the next Ctrl-C whether to cancel a run that is waited for. One more, at the question, leaves at once. */
