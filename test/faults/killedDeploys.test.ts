@@ -249,7 +249,11 @@ describe.skipIf(!realServer.available)(realServer.title("a service that is kille
         )
         const { open, said, state, success } = yield* endOf(berth.url, id)
         if (isMissed) missed.push(moment)
-        expect([moment, state, open]).toEqual([moment, expect.stringMatching(isMissed ? done : ends), []])
+        expect([moment, state, open]).toEqual([
+          moment,
+          expect.stringMatching(isIll ? /^failed$/ : isMissed ? done : ends),
+          []
+        ])
         const isNew = state === "succeeded" && success === "true"
         const is = isNew ? mark : old
         expect([moment, said, ...(yield* stage.stands)]).toEqual([moment, said, is, is, is])
