@@ -317,7 +317,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers/1/logs?container=a",
     undefined,
     400,
-    "container is not a known query parameter. Known query parameters: containerName, remotePath, lines, since, timestamps"
+    "container is not a known query parameter. Known query parameters: containerName, remotePath, lines, since, service, timestamps"
   ],
   ["GET", "/api/servers?id=1", undefined, 400, "id is not a known query parameter. This endpoint takes none"],
   ["GET", "/api/health?deep=1", undefined, 400, "deep must be true or false"],

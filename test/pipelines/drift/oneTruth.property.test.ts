@@ -98,11 +98,10 @@ const agreed = Effect.gen(function*() {
   const told = changes.filter(({ target }) => target !== "deployment" && target !== "changelog")
   expect(count).toBe(told.length + stays.length)
   const way = yield* route(request.projectPath, yield* readPlan(request))
-  expect([way.ok && way.warning === undefined, way]).toEqual([
-    (live.routes ?? []).length === 0 &&
-    !live.diffs.some(({ field }) => field === "domain"),
-    way
-  ])
+  const { routes = [] } = live
+  const misses = routes.length > 0 || live.diffs.some(({ field }) => field === "domain")
+  // An address that the platform still serves, and that is not declared there, is no hop of the way to a domain.
+  expect(way.ok && way.warning === undefined ? routes.length === 0 : misses, JSON.stringify(way)).toBe(true)
   return count
 })
 
