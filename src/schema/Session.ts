@@ -1,23 +1,23 @@
 import { Schema } from "effect"
-import { field, text, textOrNull } from "./described.ts"
 import { Role } from "./Settings.ts"
-import { strictBody } from "./strict.ts"
+import { field, text, textOrNull } from "./words/described.ts"
+import { strictBody } from "./words/strict.ts"
 
 const Token = Schema.Redacted(Schema.String.pipe(
   Schema.maxLength(4_096, { message: () => "must not be longer than 4096 characters" }),
   Schema.minLength(1, { message: () => "must not be empty" })
 ))
 
-/** What a log-in takes. */
+/** Body of a log-in. */
 export const SessionRequest = Schema.Struct({
   token: field(Token, "A token of the service's settings.")
 }).annotations({ identifier: "SessionRequest", ...strictBody })
 export interface SessionRequest extends Schema.Schema.Type<typeof SessionRequest> {}
 
-/** Who the service takes the caller for. */
+/** Identity and role of the caller. */
 export const Session = Schema.Struct({
   name: text("The name of the token, or user@machine where none is needed.", "Ann"),
-  role: field(Role, "What the caller may do: a viewer what changes nothing, an operator everything."),
+  role: field(Role, "Role of the caller: a viewer reads, an operator changes too."),
   expiresAt: textOrNull(
     "When the session ends unless it is used again, in UTC; null without a session.",
     "2026-01-02T15:04:05.678Z"

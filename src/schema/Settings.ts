@@ -1,8 +1,8 @@
 import { Duration, Record, Schema } from "effect"
 import type { Option, Redacted } from "effect"
-import { OnUnhealthy } from "./Deploy.ts"
-import { DurationText } from "./DurationText.ts"
-import { Port } from "./Server.ts"
+import { DurationText } from "./basics/DurationText.ts"
+import { OnUnhealthy } from "./deploy/Deploy.ts"
+import { Port } from "./servers/Server.ts"
 
 const HttpUrl = Schema.String.pipe(
   Schema.filter((text) => {
@@ -26,6 +26,13 @@ const Cidr = Schema.String.pipe(
     message: () => "must be an IPv4 subnet like 192.168.1.0/24"
   })
 )
+const HostPorts = Schema.String.pipe(
+  Schema.filter((ports) => {
+    const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(ports) ?? []
+    return (Number(first) >= 1 && Number(first) <= Number(last) && Number(last) <= 65_535) ||
+      "must be a range of ports like 30000-30999"
+  })
+)
 const saying = (words: string) => ({ message: () => ({ message: words, override: true }) })
 const Texts = Schema.Array(Schema.NonEmptyString).annotations(saying("must be a list of strings"))
 const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
@@ -34,17 +41,13 @@ const CommandLine = Schema.NonEmptyArray(Schema.NonEmptyString).annotations(
 const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
   Schema.Literal(...words).annotations(saying(`must be ${words.join(" or ")}`))
 
-// A process has to say several times in it that it is there, and may be busy for a moment.
+// The lease has to outlast several heartbeats of a process that is busy for a moment.
 const shortestTakeOver = Duration.seconds(5)
 const longestTakeOver = Duration.hours(1)
 
 const YesOrNo = Schema.Boolean.annotations(saying("must be true or false"))
 
-/**
- * Every setting of the file but `servers`, by its dotted name: what its text must be and what holds when it is absent.
- * A setting without a default that a request needs and lacks fails that request. `LocalPath` values are made
- * absolute: `~` is the local home, anything relative is relative to the settings file.
- */
+/** A local path, made absolute: `~` is the home directory, relative paths are relative to the settings file. */
 export const LocalPath = Schema.NonEmptyString.annotations({ identifier: "LocalPath" })
 const optional = <A, I>(schema: Schema.Schema<A, I>) => ({
   schema,
@@ -57,6 +60,10 @@ const defaulted = <A, I>(schema: Schema.Schema<A, I>, fallback: A) => ({
   fallback
 })
 
+/**
+ * Schema and default of every setting but `servers`, by its dotted name. Requests that need an absent setting without a
+ * default fail.
+ */
 export const settingDefinitions = {
   "token": optional(Secret),
   "projects.root": defaulted(LocalPath, "~/projects"),
@@ -82,6 +89,7 @@ export const settingDefinitions = {
   "proxy.targetIp": optional(Schema.NonEmptyString),
   "proxy.subnet": optional(Cidr),
   "proxy.httpsPort": defaulted(Port, 443),
+  "proxy.settle": defaulted(DurationText, Duration.seconds(5)),
   "deploy.healthTimeout": defaulted(DurationText, Duration.seconds(60)),
   "deploy.healthInterval": defaulted(DurationText, Duration.seconds(2)),
   "deploy.transfer": defaulted(oneOf("auto", "full"), "auto"),
@@ -91,6 +99,7 @@ export const settingDefinitions = {
     5
   ),
   "deploy.onUnhealthy": defaulted(OnUnhealthy, "rollback"),
+  "deploy.bridgePorts": defaulted(HostPorts, "30000-30999"),
   "build.shell": defaulted(CommandLine, ["pwsh"]),
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),
@@ -115,7 +124,7 @@ export const settingDefinitions = {
 type Definitions = typeof settingDefinitions
 /** The dotted name of a setting, as it stands in the file. */
 export type SettingName = keyof Definitions
-/** What a setting holds once it is read. */
+/** Decoded type of a setting. */
 export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definitions[Name]["schema"]>
 
 type SecretName = { [Name in SettingName]: SettingValue<Name> extends Redacted.Redacted ? Name : never }[SettingName]
@@ -124,7 +133,7 @@ const isSecret = (name: SettingName): name is SecretName =>
 /** The settings that hold a secret. */
 export const secretSettings = Record.keys(settingDefinitions).filter(isSecret)
 
-/** What the holder of a token may do: an operator everything, a viewer what changes nothing. */
+/** Role of a token: operators may do everything, viewers only read. */
 export const Role = oneOf("viewer", "operator")
 export type Role = typeof Role.Type
 
@@ -135,7 +144,7 @@ export interface NamedToken {
   readonly role: Role
 }
 
-/** The name of whoever has `http.token`. */
+/** Name of the caller with `http.token`. */
 export const nameOfToken = "token"
 
 /** The `http` settings: the tokens that callers need, and which hosts and origins are accepted beside the own ones. */
@@ -151,7 +160,7 @@ export interface GuardSettings {
 export class SettingsInvalid extends Schema.TaggedError<SettingsInvalid>()("SettingsInvalid", {
   file: Schema.String,
   line: Schema.NullOr(Schema.Number),
-  /** Where the name of a setting does not say the place within the line. */
+  /** Set when the setting's name does not give the place within the line. */
   column: Schema.optional(Schema.Number),
   setting: Schema.NullOr(Schema.String),
   reason: Schema.String
@@ -204,10 +213,10 @@ export class SettingsUnconfirmed extends Schema.TaggedError<SettingsUnconfirmed>
   sha256: Schema.String,
   /** Another text of the file was confirmed before. */
   isChanged: Schema.Boolean,
-  /** What Berth would do with it. */
+  /** Effects that using the file would have. */
   uses: Schema.Array(Schema.String)
 }) {
-  /** Why it is not used, and what using it would mean. */
+  /** Question for a confirmation: the reason, and the effects of using the file. */
   get question() {
     const why = this.isChanged
       ? "has changed since it was confirmed"

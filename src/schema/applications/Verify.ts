@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { flag, number, text } from "../words/described.ts"
+
+const HopName = Schema.Literal("application", "port", "route", "https")
+export type HopName = typeof HopName.Type
+
+/** A hop between a browser and an application: whether it passes, and why not. */
+export const Hop = Schema.Struct({
+  hop: HopName.annotations({ description: "Part of the way." }),
+  ok: flag("True when this part of the way is passed."),
+  detail: text("Observation, or why it fails.", "The platform says: running:healthy"),
+  warning: Schema.optional(Schema.String).annotations({
+    description: "Note on a part that is passed, such as a certificate that ends soon."
+  }),
+  millis: number("Duration of the check, in milliseconds.", 84)
+}).annotations({ identifier: "Hop" })
+export interface Hop extends Schema.Schema.Type<typeof Hop> {}
+
+/** The whole way to an application: every hop, and the first one that fails. */
+export const Verification = Schema.Struct({
+  hops: Schema.Array(Hop).annotations({ description: "Every part of the way, from the platform to the browser." }),
+  failing: Schema.NullOr(HopName).annotations({
+    description: "The first part of the way that fails; null when a request gets through."
+  })
+}).annotations({ identifier: "Verification" })
+export interface Verification extends Schema.Schema.Type<typeof Verification> {}
+
+/** A server could not be asked over HTTPS. */
+export class HttpsFailed extends Schema.TaggedError<HttpsFailed>()("HttpsFailed", { reason: Schema.String }) {
+  readonly status = 502
+  override get message() {
+    return this.reason
+  }
+}
+
+/** The project declares no application whose way could be followed. */
+export class NotVerifiable extends Schema.TaggedError<NotVerifiable>()("NotVerifiable", { reason: Schema.String }) {
+  readonly status = 422
+  override get message() {
+    return this.reason
+  }
+}

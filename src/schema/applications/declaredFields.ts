@@ -1,0 +1,171 @@
+import { Schema } from "effect"
+import { Domain } from "../routes/Route.ts"
+import { Port } from "../servers/Server.ts"
+import { BuildPack, declared } from "./DeclaredField.ts"
+import { hostPortKey } from "./hostPortKey.ts"
+
+const says = (message: string) => ({ message: () => message })
+
+/** Text without line breaks or control characters. */
+export const Line = Schema.String.pipe(Schema.pattern(/^[^\0-\x1F\x7F]+$/, says("must be one line")))
+
+/** The owner of a repository, or its name: one segment of its address. */
+export const RepositoryWord = Schema.String.pipe(
+  Schema.pattern(/^(?!\.{1,2}$)[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, says("must be letters, digits, \"_\", \".\" and \"-\""))
+)
+
+/**
+ * The fields of an entry of `platform.json` beside its name, in the order of the docs. The schema of the file, drift,
+ * plans, upserts, adoption, the API's records, both platforms' keys and the sandbox are derived from this table.
+ */
+export const declaredFields = {
+  buildpack: declared({
+    schema: BuildPack,
+    label: "Buildpack",
+    description: "Build pack: the way the platform builds it. Without it: `autopack`.",
+    example: "composestack",
+    fallback: "autopack",
+    record: {
+      key: "build_pack",
+      kind: "text",
+      usually: "composestack, autopack or imagefile",
+      description: "The way the platform builds it"
+    }
+  }),
+  port: declared({
+    schema: Port,
+    label: hostPortKey,
+    description: "The port of the host, as the variable `HOST_PORT`.",
+    example: 2008,
+    fallback: undefined,
+    record: undefined
+  }),
+  domain: declared({
+    schema: Domain,
+    label: "Domain (FQDN)",
+    description: "Its domain, to which the proxy leads. Without it there is no route.",
+    example: "hello.example.com",
+    fallback: undefined,
+    record: undefined
+  }),
+  server: declared({
+    schema: Schema.String,
+    label: "Server",
+    description: "The name of the platform's server. Without it: the platform's default.",
+    example: "localhost",
+    fallback: undefined,
+    record: undefined
+  }),
+  repo: declared({
+    schema: RepositoryWord,
+    label: "Git repository",
+    description: "The name of the repository. Without it: the name of the project's directory.",
+    example: "hello",
+    fallback: undefined,
+    record: {
+      key: "git_repository",
+      kind: "text",
+      usually: "a string",
+      description: "The address of its repository"
+    }
+  }),
+  gitOwner: declared({
+    schema: RepositoryWord,
+    label: "Git owner",
+    description: "The owner of the repository. Without it: the setting `gitHost.owner`.",
+    example: "ann",
+    fallback: undefined,
+    record: undefined
+  }),
+  branch: declared({
+    schema: Line,
+    label: "Branch",
+    description: "The branch. Without it: `master`.",
+    example: "main",
+    fallback: "master",
+    record: { key: "git_branch", kind: "text", usually: "a string", description: "The branch that is built" }
+  }),
+  baseDirectory: declared({
+    schema: Line,
+    label: "Base directory",
+    description: "The directory in the repository. Without it: `/`.",
+    example: "/",
+    fallback: "/",
+    record: {
+      key: "base_directory",
+      kind: "path",
+      usually: "a string",
+      description: "The directory of the repository that is built"
+    }
+  }),
+  composeLocation: declared({
+    schema: Line,
+    label: "Compose file",
+    description: "The compose file in the repository, for `composestack`.",
+    example: "/compose.yml",
+    fallback: "/compose.yml",
+    record: {
+      key: "compose_location",
+      coolify: "docker_compose_location",
+      kind: "path",
+      usually: "a string or null",
+      description: "Where its compose file is, below the base directory",
+      writtenFor: ["composestack"]
+    }
+  }),
+  static: declared({
+    schema: Schema.Boolean,
+    label: "Static site",
+    description: "True when it is a static site. Without it: false.",
+    example: false,
+    fallback: false,
+    record: {
+      key: "is_static",
+      kind: "flag",
+      usually: "true or false",
+      description: "True when it is a static site",
+      absent: () => false,
+      recordedFor: ["autopack", "imagefile"],
+      comparedFor: ["autopack"]
+    }
+  }),
+  publishDir: declared({
+    schema: Line,
+    label: "Publish directory",
+    description:
+      "The directory that a static site is published from. Without it: `dist`, or `/` when it is not static.",
+    example: "dist",
+    fallback: (entry) => entry.static === true ? publishDefaults.site : publishDefaults.other,
+    record: {
+      key: "publish_directory",
+      kind: "path",
+      usually: "a string or null",
+      description: "The directory of a static site's built files",
+      absent: (entry) => entry.static === true ? undefined : publishDefaults.other,
+      recordedFor: ["autopack", "imagefile"],
+      comparedFor: ["autopack"],
+      comparedIf: (entry) => entry.static === true
+    }
+  }),
+  service: declared({
+    schema: Line,
+    label: "Service",
+    description: "The service of the compose file that the domain belongs to.",
+    example: "web",
+    fallback: undefined,
+    record: undefined
+  })
+}
+
+/** The ports inside a container, where a request names none; entries never do. */
+export const exposedPorts = { key: "ports_exposes", label: "Exposed ports", value: "3000" } as const
+
+/** The publish directory where none is declared: it differs with the call that sets it. */
+export const publishDefaults = {
+  /** Of a static site, in creations, comparisons and updates. */
+  site: "dist",
+  /** Of anything else, in updates. */
+  other: "/",
+  /** Of a static site, in the update that follows its creation. */
+  followUp: "/dist"
+} as const

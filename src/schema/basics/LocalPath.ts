@@ -1,0 +1,14 @@
+import { Schema } from "effect"
+import { quoted } from "../words/quoted.ts"
+
+/** A field of a request names a local path that cannot be used. */
+export class LocalPathInvalid extends Schema.TaggedError<LocalPathInvalid>()("LocalPathInvalid", {
+  field: Schema.String,
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return `${this.field} ${quoted(this.path)} ${this.reason}`
+  }
+}

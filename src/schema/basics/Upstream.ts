@@ -1,0 +1,60 @@
+import { Schema } from "effect"
+import { quoted } from "../words/quoted.ts"
+
+/** An upstream answered with a status that is not a success. `words` is what it said, without secrets, in one line. */
+export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
+  call: Schema.String,
+  upstream: Schema.Number,
+  words: Schema.String,
+  /** For how many milliseconds it asked to be left alone. */
+  retryAfter: Schema.optional(Schema.Number)
+}) {
+  override get message() {
+    return `${this.call}: ${this.upstream} ${this.words}`
+  }
+}
+
+/** An upstream could not be reached, or answered something that is not an answer. */
+export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
+  call: Schema.String,
+  reason: Schema.String,
+  /** True when the connection failed, so that a retry may help. */
+  transport: Schema.Boolean
+}) {
+  override get message() {
+    return `${this.call}: ${this.reason}`
+  }
+}
+
+/** An upstream did not answer in full in time. */
+export class UpstreamTimeout extends Schema.TaggedError<UpstreamTimeout>()("UpstreamTimeout", {
+  call: Schema.String,
+  seconds: Schema.Number
+}) {
+  override get message() {
+    return `${this.call}: no answer within ${this.seconds} s`
+  }
+}
+
+/** A path segment that no URL can carry. */
+export class PathSegmentRefused extends Schema.TaggedError<PathSegmentRefused>()("PathSegmentRefused", {
+  segment: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return `${quoted(this.segment)} cannot be part of an address`
+  }
+}
+
+/** A body that cannot be serialized as JSON; the caller's fault. */
+export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", { reason: Schema.String }) {
+  readonly status = 400
+  override get message() {
+    return `This JSON cannot be sent on: ${this.reason}`
+  }
+}
+
+/** Input that cannot be put into a request. */
+export type Unsendable = PathSegmentRefused | BodyRefused
+
+export type UpstreamFailure = UpstreamRefused | UpstreamUnavailable | UpstreamTimeout | Unsendable

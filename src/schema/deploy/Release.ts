@@ -1,0 +1,81 @@
+import { Schema } from "effect"
+import { flag, text, texts } from "../words/described.ts"
+import { cut, quoted } from "../words/quoted.ts"
+
+/** An image that a release runs: the name that the compose file uses for it, and what that meant. */
+export const ReleaseImage = Schema.Struct({
+  name: text("Its name.", "hello:latest"),
+  id: text("Its id on the server.", "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae")
+}).annotations({ identifier: "ReleaseImage" })
+export interface ReleaseImage extends Schema.Schema.Type<typeof ReleaseImage> {}
+
+/** Compose file, env files and image ids of one deploy at a remote path. */
+export const Release = Schema.Struct({
+  id: text("Identifier at its remote path; later ones have higher numbers.", "12"),
+  at: text("When it was started, in UTC by the server's clock.", "2026-01-02T03:04:05Z"),
+  by: text("Caller that deployed it: the name of the token, or user@machine.", "ann@laptop"),
+  images: Schema.Array(ReleaseImage).annotations({ description: "The images that it runs." }),
+  files: texts("The files that it consists of, below the remote path.", ["compose.yml", ".env"]),
+  current: flag("True when it is the one that the directory holds now."),
+  available: flag("True when the server still has all of its images, so that a rollback to it is possible.")
+}).annotations({ identifier: "Release" })
+export interface Release extends Schema.Schema.Type<typeof Release> {}
+
+/** The releases of a server's directory could not be listed. */
+export class ReleasesFailed extends Schema.TaggedError<ReleasesFailed>()("ReleasesFailed", {
+  remotePath: Schema.String,
+  server: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 502
+  override get message() {
+    return `The releases in ${cut(this.remotePath)} on "${this.server}" cannot be listed: ${this.reason}`
+  }
+}
+
+const mostNamed = 20
+
+/** No release has this id. */
+export class ReleaseNotFound extends Schema.TaggedError<ReleaseNotFound>()("ReleaseNotFound", {
+  /** The requested release; null for the one before the current one. */
+  release: Schema.NullOr(Schema.String),
+  remotePath: Schema.String,
+  server: Schema.String,
+  /** The ids that there are, newest first; `current` is one of them or null. */
+  known: Schema.Array(Schema.String),
+  current: Schema.NullOr(Schema.String)
+}) {
+  readonly status = 404
+  override get message() {
+    const where = `${cut(this.remotePath)} on "${this.server}"`
+    if (this.known.length === 0) {
+      return `There is no release to go back to in ${where}: each deploy leaves one. Nothing was changed`
+    }
+    const named = this.known.slice(0, mostNamed).map((id) => id === this.current ? `${id} (the current one)` : id)
+    const known = `Known releases: ${named.join(", ")}. Nothing was changed`
+    return this.release === null
+      ? `There is no release before the current one in ${where}. ${known}`
+      : `There is no release ${quoted(this.release)} in ${where}. ${known}`
+  }
+}
+
+/** An image of a release is gone, so it cannot run. */
+export class ReleaseUnavailable extends Schema.TaggedError<ReleaseUnavailable>()("ReleaseUnavailable", {
+  release: Schema.String,
+  server: Schema.String,
+  /** The names of the images that the server has no longer, with their ids. */
+  missing: Schema.Array(Schema.String),
+  current: Schema.NullOr(Schema.String),
+  /** Other releases that can run. */
+  available: Schema.Array(Schema.String)
+}) {
+  readonly status = 409
+  override get message() {
+    const images = this.missing.slice(0, 3).join(", ") + (this.missing.length > 3 ? " and others" : "")
+    const next = this.available.length === 0
+      ? "Deploy the project again"
+      : `Deploy the project again, or go back to release ${this.available.slice(0, mostNamed).join(" or ")}`
+    return `Release ${this.release} cannot run: "${this.server}" no longer has ${images}. Nothing was changed` +
+      (this.current === null ? "" : `: release ${this.current} is still the current one`) + `. ${next}`
+  }
+}

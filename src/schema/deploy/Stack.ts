@@ -1,0 +1,71 @@
+import { Schema } from "effect"
+import { RemotePathText } from "../servers/RemotePath.ts"
+import { field, flag, serverId, text } from "../words/described.ts"
+import { cut, followedBy } from "../words/quoted.ts"
+import { strictBody } from "../words/strict.ts"
+import { StackStatus } from "./Deploy.ts"
+
+/** Actions on a deployed stack. */
+export type StackAction = "stop" | "start" | "restart" | "remove"
+
+const where = {
+  serverId,
+  remotePath: field(RemotePathText, "The directory of the stack on the server.")
+}
+
+/** Stack to stop, start or restart. */
+export const StackRequest = Schema.Struct(where).annotations({ identifier: "StackRequest", ...strictBody })
+export interface StackRequest extends Schema.Schema.Type<typeof StackRequest> {}
+
+/** Stack to remove, with or without its volumes. */
+export const StackRemoval = Schema.Struct({
+  ...where,
+  volumes: Schema.optional(Schema.NullOr(Schema.Boolean)).annotations({
+    description:
+      "True when the volumes that the compose file names are removed too, with what is in them; false by default."
+  })
+}).annotations({ identifier: "StackRemoval", ...strictBody })
+export interface StackRemoval extends Schema.Schema.Type<typeof StackRemoval> {}
+
+/** Result of an action on a stack. */
+export const StackResult = Schema.Struct({
+  success: flag("True when it was done: a stack that was started can still be unhealthy."),
+  status: StackStatus.annotations({
+    description: "State of the stack now: exited after a stop, missing after a removal.",
+    examples: ["exited"]
+  }),
+  message: text("Outcome in words, and what to look at where it is not well.")
+}).annotations({ identifier: "StackResult" })
+export interface StackResult extends Schema.Schema.Type<typeof StackResult> {}
+
+/** Nothing is deployed there, or it has no containers to do something to. */
+export class StackMissing extends Schema.TaggedError<StackMissing>()("StackMissing", {
+  remotePath: Schema.String,
+  server: Schema.String,
+  /** Deployed, without any container. */
+  isEmpty: Schema.Boolean
+}) {
+  readonly status = 404
+  override get message() {
+    const place = `${cut(this.remotePath)} on "${this.server}"`
+    return this.isEmpty
+      ? `The stack at ${place} has no containers. Nothing was changed: a start or a deploy makes them`
+      : `There is no stack at ${place}: scan lists what is deployed there. Nothing was changed`
+  }
+}
+
+/** A server did not do to a stack what it was asked to. */
+export class StackFailed extends Schema.TaggedError<StackFailed>()("StackFailed", {
+  action: Schema.Literal("stop", "start", "restart", "remove"),
+  remotePath: Schema.String,
+  server: Schema.String,
+  reason: Schema.String,
+  /** State of its containers now, as a sentence without its full stop; empty if unknown. */
+  state: Schema.String
+}) {
+  readonly status = 502
+  override get message() {
+    const what = `The ${this.action} of ${cut(this.remotePath)} on "${this.server}" failed: ${this.reason}`
+    return followedBy(what, this.state)
+  }
+}

@@ -1,0 +1,177 @@
+import { Schema } from "effect"
+import { DurationText } from "../basics/DurationText.ts"
+import { OnUnhealthy, PullPolicy } from "../deploy/Deploy.ts"
+import { DeployHooks } from "../deploy/Hooks.ts"
+import { flag, projectPath, text, textOrNull } from "../words/described.ts"
+import { didYouMean } from "../words/nearest.ts"
+import { cut, quoted } from "../words/quoted.ts"
+import { strictBody } from "../words/strict.ts"
+
+const Position = Schema.NullOr(Schema.Number)
+
+/** Reason why a file of a project cannot be used, and its place in the file. */
+export const FileProblem = Schema.Struct({
+  file: text("The absolute path of the file.", "/home/ann/projects/hello/container.json"),
+  line: Position.annotations({ description: "The line, counted from 1; null for the whole file.", examples: [3] }),
+  column: Position.annotations({ description: "The column, counted from 1; null for the whole file.", examples: [5] }),
+  reason: text("Reason, in one sentence.", "is not valid JSON: a comma is expected here")
+}).annotations({ identifier: "FileProblem" })
+export interface FileProblem extends Schema.Schema.Type<typeof FileProblem> {}
+
+const predicate = /^(is|has|must|cannot|needs) /
+
+/** A sentence about a file that cannot be used. Its name is cut before the place is added, which must not be lost. */
+export const fileProblemWords = ({ column, file, line, reason }: FileProblem): string =>
+  `${cut(file)}${line === null ? "" : `:${line}:${column ?? 1}`}${predicate.test(reason) ? "" : ":"} ${reason}`
+
+/** A directory under the projects root that Berth can deploy, or nearly. */
+export const LocalProject = Schema.Struct({
+  name: text("The name of the directory.", "hello"),
+  path: text("Its absolute path on this machine.", "/home/ann/projects/hello"),
+  hasImageFile: flag("True when it has a Dockerfile or Containerfile."),
+  hasComposeFile: flag("True when it has a compose file."),
+  hasPlatformJson: flag("True when it has a platform.json."),
+  containerStatus: Schema.Literal("none", "partial", "configured").annotations({
+    description: "Share of what a deploy needs that is there: nothing, a part, or all of it."
+  }),
+  tarFile: textOrNull("The name of its image archive; null when it has none.", "hello.tar"),
+  serverId: textOrNull(
+    "The server that container.json names: its id, or what is written there where none is stored; null without one.",
+    "1"
+  ),
+  remotePath: text("Where it is deployed on a server.", "~/containers/hello"),
+  problems: Schema.optionalWith(Schema.Array(FileProblem), { exact: true }).annotations({
+    description: "Why its container.json cannot be used, which then names no server; absent where it can."
+  })
+}).annotations({ identifier: "LocalProject" })
+export interface LocalProject extends Schema.Schema.Type<typeof LocalProject> {}
+
+/** Directory to inspect. */
+export const InspectRequest = Schema.Struct({ projectPath }).annotations({
+  identifier: "InspectRequest",
+  ...strictBody
+})
+export interface InspectRequest extends Schema.Schema.Type<typeof InspectRequest> {}
+
+const optional = <A, I>(schema: Schema.Schema<A, I>, description: string, example: unknown) =>
+  Schema.optional(Schema.NullOr(schema)).annotations({ description, example })
+
+/** `container.json`: how a project is deployed. A key that Berth does not know is refused. */
+export const ContainerConfig = Schema.Struct({
+  serverId: optional(Schema.String, "The id or the name of the stored server that the project is deployed to.", "main"),
+  remotePath: optional(
+    Schema.String,
+    "The directory on the server. Without it: `~/containers/` and the name of the project's directory.",
+    "~/containers/hello"
+  ),
+  files: optional(
+    Schema.Array(Schema.String),
+    "Further files and directories that a deploy brings, relative to the project.",
+    ["conf", "more/files.txt"]
+  ),
+  healthTimeout: optional(
+    DurationText,
+    "Time that a deploy waits until the stack is healthy. Without it: the setting `deploy.healthTimeout`.",
+    "30 seconds"
+  ),
+  pull: optional(
+    PullPolicy,
+    "Images that the server pulls from their registries. Without it: the setting `deploy.pull`.",
+    "missing"
+  ),
+  onUnhealthy: optional(
+    OnUnhealthy,
+    "Fate of a new version that does not get healthy. Without it: the setting `deploy.onUnhealthy`.",
+    "rollback"
+  ),
+  bridged: optional(
+    Schema.Array(Schema.String),
+    "The services of which two containers may run at once for a moment, so that a redeploy or rollback fails no request. " +
+      "Not for one whose migrations, locks or volumes bear a single version only.",
+    ["web"]
+  ),
+  hooks: optional(
+    DeployHooks,
+    "Commands around a deploy: see [Hooks](deploy.md#hooks).",
+    { beforeStart: { service: "web", command: ["npm", "run", "migrate"] } }
+  ),
+  allowLinks: optional(Schema.Boolean, "True when links that lead out of the project are followed.", false)
+}).annotations({ identifier: "ContainerConfig" })
+export interface ContainerConfig extends Schema.Schema.Type<typeof ContainerConfig> {}
+
+/** File names that make a directory a container project, in the order in which they are looked for. */
+export const imageFileNames = ["Dockerfile", "Containerfile"] as const
+export const composeFileNames = ["compose.yml", "compose.yaml", "docker-compose.yml", "docker-compose.yaml"] as const
+export const platformFileName = "platform.json"
+export const containerConfigName = "container.json"
+
+/** The names of the files by which a project is known, beside its image archives. */
+export const lookedForNames: ReadonlyArray<string> = [
+  ...imageFileNames,
+  ...composeFileNames,
+  platformFileName,
+  containerConfigName
+]
+
+/** The path is relative, missing, or no directory. */
+export class ProjectPathInvalid extends Schema.TaggedError<ProjectPathInvalid>()("ProjectPathInvalid", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return `projectPath ${quoted(this.path)} ${this.reason}`
+  }
+}
+
+/** The caller may only work under the projects root, and the path leads elsewhere. */
+export class PathOutside extends Schema.TaggedError<PathOutside>()("PathOutside", {
+  path: Schema.String,
+  root: Schema.String,
+  caller: Schema.String,
+  isOperator: Schema.Boolean
+}) {
+  readonly status = 403
+  override get message() {
+    const place = `${quoted(this.path)} is not under ${cut(this.root)}`
+    return `${place}, where the token ${quoted(this.caller)} may work, and nothing was done. ` +
+      "Take a directory there, or one that a link there leads to" +
+      (this.isOperator ? ", or let operators leave that directory: projects.anywhere: true in the settings" : "")
+  }
+}
+
+/** A file of the project cannot be used as it is; `place` is where in it, as far as that is known. */
+export class ProjectFileInvalid extends Schema.TaggedError<ProjectFileInvalid>()("ProjectFileInvalid", {
+  file: Schema.String,
+  place: Schema.optional(Schema.Struct({ line: Schema.Number, column: Schema.Number })),
+  reason: Schema.String
+}) {
+  readonly status = 422
+  override get message() {
+    return fileProblemWords(this.problem)
+  }
+  get problem(): FileProblem {
+    return { file: this.file, line: this.place?.line ?? null, column: this.place?.column ?? null, reason: this.reason }
+  }
+}
+
+/** No project under the projects root has the name. */
+export class ProjectUnknown extends Schema.TaggedError<ProjectUnknown>()("ProjectUnknown", {
+  name: Schema.String,
+  known: Schema.Array(Schema.String)
+}) {
+  readonly status = 404
+  override get message() {
+    return `No project under the projects root is named ${quoted(this.name)}.${didYouMean(this.name, this.known)}`
+  }
+}
+
+/** The project names no server, and there is not exactly one. */
+export class ProjectWithoutServer extends Schema.TaggedError<ProjectWithoutServer>()("ProjectWithoutServer", {
+  name: Schema.String
+}) {
+  readonly status = 422
+  override get message() {
+    return `${quoted(this.name)} does not say which server it is on: add "serverId" to its ${containerConfigName}`
+  }
+}

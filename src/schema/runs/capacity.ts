@@ -1,0 +1,44 @@
+import { Schema } from "effect"
+
+/** Limit of concurrent use for each caller and for all together; one more is refused with 429. */
+export interface Capacity {
+  readonly each: number
+  readonly all: number
+}
+
+/** The event streams that a service serves: watchers of runs, and followers of logs. */
+export const streamCapacity: Capacity = { each: 100, all: 400 }
+
+/** The runs of a process that have not ended: those under way, and those that wait for them. */
+export const runCapacity: Capacity = { each: 100, all: 400 }
+
+const fields = {
+  /** As many as there may be. */
+  most: Schema.Number,
+  /** Caller that has reached its limit; absent for the limit of all callers. */
+  caller: Schema.optional(Schema.String)
+}
+
+/** As many event streams are open as can be. */
+export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooManyStreams", fields) {
+  readonly status = 429
+  /** In seconds. */
+  readonly retryAfter = 10
+  override get message() {
+    const whose = this.caller === undefined ? "all callers together have" : `"${this.caller}" has`
+    return `Too many watchers: ${whose} ${this.most} runs and logs open already, which is as many as can be watched at ` +
+      "a time. Stop watching some of them, or ask for the run or the logs as they are"
+  }
+}
+
+/** As many runs have not ended as may wait. */
+export class TooManyRuns extends Schema.TaggedError<TooManyRuns>()("TooManyRuns", fields) {
+  readonly status = 429
+  /** In seconds. */
+  readonly retryAfter = 30
+  override get message() {
+    const whose = this.caller === undefined ? "of all callers together" : `of "${this.caller}"`
+    return `Too many runs: ${this.most} ${whose} wait or are under way, which is as many as there can be. Nothing was ` +
+      "started: wait until some of them have ended, or cancel those that are no longer wanted"
+  }
+}

@@ -1,0 +1,67 @@
+import { Either, Schema } from "effect"
+
+/** One spelling for one directory: no doubled, dotted or trailing slashes. */
+export const normalRemotePath = (path: string): string =>
+  path.split("/").filter((segment, index) => index === 0 || (segment !== "" && segment !== ".")).join("/")
+
+const longestPath = 4096
+const loneSurrogate = /\p{Surrogate}/u
+
+// The home and the root have many spellings (`~/.`, `//`): the path is judged in its one spelling.
+const problem = (path: string): string | undefined => {
+  if (/[\0\r\n]/.test(path)) return "must not contain a line break or NUL"
+  // It would reach the server as another name.
+  if (loneSurrogate.test(path)) return "must not contain half a surrogate pair"
+  if (new TextEncoder().encode(path).length > longestPath) return "must not be longer than 4 KiB"
+  if (!path.startsWith("/") && !path.startsWith("~/")) return "must be absolute on the server, or start with ~/"
+  if (path.split("/").includes("..")) return "must not contain \"..\""
+  const normal = normalRemotePath(path)
+  return normal === "" || normal === "~" ? "must name a directory below / or ~" : undefined
+}
+
+const documented = {
+  identifier: "RemotePath",
+  description:
+    "A path on the server: absolute, or below the user's home as ~/…; without \"..\", line breaks and NUL, " +
+    "and of at most 4 KiB."
+}
+
+/** A directory or file on a server: absolute, or below the home of the server's user as `~/…`. */
+export const RemotePath = Schema.String.pipe(Schema.filter((path) => problem(path) ?? true)).annotations(documented)
+
+/** The same in a request body; decoded later, so that an unknown server is reported first. */
+export const RemotePathText = Schema.String.annotations(documented)
+
+/** A field of a request that is not a path on a server. */
+export class RemotePathInvalid extends Schema.TaggedError<RemotePathInvalid>()("RemotePathInvalid", {
+  field: Schema.String,
+  reason: Schema.String
+}) {
+  readonly status = 400
+  override get message() {
+    return `${this.field} ${this.reason}`
+  }
+}
+
+const accepted = (
+  field: string,
+  path: string,
+  reason: string | undefined
+): Either.Either<string, RemotePathInvalid> =>
+  reason === undefined
+    ? Either.right(normalRemotePath(path))
+    : Either.left(new RemotePathInvalid({ field, reason }))
+
+/** The path that a field of a request holds, in its one spelling. */
+export const remotePathIn = (field: string, path: string) => accepted(field, path, problem(path))
+
+/** The same for the directory of a stack that is written to: never where Berth keeps its notes of another one. */
+export const stackPathIn = (field: string, path: string) =>
+  accepted(
+    field,
+    path,
+    problem(path) ??
+      (path.split("/").includes(".berth")
+        ? "must not lead into \".berth\", where Berth keeps the releases of a stack"
+        : undefined)
+  )

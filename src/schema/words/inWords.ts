@@ -1,0 +1,80 @@
+import type { ParseResult } from "effect"
+import { listed } from "./expected.ts"
+import { type Mistake, mistakesIn } from "./mistakes.ts"
+import { nearest } from "./nearest.ts"
+import { quoted } from "./quoted.ts"
+
+/** Nouns of a message for the parts of its subject. */
+export interface Vocabulary {
+  /** Noun for the whole: `The request`. */
+  readonly whole: string
+  /** Noun for its parts: `field`, `parameter`, `setting`. */
+  readonly part: string
+}
+
+const mostTold = 10
+const plainName = /^[A-Za-z_$][\w$-]{0,59}$/
+
+const nameOf = (key: PropertyKey): string => {
+  const text = String(key)
+  return plainName.test(text) ? text : quoted(text.slice(0, 60))
+}
+
+/** A place as a reader of the file or body writes it: `files[0].name`. */
+export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
+  path.map((key, index) =>
+    typeof key === "number" || /^\d+$/.test(String(key))
+      ? `[${String(key)}]`
+      : `${index === 0 ? "" : "."}${nameOf(key)}`
+  ).join("")
+
+const isOrAre = (names: ReadonlyArray<string>) => (names.length === 1 ? "is" : "are")
+
+const wrongWords = (mistakes: ReadonlyArray<Mistake>, { whole }: Vocabulary): ReadonlyArray<string> =>
+  mistakes.map(({ kind, path, words }) =>
+    kind === "told" ? words : `${path.length === 0 ? whole : placeOf(path)} ${words}`
+  )
+
+/** The unknown parts of one object, and the ones that there are. */
+const unknownWords = (mistakes: ReadonlyArray<Mistake>, { part }: Vocabulary): string => {
+  const [first] = mistakes
+  const known = first?.known ?? []
+  const each = mistakes.map(({ path }) => {
+    const meant = nearest(String(path[path.length - 1]), known)
+    return `${placeOf(path)} is not a known ${part}.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`
+  })
+  const place = placeOf(first?.path.slice(0, -1) ?? [])
+  const of = place === "" ? "" : ` of ${place}`
+  const there = known.length === 0 ? `There are no ${part}s${of}` : `Known ${part}s${of}: ${known.join(", ")}`
+  return [...each, there].join(" ")
+}
+
+const groupedBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyArray<ReadonlyArray<A>> => {
+  const groups = new Map<string, Array<A>>()
+  for (const item of items) groups.set(key(item), [...groups.get(key(item)) ?? [], item])
+  return [...groups.values()]
+}
+
+/**
+ * All mistakes in one message: what is missing, what does not fit, and then what nobody knows, with the nearest known
+ * word and all of them. No value is shown.
+ */
+export const inWords = (mistakes: ReadonlyArray<Mistake>, vocabulary: Vocabulary): string => {
+  const shown = mistakes.slice(0, mostTold)
+  const missing = shown.filter(({ kind }) => kind === "missing").map(({ path }) => placeOf(path))
+  const wrong = shown.filter(({ kind }) => kind === "wrong" || kind === "told")
+  const unknown = shown.filter(({ kind }) => kind === "unknown")
+  const first = [
+    ...(missing.length === 0 ? [] : [`${listed(missing, "and")} ${isOrAre(missing)} missing`]),
+    ...wrongWords(wrong, vocabulary)
+  ].join("; ")
+  const others = groupedBy(unknown, ({ path }) => placeOf(path.slice(0, -1))).map((group) =>
+    unknownWords(group, vocabulary)
+  )
+  const more = mistakes.length > mostTold ? [`There are ${mistakes.length - mostTold} more mistakes`] : []
+  return [first, ...others, ...more].filter((words) => words !== "").join(". ")
+}
+
+/** Describes a parse error. */
+export const errorInWords = ({ issue }: ParseResult.ParseError, vocabulary: Vocabulary): string =>
+  inWords(mistakesIn(issue), vocabulary)

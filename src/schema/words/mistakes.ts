@@ -1,0 +1,110 @@
+import { Array, Effect, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
+import { fieldsOf, isNothing, limitOf, mustBe } from "./expected.ts"
+
+/** Mistake in a text of the user: its place and its reason, never the value. */
+export interface Mistake {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly kind: "missing" | "unknown" | "wrong" | "told"
+  /** Predicate after the field's name; of `told` mistakes the whole sentence. */
+  readonly words: string
+  /** The fields that there are where an unknown one stands. */
+  readonly known: ReadonlyArray<string>
+}
+
+/** Marks an issue whose message is a whole sentence already. */
+const told = Schema.Never.annotations({ identifier: "Told" }).ast
+
+/** An issue that says one sentence, whatever stands around it. */
+export const tellingIssue = (sentence: string): ParseResult.ParseIssue =>
+  new ParseResult.Type(told, undefined, sentence)
+
+type Path = Mistake["path"]
+const wrong = (path: Path, words: string): ReadonlyArray<Mistake> => [{ path, kind: "wrong", words, known: [] }]
+
+/** Message annotation of a schema; `always` when it overrides nested issues too. */
+const annotated = (ast: SchemaAST.Annotated, issue: ParseResult.ParseIssue) =>
+  Option.map(SchemaAST.getMessageAnnotation(ast), (annotation) => {
+    const message = annotation(issue)
+    if (Predicate.isString(message)) return { words: message, always: false }
+    if (Effect.isEffect(message)) return { words: "is not valid", always: false }
+    return Predicate.isString(message.message)
+      ? { words: message.message, always: message.override }
+      : { words: "is not valid", always: false }
+  })
+
+/** Of the choices of a union those that a value comes nearest to, which have something to say about its inside. */
+const unionMistakes = (
+  union: SchemaAST.Union,
+  issues: ReadonlyArray<ParseResult.ParseIssue>,
+  path: Path
+): ReadonlyArray<Mistake> => {
+  const inside = issues.map((issue) => mistakesAt(issue, path)).filter((mistakes) =>
+    mistakes.some((mistake) => mistake.kind !== "wrong" || mistake.path.length > path.length)
+  )
+  const [first] = inside
+  if (first !== undefined) return first
+  const [only, ...others] = issues.filter((issue) => "ast" in issue && "_tag" in issue.ast && !isNothing(issue.ast))
+  return only !== undefined && others.length === 0 ? mistakesAt(only, path) : wrong(path, mustBe(union))
+}
+
+const mistakesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Mistake> => {
+  switch (issue._tag) {
+    case "Pointer": {
+      return mistakesAt(issue.issue, [...path, ...Array.ensure<PropertyKey>(issue.path)])
+    }
+    case "Missing":
+      return [{ path, kind: "missing", words: "is missing", known: [] }]
+    case "Unexpected":
+      return [{ path, kind: "unknown", words: "is not a known field", known: [] }]
+    case "Forbidden":
+      return wrong(path, "cannot be read")
+    case "Type": {
+      if (issue.ast === told) return [{ path, kind: "told", words: issue.message ?? "", known: [] }]
+      const own = annotated(issue.ast, issue)
+      return wrong(
+        path,
+        Option.match(own, {
+          onNone: () => issue.message ?? mustBe(issue.ast),
+          onSome: ({ words }) => words
+        })
+      )
+    }
+    case "Refinement": {
+      const own = annotated(issue.ast, issue)
+      if (Option.isSome(own) && (own.value.always || issue.kind === "Predicate")) return wrong(path, own.value.words)
+      if (issue.kind === "From") {
+        const isPlain = issue.issue._tag === "Type" && issue.issue.message === undefined
+        const hasWords = "ast" in issue.issue && Option.isSome(SchemaAST.getMessageAnnotation(issue.issue.ast))
+        return isPlain && !hasWords ? wrong(path, mustBe(issue.ast)) : mistakesAt(issue.issue, path)
+      }
+      const said = "message" in issue.issue ? issue.issue.message : undefined
+      return issue.issue._tag === "Composite" ? mistakesAt(issue.issue, path) : wrong(path, said ?? limitOf(issue.ast))
+    }
+    case "Transformation": {
+      const own = Option.filter(annotated(issue.ast, issue), ({ always }) => always || issue.kind === "Transformation")
+      return Option.match(own, {
+        onNone: () => mistakesAt(issue.issue, path),
+        onSome: ({ words }) => wrong(path, words)
+      })
+    }
+    case "Composite": {
+      const own = Option.filter(annotated(issue.ast, issue), ({ always }) => always)
+      if (Option.isSome(own)) return wrong(path, own.value.words)
+      const issues = Array.ensure<ParseResult.ParseIssue>(issue.issues)
+      if (SchemaAST.isUnion(issue.ast)) return unionMistakes(issue.ast, issues, path)
+      // A list that has to hold something, and holds nothing.
+      if (SchemaAST.isTupleType(issue.ast) && issues.some((each) => isMissing(each))) {
+        return wrong(path, "must not be empty")
+      }
+      const known = fieldsOf(issue.ast)
+      return issues.flatMap((each) => mistakesAt(each, path)).map((mistake) =>
+        mistake.kind === "unknown" && mistake.path.length === path.length + 1 ? { ...mistake, known } : mistake
+      )
+    }
+  }
+}
+
+const isMissing = (issue: ParseResult.ParseIssue) => issue._tag === "Pointer" && issue.issue._tag === "Missing"
+
+/** Everything that is wrong, in the order in which it was found. */
+export const mistakesIn = (issue: ParseResult.ParseIssue): ReadonlyArray<Mistake> => mistakesAt(issue, [])

@@ -1,0 +1,47 @@
+const normalized = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, "")
+
+/** Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of neighbours. */
+const editDistance = (a: string, b: string): number => {
+  let beforeLast: ReadonlyArray<number> = []
+  let last: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const isSame = a[row - 1] === b[column - 1]
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      current.push(Math.min(
+        (last[column] ?? Infinity) + 1,
+        (current[column - 1] ?? Infinity) + 1,
+        (last[column - 1] ?? Infinity) + (isSame ? 0 : 1),
+        isSwap ? (beforeLast[column - 2] ?? Infinity) + 1 : Infinity
+      ))
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[b.length] ?? Infinity
+}
+
+/** Longer words are not compared, which bounds the work for any input. */
+const longest = 64
+
+/**
+ * The known word that was probably meant by `word`: the one with the fewest typing mistakes, at most one for every three
+ * characters, however its capitals, hyphens and underscores are written; nothing when all are further away.
+ */
+export const nearest = (word: string, known: ReadonlyArray<string>): string | undefined => {
+  if (word.length > longest) return undefined
+  const written = normalized(word)
+  const most = Math.max(1, Math.floor(written.length / 3))
+  const [best] = known
+    .map((name) => ({ name, distance: editDistance(written, normalized(name)) }))
+    .filter(({ distance, name }) => distance <= most && distance < normalized(name).length)
+    .toSorted((a, b) => a.distance - b.distance)
+  return best?.name
+}
+
+/** ` Did you mean "domain"?` where a known word is near, and nothing where none is: for the end of a sentence. */
+export const didYouMean = (word: string, known: ReadonlyArray<string>): string => {
+  const meant = nearest(word, known)
+  return meant === undefined ? "" : ` Did you mean "${meant}"?`
+}
