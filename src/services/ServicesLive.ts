@@ -1,23 +1,28 @@
 import type { FileSystem } from "@effect/platform"
 import { Path } from "@effect/platform"
 import { type Duration, Effect, Layer } from "effect"
+import { ExecsLive } from "./exec/Execs.ts"
 import { GitHostLive } from "./githost/GitHostLive.ts"
+import { HostKeysLive } from "./hostKeys/HostKeysLive.ts"
 import { LocalFilesLive } from "./local/LocalFilesLive.ts"
 import { LocalProcessesLive } from "./local/LocalProcessesLive.ts"
 import { LocksLive } from "./locks/Locks.ts"
+import { AnnouncedHistoryLive } from "./notify/AnnouncedHistory.ts"
+import { NotifierLive } from "./notify/NotifierLive.ts"
+import { PostLive } from "./notify/PostLive.ts"
 import { PlatformLive } from "./platform/PlatformLive.ts"
+import { RunsLive } from "./runs/engine/RunsLive.ts"
 import { InstanceLive } from "./runs/Instance.ts"
-import { RunsLive } from "./runs/RunsLive.ts"
 import { SessionsLive } from "./sessions/Sessions.ts"
+import type { SettingsPlace } from "./settings/file/settingsPlace.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
-import type { SettingsPlace } from "./settings/settingsPlace.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
 import { FirstContactLive } from "./ssh/FirstContact.ts"
-import { HostKeysLive } from "./ssh/HostKeys.ts"
 import { SftpLive } from "./ssh/SftpLive.ts"
 import { SshLive } from "./ssh/SshLive.ts"
-import { PrivateTokenLive } from "./state/PrivateToken.ts"
+import { PrivateTokenLive } from "./state/discovery/PrivateToken.ts"
+import { runRecordsLive } from "./state/RunRecordsLive.ts"
 import { runStoreLive } from "./state/RunStoreLive.ts"
 import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
@@ -31,11 +36,14 @@ const KnownHostsLive = Layer.unwrapEffect(Effect.gen(function*() {
 }))
 
 /** Runs are remembered beside the settings file too, unless these name a database. */
-const stateLive = (holderTimeout: Duration.DurationInput | undefined) =>
+const besideSettings = <A, E, R>(
+  live: (file: string, holderTimeout: Duration.DurationInput | undefined) => Layer.Layer<A, E, R>,
+  holderTimeout: Duration.DurationInput | undefined
+) =>
   Layer.unwrapEffect(Effect.gen(function*() {
     const path = yield* Path.Path
     const { file } = yield* Settings
-    return runStoreLive(path.join(path.dirname(file), "berth.db"), holderTimeout)
+    return live(path.join(path.dirname(file), "berth.db"), holderTimeout)
   }))
 
 const RemoteLive = Layer.mergeAll(SshLive, SftpLive).pipe(
@@ -74,8 +82,14 @@ export const settingsLive = (settings: SettingsPlace | string) =>
  * than for anything else when absent
  */
 export const servicesLive = (settings: SettingsPlace | string, holderTimeout?: Duration.DurationInput) =>
-  RunsLive.pipe(
-    Layer.provide(stateLive(holderTimeout)),
+  Layer.mergeAll(
+    Layer.provide(RunsLive, AnnouncedHistoryLive),
+    // Sessions in containers are recorded without a notification.
+    besideSettings(runRecordsLive, holderTimeout),
+    ExecsLive
+  ).pipe(
+    Layer.provideMerge(Layer.provide(NotifierLive, PostLive)),
+    Layer.provide(besideSettings(runStoreLive, holderTimeout)),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
     Layer.provideMerge(SettingsLive(settings)),
     Layer.provideMerge(LocksLive),

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import type { Role } from "../../schema/Settings.ts"
-import { userAtMachine } from "../runs/RunRequest.ts"
+import { userAtMachine } from "../local/userName.ts"
 import { type CallerRole, mayChange } from "./rights.ts"
 
 /** The sender of a request. */
@@ -8,7 +8,7 @@ export interface Caller {
   /** The name of its token, or user@machine where no token is required. */
   readonly name: string
   readonly role: CallerRole
-  /** Whether it is the user of this machine, who reads and writes its files anyway. */
+  /** The user of this machine, who can read and write its files anyway. */
   readonly isLocal?: boolean
   /** The setting that keeps this caller from its full role. */
   readonly limitedBy?: "mcp.readOnly"
@@ -30,7 +30,7 @@ export const limitedToReading = (caller: Caller): Caller =>
   mayChange(caller.role) ? { ...caller, role: "viewer", limitedBy: "mcp.readOnly" } : caller
 
 /**
- * Whether a caller may work in any directory of the service's machine, and not in projects of `projects.root` alone.
+ * True when a caller may work in any directory of the service's machine, not only below `projects.root`.
  * @param anywhere the setting `projects.anywhere`
  */
 export const mayLeaveRoot = ({ isLocal, role }: Caller, anywhere: boolean): boolean =>

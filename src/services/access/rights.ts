@@ -1,3 +1,4 @@
+import type { RequestedBy } from "../../schema/runs/Run.ts"
 import type { Role } from "../../schema/Settings.ts"
 
 /** The role of a caller; `anonymous` is a caller without a valid token. */
@@ -8,13 +9,12 @@ export type Access = "anyone" | "anyone without parameters" | Role
 
 const ranks: Readonly<Record<CallerRole, number>> = { anonymous: 0, viewer: 1, operator: 2 }
 
-/** Whether a role is at least the one required. */
 const hasRole = (role: CallerRole, required: CallerRole): boolean => ranks[role] >= ranks[required]
 
-/** Whether an endpoint of this access is open to everybody, at least without query parameters. */
+/** True when an endpoint is open to everybody, at least without query parameters. */
 export const isOpen = (access: Access): boolean => access === "anyone" || access === "anyone without parameters"
 
-/** Whether a role may send a request to an endpoint of this access. */
+/** True when a role may send a request to an endpoint of this access. */
 export const mayCall = (role: CallerRole, access: Access, { hasQuery }: { readonly hasQuery: boolean }): boolean =>
   hasRole(
     role,
@@ -25,16 +25,19 @@ export const mayCall = (role: CallerRole, access: Access, { hasQuery }: { readon
       : "viewer"
   )
 
-/** Whether a role may call anything beyond what is open to everybody. */
+/** True when a role may call more than the open endpoints. */
 export const isKnown = (role: CallerRole): role is Role => hasRole(role, "viewer")
 
-/** Whether a role may change anything, or start a run. */
+/** True when a role may change anything, or start a run. */
 export const mayChange = (role: CallerRole): boolean => hasRole(role, "operator")
 
-/** Whether a role may read values of variables, which may be credentials, and not their names alone. */
+/** True when a role may read values of variables, which may be credentials. */
 export const maySeeValues = (role: CallerRole): boolean => hasRole(role, "operator")
 
-/** Whether a caller is still the same, with at least the rights that it had before. */
+/** True when commands in containers may be run through a door: it is for people, and for programs that they write. */
+export const mayExec = (door: RequestedBy["door"]): boolean => door !== "mcp"
+
+/** True when a caller is the same as before, with at least the same rights. */
 export const keepsRights = (
   before: { readonly name: string; readonly role: CallerRole },
   now: { readonly name: string; readonly role: CallerRole }

@@ -3,7 +3,7 @@ import { Stream } from "effect"
 interface Carry {
   /** The beginning of the line that has not ended yet. */
   readonly line: string
-  /** Whether that line is longer than what is kept of it. */
+  /** The line is longer than its retained part. */
   readonly cut: boolean
 }
 

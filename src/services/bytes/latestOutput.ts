@@ -1,15 +1,15 @@
-import type { OutputStream } from "../../schema/Run.ts"
+import type { OutputStream } from "../../schema/runs/Run.ts"
 
-/** How many pieces wait to be told. */
+/** Maximum number of queued pieces. */
 const mostPieces = 1_024
 
-/** What a program wrote to one of its streams. */
+/** Output of a program on one of its streams. */
 export interface Piece {
   readonly stream: OutputStream
   readonly text: string
 }
 
-/** The last output of a program that nobody was told of yet, and how many lines came before it. */
+/** Output of a program that is not yet delivered, and the number of lines dropped before it. */
 export interface LatestOutput {
   readonly add: (piece: Piece) => void
   readonly take: () => { readonly dropped: number; readonly pieces: ReadonlyArray<Piece> }
@@ -34,8 +34,8 @@ const joined = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
 }
 
 /**
- * Output that comes faster than it is told: its memory is bounded, and what is told is recent. Whole lines are dropped,
- * so that no secret is cut in two where it would not be recognized any more.
+ * Bounded buffer of output that arrives faster than it is delivered; the oldest is dropped first. Drops whole lines: a
+ * secret that is cut in two would no longer be recognized.
  */
 export const latestOutput = (mostCharacters: number): LatestOutput => {
   let pieces: Array<Piece> = []

@@ -1,8 +1,8 @@
 import { Deferred, Effect } from "effect"
 
 /**
- * Makes something when it is first used, for all who use it; who breaks off takes it from nobody. It is made in a fiber
- * of its own: `Effect.cached` would hand on to all others that its first caller was interrupted.
+ * Makes a value on first use, in a fiber of its own: interrupting the first caller does not affect the others, as it would
+ * with `Effect.cached`.
  */
 export const madeOnce = <A, E, R>(make: Effect.Effect<A, E, R>): Effect.Effect<Effect.Effect<A, E>, never, R> =>
   Effect.gen(function*() {

@@ -4,9 +4,9 @@ export interface Place {
   readonly column: number
 }
 
-/** What is wrong with a text that somebody else wrote, and where. */
+/** Syntax error or exceeded limit of a foreign text, and its place. */
 export interface TextProblem extends Place {
-  /** What kind of mistake it is: `LIMIT`, or a word of the parser. */
+  /** `LIMIT`, or a code of the parser. */
   readonly code: string
   readonly reason: string
 }

@@ -1,6 +1,6 @@
 import { Either, Option, Schema } from "effect"
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
-import { limits } from "../../schema/limits.ts"
+import { limits } from "../../schema/words/limits.ts"
 import { type Place, placeOf, type TextProblem } from "./TextProblem.ts"
 
 const quote = 0x22
@@ -8,7 +8,7 @@ const backslash = 0x5c
 const isOpening = (code: number) => code === 0x5b || code === 0x7b
 const isClosing = (code: number) => code === 0x5d || code === 0x7d
 
-/** Where JSON text is nested deeper than `depth`; nothing where it is not. */
+/** Offset at which JSON text is nested deeper than `depth`. */
 export const tooDeepAt = (text: string, depth: number = limits.jsonDepth): number | undefined => {
   let level = 0
   let quoted = false
@@ -45,7 +45,7 @@ const reasons: { readonly [code: string]: string } = {
   InvalidCharacter: "a string must not contain a line break or tab: write \\n or \\t"
 }
 
-/** What else there is to say about a name or value that is missing: that the text stops, or that a comma is too much. */
+/** Explains a missing name or value: the text is truncated, or has a trailing comma. */
 const missing = (text: string, offset: number): string => {
   const rest = text.slice(offset).trimStart()
   if (rest === "") return ": the text stops before its end"

@@ -1,6 +1,6 @@
 import { type Node, parseTree } from "jsonc-parser"
 
-/** How a text indents what it nests: by its first indented line, or by two spaces. */
+/** Indentation of a text: that of its first indented line, or two spaces. */
 const indentIn = (text: string): string => /^([ \t]+)\S/m.exec(text)?.[1] ?? "  "
 const lineEndIn = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n")
 

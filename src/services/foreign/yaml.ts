@@ -19,9 +19,9 @@ export interface YamlText {
   readonly placeAt: (offset: number) => Place
 }
 
-/** What a YAML text may hold, and what of it is kept. */
+/** Options of parsing YAML. */
 export interface YamlOptions extends YamlBounds {
-  /** Whether `<<` puts in the entries of other mappings. */
+  /** Resolves merge keys (`<<`). */
   readonly merge?: boolean
   readonly keepSourceTokens?: boolean
 }

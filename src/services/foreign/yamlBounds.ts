@@ -1,5 +1,5 @@
 import { CST, Lexer } from "yaml"
-import { limits } from "../../schema/limits.ts"
+import { limits } from "../../schema/words/limits.ts"
 
 /** A limit that a YAML text is over, and where in the text. */
 export interface Excess {
@@ -7,7 +7,7 @@ export interface Excess {
   readonly reason: string
 }
 
-/** What is read of a YAML text at most. */
+/** Limits of a YAML text. */
 export interface YamlBounds {
   readonly tokens?: number
   readonly depth?: number
@@ -18,8 +18,8 @@ const marks = new Set(["\u0002", "\u0018", "\u001F"])
 const separators = new Set(["space", "comment", "newline"])
 
 /**
- * Whether a YAML text is too long or nested too deeply to be parsed. The parser calls itself for each level, and what
- * runs out of stack in there ends the whole process. Only the lexer, which does not, looks at the text here.
+ * Rejects YAML that is too long or nested too deeply for the parser, which recurses for each level and would overflow
+ * the stack of the whole process. Uses only the lexer, which does not recurse.
  *
  * In block style each level begins further right than the one around it, so the columns of the tokens bound the depth.
  */

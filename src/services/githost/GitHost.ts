@@ -1,8 +1,8 @@
 import { Context } from "effect"
 import type { Effect, Redacted } from "effect"
-import type { GitHook, GitHostFailure, Repository } from "../../schema/GitHook.ts"
 import type { Finding } from "../../schema/Health.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import type { GitHook, GitHostFailure, Repository } from "../../schema/webhooks/GitHook.ts"
 
 /** A call to the git host. */
 export type GitHostCall<A> = Effect.Effect<A, GitHostFailure | SettingsError>
@@ -26,6 +26,6 @@ export class GitHost extends Context.Tag("berth/GitHost")<GitHost, {
   readonly deleteHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
   /** Makes the git host deliver an example of a push to a hook. It answers before that is delivered. */
   readonly testHook: (repository: Repository, hook: GitHook) => GitHostCall<void>
-  /** Whether the token may set up the hooks of a repository. Nothing is changed to find out. */
+  /** Checks, without a change, that the token may manage the hooks of a repository. */
   readonly check: (repository: Repository) => GitHostCall<Finding>
 }>() {}

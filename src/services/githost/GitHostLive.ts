@@ -1,15 +1,14 @@
 import { Duration, Effect, Layer, Option } from "effect"
-import { GitHostRefused, GitHostUnavailable } from "../../schema/GitHook.ts"
-import type { GitHostFailure } from "../../schema/GitHook.ts"
-import type { UpstreamFailure } from "../../schema/Upstream.ts"
-import { wordsOf } from "../platform/words.ts"
+import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
+import { GitHostRefused, GitHostUnavailable } from "../../schema/webhooks/GitHook.ts"
+import type { GitHostFailure } from "../../schema/webhooks/GitHook.ts"
+import { describeRefusal } from "../platform/describeRefusal.ts"
 import { Settings, type SettingValues } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
-import { gitea } from "./gitea.ts"
 import { GitHost } from "./GitHost.ts"
 import type { GitHostCall } from "./GitHost.ts"
-import { neutral } from "./neutral.ts"
 import type { GitHostConnection } from "./profile.ts"
+import { profiles } from "./profiles.ts"
 
 const timeout = Duration.seconds(30)
 
@@ -53,7 +52,7 @@ const make = Effect.gen(function*() {
           // A page of hooks, or a repository: thousands of times what they take.
           limit: 4 * 1024 * 1024,
           authentication: { header: "authorization", scheme: "token", token },
-          refusal: wordsOf,
+          refusal: describeRefusal,
           idempotent: method === "GET",
           ...(query === undefined ? {} : { query }),
           ...(body === undefined ? {} : { body }),
@@ -65,8 +64,7 @@ const make = Effect.gen(function*() {
     })
   }
 
-  const profiles = { neutral: neutral(connection), gitea: gitea(connection), forgejo: gitea(connection) }
-  const inUse = Effect.map(settings.get("gitHost.profile"), (profile) => profiles[profile])
+  const inUse = Effect.map(settings.get("gitHost.profile"), (profile) => profiles[profile](connection))
   const call = <A>(operation: (gitHost: GitHost["Type"]) => GitHostCall<A>) => Effect.flatMap(inUse, operation)
 
   return GitHost.of({
@@ -79,5 +77,5 @@ const make = Effect.gen(function*() {
   })
 })
 
-/** The git host at the address that the settings name, in the words of the profile that they name. */
+/** Git host at the address in the settings, through the profile in the settings. */
 export const GitHostLive: Layer.Layer<GitHost, never, Settings | Upstream> = Layer.effect(GitHost, make)

@@ -1,7 +1,7 @@
 import { Effect, Redacted } from "effect"
-import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/GitHook.ts"
 import type { Finding } from "../../schema/Health.ts"
-import { uncancellable } from "../runs/Steps.ts"
+import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/webhooks/GitHook.ts"
+import { uncancellable } from "../runs/uncancellable.ts"
 import { GitHost, type GitHostCall } from "./GitHost.ts"
 import {
   type GitHostProfile,
@@ -17,7 +17,7 @@ import {
 const pageSize = 50
 const mostPages = 100
 
-/** Gitea and Forgejo behind the words of the port. */
+/** Adapts the API of Gitea and Forgejo to the port. */
 export const gitea: GitHostProfile = ({ send }) => {
   // A host may give fewer to a page than it was asked for: only an empty page is the end.
   const pages = (repository: Repository, page: number): GitHostCall<ReadonlyArray<GitHook>> =>

@@ -1,5 +1,5 @@
 import { Effect, Redacted } from "effect"
-import type { Repository } from "../../schema/GitHook.ts"
+import type { Repository } from "../../schema/webhooks/GitHook.ts"
 import { GitHost } from "./GitHost.ts"
 import { type GitHostProfile, hookIn, hookPath, hooksIn, hooksPath, hookTestPath } from "./profile.ts"
 

@@ -1,17 +1,17 @@
 import { Effect, Predicate, Schema } from "effect"
 import type { Redacted } from "effect"
-import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/GitHook.ts"
+import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/webhooks/GitHook.ts"
 import { unexpected } from "../upstream/unexpected.ts"
 import type { UpstreamCall } from "../upstream/UpstreamCall.ts"
 import type { GitHost, GitHostCall } from "./GitHost.ts"
 
 /** A call to the git host as a vendor's profile words it. */
 export interface GitHostRequest extends Pick<UpstreamCall, "method" | "path" | "query" | "body"> {
-  /** What the body holds that must not be seen in an error. */
+  /** Secrets in the body, removed from errors. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 
-/** What a profile is built on: calls with the address and token of the settings. */
+/** Calls of a profile, with the address and token of the settings. */
 export interface GitHostConnection {
   /** The body of the answer; `null` when there is none. */
   readonly send: (request: GitHostRequest) => GitHostCall<unknown>

@@ -1,21 +1,20 @@
 import { Effect } from "effect"
-import type { Capacity } from "../../schema/capacity.ts"
+import type { Capacity } from "../../schema/runs/capacity.ts"
 
-/** Says that a capacity is used up: by one caller, or by all where there is no `caller`. */
+/** The capacity is used up: by one caller, or by all without a `caller`. */
 export interface Exhausted {
   readonly most: number
   readonly caller?: string
 }
 
-/** Counts what callers have at a time. */
 export interface Quota {
-  /** Takes one for a caller, and answers what gives it back; giving it back twice counts once. */
+  /** Takes one for a caller, and returns its release, which is idempotent. */
   readonly take: (caller: string) => Effect.Effect<Effect.Effect<void>, Exhausted>
   /** Number taken now. */
   readonly taken: () => number
 }
 
-/** Bounds what there is at a time, so that one caller cannot take what all need. */
+/** Limits concurrent use, in total and for each caller, so that one caller cannot use up the total. */
 export const makeQuota = ({ all, each }: Capacity): Quota => {
   const owned = new Map<string, number>()
   let total = 0

@@ -1,8 +1,8 @@
 import { Context, Schema } from "effect"
 import type { Effect, Option, Stream } from "effect"
-import { cut } from "../../schema/quoted.ts"
+import { cut } from "../../schema/words/quoted.ts"
 
-/** What a local name stands for; a link is reported as a link. */
+/** Type of a directory entry; links are not followed. */
 export type LocalKind = "file" | "directory" | "link" | "other"
 
 /** A name in a local directory, and what it stands for. */
@@ -37,7 +37,7 @@ export class LocalFileFailed extends Schema.TaggedError<LocalFileFailed>()("Loca
 
 /** The files of the machine that Berth runs on. Paths are absolute; writes are atomic: a temporary file, then a rename. */
 export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
-  /** What is at a path, links followed; nothing when there is nothing. */
+  /** Entry at a path, links followed; none when nothing exists there. */
   readonly find: (path: string) => Effect.Effect<Option.Option<LocalEntry>, LocalFileFailed>
   /** The names in a directory, sorted, links reported as links: one look at the directory, and none at its files. */
   readonly names: (path: string) => Effect.Effect<ReadonlyArray<LocalName>, LocalFileFailed>
@@ -81,7 +81,7 @@ export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   ) => Effect.Effect<number, LocalFileFailed | E>
   /** Creates a directory and what is missing above it. */
   readonly makeDirectory: (path: string) => Effect.Effect<void, LocalFileFailed>
-  /** A new private directory for copies that a person looks at; the system clears it. */
+  /** Creates a private directory for copies that a user views; the system clears it. */
   readonly temporaryDirectory: (prefix: string) => Effect.Effect<string, LocalFileFailed>
   readonly rename: (from: string, to: string) => Effect.Effect<void, LocalFileFailed>
   /** Removes a file, a link, or a directory with all that is in it; nothing there is not a failure. */

@@ -6,13 +6,15 @@ export interface LocalCommand {
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly cwd?: string
-  /** When it is over, the whole process group is ended: TERM, then KILL five seconds later. */
+  /** Set in place of every variable of this process whose name begins with `BERTH_`, which may be a secret. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** A timeout ends the whole process group: TERM, then KILL five seconds later. */
   readonly timeout: Duration.DurationInput
-  /** How many bytes of output are kept, the last ones. */
+  /** Limit of the output in bytes; the last ones are returned. */
   readonly maxOutput: number
 }
 
-/** How a program ended. `exitCode` is null when it was killed; `output` holds both streams in the order they came. */
+/** Exit of a program. `exitCode` is null after a signal; `output` interleaves both streams. */
 export interface LocalExit {
   readonly exitCode: number | null
   readonly timedOut: boolean
@@ -33,8 +35,8 @@ export class ProgramNotFound extends Schema.TaggedError<ProgramNotFound>()("Prog
 /** Programs of the machine that Berth runs on. */
 export class LocalProcesses extends Context.Tag("berth/LocalProcesses")<LocalProcesses, {
   /**
-   * Runs a program to its end; interruption ends its whole process group too. `onOutput` is told what it writes, ten
-   * times a second at most, and how many lines were dropped before that because they came faster.
+   * Runs a program to its end; interruption ends its whole process group too. `onOutput` receives its output at most
+   * ten times a second, and the number of lines dropped before it because they came faster.
    */
   readonly run: (
     command: LocalCommand,

@@ -11,9 +11,9 @@ import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } fr
 
 const isWindows = process.platform === "win32"
 const grace = Duration.seconds(5)
-// A program that ended may leave others behind that keep its output open; what they still say is not waited for.
+// Children that outlive a program may keep its output open: their output is not waited for.
 const lastWordsMillis = 500
-/** How much is told each time, the last of it; and how much is read until then, which bounds what reading costs. */
+/** Characters per flush, and bytes read between flushes, which bounds the cost of reading. */
 const mostUntold = 256 * 1024
 const mostUnread = 1024 * 1024
 const pause = Effect.sleep("100 millis")
@@ -85,10 +85,18 @@ const endGroup = (child: ChildProcess) =>
     if (!(yield* isGone)) yield* signal(child, "SIGKILL")
   })
 
-const start = ({ args, cwd, program }: LocalCommand): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
+const environment = (variables: Readonly<Record<string, string>>) => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_"))),
+  ...variables
+})
+
+const start = (
+  { args, cwd, program, variables }: LocalCommand
+): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
   Effect.acquireRelease(
     spawned(program, args, {
       ...(cwd === undefined ? {} : { cwd }),
+      ...(variables === undefined ? {} : { env: environment(variables) }),
       stdio: ["ignore", "pipe", "pipe"],
       // A group of its own, so that all of it can be ended.
       detached: !isWindows
@@ -146,7 +154,7 @@ const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) =
     yield* Effect.timeoutOption(Deferred.await(closed), lastWordsMillis)
     child.stdout?.destroy()
     child.stderr?.destroy()
-    // What came last is told too.
+    // Flush the last output.
     yield* Effect.timeoutOption(Effect.zipRight(Fiber.interrupt(listener), tell), lastWordsMillis)
     const cut = bytes > command.maxOutput ? `[the first ${bytes - command.maxOutput} bytes are left out]\n` : ""
     const exit: LocalExit = {
@@ -160,7 +168,7 @@ const run = (command: LocalCommand, onOutput?: (text: string, dropped: number) =
     Effect.withSpan("LocalProcesses.run", { attributes: { program: command.program } })
   )
 
-// On Windows it is the shell that starts at first: it says a moment later when there is no such program.
+// Windows starts the shell first, which reports a missing program a moment later.
 const startingMillis = isWindows ? 500 : 0
 
 const launch = Effect.fn("LocalProcesses.launch")(({ args, program }: Pick<LocalCommand, "program" | "args">) =>

@@ -5,7 +5,7 @@ import { errorCode } from "./errorCode.ts"
 /** The disk under a path cannot be looked at. */
 export class DiskUnknown extends Data.TaggedError("DiskUnknown")<{ readonly message: string }> {}
 
-/** How many bytes the disk under a local path has free for this user. */
+/** Bytes that this user can still write to the disk of a local path. */
 export const freeDisk = (path: string): Effect.Effect<number, DiskUnknown> =>
   Effect.map(
     Effect.tryPromise({

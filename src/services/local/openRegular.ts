@@ -13,7 +13,7 @@ export class NotReadable extends Data.TaggedError("NotReadable")<{
 
 const notRegular = (code = "") => new NotReadable({ code, message: "is not a regular file" })
 
-/** Node says `ENOENT: no such file or directory, open '…'`: the words between are what a person needs. */
+/** Node reports `ENOENT: no such file or directory, open '…'`; users need the middle part. */
 const notReadable = (cause: unknown): NotReadable => {
   const code = errorCode(cause)
   // A socket cannot be opened at all.

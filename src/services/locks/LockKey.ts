@@ -1,23 +1,21 @@
-import type { Repository } from "../../schema/GitHook.ts"
-import type { ServerAccess } from "../../schema/Server.ts"
+import { type Address, addressOf } from "../../schema/servers/addressOf.ts"
+import type { Repository } from "../../schema/webhooks/GitHook.ts"
 
 /**
- * What a lock protects. A program that needs several takes them in the order of their `rank`, so that two programs can
- * never wait for each other: whoever takes one while it holds another of the same rank or a higher one is a defect.
+ * Name of a lock. Several locks are taken in the order of their `rank`, which prevents deadlocks: taking one while holding
+ * another of the same or a higher rank is a defect.
  */
 export interface LockKey {
   readonly rank: number
   readonly name: string
-  /** A local file beside which the lock also keeps other processes of this machine out. */
+  /** Local file that the lock also protects from other processes of this machine. */
   readonly file?: string
   /**
-   * What is locked, in words, where the lock also keeps the user's other processes out: a script, a command line and a
-   * service that run side by side.
+   * Description of a lock that also excludes the user's other processes: a script, a command and a service side by
+   * side.
    */
   readonly shared?: string
 }
-
-const address = ({ host, port }: Pick<ServerAccess, "host" | "port">) => `${host.toLowerCase()}:${port}`
 
 /** One upsert of an application at a time. */
 export const applicationLock = (platformUrl: string, name: string): LockKey => ({
@@ -27,22 +25,22 @@ export const applicationLock = (platformUrl: string, name: string): LockKey => (
 })
 
 /** One deploy to a directory of a server at a time. */
-export const remotePathLock = (server: Pick<ServerAccess, "host" | "port">, remotePath: string): LockKey => ({
+export const remotePathLock = (server: Address, remotePath: string): LockKey => ({
   rank: 1,
-  name: `path ${address(server)} ${remotePath}`
+  name: `path ${addressOf(server)} ${remotePath}`
 })
 
-/** Deploys to a server that are under way at once, of which there can be `deploysAtOnce`. */
-export const deployPlaces = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
+/** Places for concurrent deploys to a server: `deploysAtOnce`. */
+export const deployPlaces = (server: Address): LockKey => ({
   rank: 2,
-  name: `deploy ${address(server)}`
+  name: `deploy ${addressOf(server)}`
 })
 
 /** One pull from a server at a time: its channels are few. */
-export const pullLock = (server: Pick<ServerAccess, "host" | "port">): LockKey => ({
+export const pullLock = (server: Address): LockKey => ({
   rank: 1,
-  name: `pull ${address(server)}`,
-  shared: `Pulling from ${address(server)}`
+  name: `pull ${addressOf(server)}`,
+  shared: `Pulling from ${addressOf(server)}`
 })
 
 /** One build of a project at a time. */
@@ -52,11 +50,11 @@ export const buildLock = (projectDirectory: string): LockKey => ({
   shared: `The build of ${projectDirectory}`
 })
 
-/** One edit of a proxy file at a time, whatever the id its server is stored under. */
-export const proxyLock = (server: Pick<ServerAccess, "host" | "port">, configFile: string): LockKey => ({
-  rank: 2,
-  name: `proxy ${address(server)} ${configFile}`,
-  shared: `The proxy file ${configFile} on ${address(server)}`
+/** Serializes edits of a proxy file, under any id of its server. A bridged deploy holds it for each of its edits. */
+export const proxyLock = (server: Address, configFile: string): LockKey => ({
+  rank: 3,
+  name: `proxy ${addressOf(server)} ${configFile}`,
+  shared: `The proxy file ${configFile} on ${addressOf(server)}`
 })
 
 /** One append to a project's changelog at a time. */
@@ -76,7 +74,7 @@ export const settingsLock = (settingsFile: string): LockKey => ({
   file: settingsFile
 })
 
-/** One change of what is noted of confirmed settings files at a time; an edit of such a file is one. */
+/** Serializes changes of the record of confirmed settings files; every edit of such a file changes it. */
 export const confirmationsLock = (noteFile: string): LockKey => ({ rank: 5, name: `file ${noteFile}`, file: noteFile })
 
 /** One change of the remembered host keys at a time. */
@@ -86,7 +84,7 @@ export const hostKeysLock = (knownHostsFile: string): LockKey => ({
   file: knownHostsFile
 })
 
-/** One look at a repository's hooks, and what follows from it, at a time. */
+/** Serializes reads and changes of a repository's hooks at a time. */
 export const hooksLock = ({ name, owner }: Repository): LockKey => ({
   rank: 6,
   name: `hooks ${owner.toLowerCase()}/${name.toLowerCase()}`,

@@ -5,7 +5,7 @@ import { lockDirectory, lockFile, prepare } from "./lockDirectory.ts"
 import type { LockKey } from "./LockKey.ts"
 import { makeNamedLocks } from "./namedLocks.ts"
 
-/** Something cannot be locked: another process keeps it (`busy`), or there is no place for the lock. */
+/** A lock cannot be taken: another process holds it (`busy`), or its directory cannot be used. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   file: Schema.String,
   reason: Schema.String,
@@ -22,15 +22,15 @@ export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
 /** Mutual exclusion by key: fair within this process, and between processes for keys that name a file or are shared. */
 export class Locks extends Context.Tag("berth/Locks")<Locks, {
   /**
-   * Runs the effect while no other holder of the key runs; interruption and failure give the lock back. Taking it while
-   * a lock of the same rank or a higher one is held is a defect.
+   * Executes an effect under the lock of a key. Taking it while a lock of the same or a higher rank is held is a
+   * defect.
    */
   readonly withLock: (
     key: LockKey
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | FileLocked, R>
   /**
-   * Runs the effect in one of several places of a key, which it is told, the lowest that is free; only this process counts.
-   * Its rank is that of a lock. `waiting` runs first where all are taken.
+   * Executes an effect in the lowest free place of a key, within this process alone. Ranks apply as to locks. `waiting` is
+   * executed first where all places are taken.
    */
   readonly withPlace: <R2>(
     key: LockKey,
@@ -38,7 +38,7 @@ export class Locks extends Context.Tag("berth/Locks")<Locks, {
   ) => <A, E, R>(use: (place: number) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | R2>
 }>() {}
 
-/** The locks that a fiber holds, or whoever started it. */
+/** Locks that a fiber holds, or inherits from its parent. */
 const held = FiberRef.unsafeMake<ReadonlyArray<LockKey>>([])
 
 const inOrder = (key: LockKey) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -51,11 +51,11 @@ const inOrder = (key: LockKey) => <A, E, R>(effect: Effect.Effect<A, E, R>): Eff
       )
   })
 
-/** @param directory where the locks are that the user's processes share */
+/** @param directory contains the locks shared by the user's processes */
 const make = (directory: string) =>
   Effect.gen(function*() {
     const { withName, withPlace } = yield* makeNamedLocks
-    // Where there is no place for shared locks, as for a user without a home, each process locks for itself.
+    // Without a usable directory, for a user without a home for instance, each process locks for itself.
     const hasDirectory = yield* madeOnce(
       prepare(directory).pipe(
         Effect.as(true),
@@ -82,7 +82,7 @@ const make = (directory: string) =>
     })
   })
 
-/** Locks with those that the user's processes share in a directory of the caller's choice. */
+/** Locks whose shared part is in the given directory. */
 export const locksIn = (directory: string): Layer.Layer<Locks> => Layer.effect(Locks, make(directory))
 
 /** Locks of this process; lock directories (`<file>.lock`) beside locked files, and in the user's state directory. */

@@ -2,28 +2,26 @@ import { Clock, Effect, Option } from "effect"
 import { mkdir, rmdir, stat, utimes } from "node:fs/promises"
 import { errorCode } from "../local/errorCode.ts"
 
-// The lock of a file is a directory beside it: making one is atomic on every file system. Its holder renews the time
-// of the directory every second, so that a lock whose holder died is known by its age, or, where a clock was set back
-// since, by a time that does not change while somebody waits.
+// The lock of a file is a directory beside it: mkdir is atomic on every file system. The holder renews its modification
+// time every second. A lock is stale when that time is old, or, after a clock was set back, does not change.
 const renewal = "1 second"
 const staleMillis = 5_000
 const longestWait = 30_000
 const pause = "20 millis"
-// While Windows still removes a directory, making it anew is refused in these words.
+// Errors of mkdir while Windows is still removing a directory of the same name.
 const beingRemoved = process.platform === "win32" ? ["EPERM", "EACCES", "EBUSY"] : []
 
-/** A lock directory as it was at one moment: another of the same name differs. */
+/** Identity of a lock directory, which tells it from a later one of the same name. */
 export interface Lock {
   readonly directory: string
   readonly inode: bigint
   readonly modified: bigint
 }
 
-/** A call of the file system, which fails with the code of its error. */
+/** Calls the file system; fails with the code of the error. */
 const call = <A>(run: () => Promise<A>): Effect.Effect<A, string> =>
   Effect.tryPromise({ try: run, catch: (cause) => errorCode(cause) || String(cause) })
 
-/** The lock directory that stands there now. */
 export const lockAt = (directory: string): Effect.Effect<Lock, string> =>
   Effect.map(
     call(() => stat(directory, { bigint: true })),
@@ -43,7 +41,7 @@ const removeIfSame = (lock: Lock) => Effect.asVoid(Effect.whenEffect(remove(lock
 const isStale = ({ modified }: Lock) =>
   Effect.map(Clock.currentTimeMillis, (now) => now - Number(modified / 1_000_000n) > staleMillis)
 
-/** How long a lock has stood there unchanged, while it was watched: whatever its date says, its holder renews it. */
+/** Measures the time for which a watched lock was not renewed, independently of clocks. */
 export const watch = () => {
   let seen: Lock | undefined
   let since = 0
@@ -58,8 +56,8 @@ export const watch = () => {
 }
 
 /**
- * Removes a lock whose holder died. Of two that find it, the slower one would remove the lock that the faster one has
- * taken meanwhile: so each stale lock is removed under a lock of its own, and only while it is still that one.
+ * Removes a stale lock, under a lock of its own and only if it is still the same: otherwise the slower of two processes
+ * would remove the new lock of the faster one.
  */
 export const breakStale = (lock: Lock, unchanged = 0) => {
   const breaking = `${lock.directory}-${lock.inode}-${lock.modified}`
@@ -68,14 +66,14 @@ export const breakStale = (lock: Lock, unchanged = 0) => {
       Effect.ignore(Effect.flatMap(lockAt(breaking), (other) =>
         Effect.whenEffect(
           removeIfSame(other),
-          // Who was to remove it died as well.
+          // The process that was removing it died as well.
           unchanged > 2 * staleMillis ? Effect.succeed(true) : isStale(other)
         ))),
     onSuccess: () => Effect.ensuring(removeIfSame(lock), remove(breaking))
   })
 }
 
-/** Tries to take the lock; nothing when somebody has it. */
+/** Tries to take the lock once; nothing while it is held. */
 const attempt = (directory: string, unchangedFor: (lock: Lock) => number): Effect.Effect<Option.Option<Lock>, string> =>
   call(() => mkdir(directory)).pipe(
     Effect.zipRight(Effect.asSome(lockAt(directory))),
@@ -92,7 +90,7 @@ const attempt = (directory: string, unchangedFor: (lock: Lock) => number): Effec
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** Takes the lock, however often that needs to be tried; waiting can be interrupted. */
+/** Takes the lock, with retries for up to half a minute; waiting is interruptible. */
 const take = (directory: string, restore: Restore) =>
   Effect.gen(function*() {
     const begun = performance.now()
@@ -105,7 +103,7 @@ const take = (directory: string, restore: Restore) =>
     }
   })
 
-/** Keeps the lock young, and fails when it is not ours any more: the machine slept, or somebody removed it. */
+/** Renews the lock; fails when it was lost: the machine was suspended, or the directory removed. */
 const renew = (held: { lock: Lock }): Effect.Effect<never, string> =>
   Effect.gen(function*() {
     if (!(yield* stillThere(held.lock))) return yield* Effect.fail("LOST")
@@ -126,15 +124,15 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /**
- * Runs an effect while no other process of this machine does so for the same file, which need not exist. Fails with
- * what `failed` makes of the reason when the lock cannot be had within half a minute, or is lost.
+ * Executes an effect under the lock of a file, which need not exist. Fails when the lock cannot be taken within half a
+ * minute, or is lost.
  */
 export const withFileLock = <F>(file: string, failed: (reason: string, busy: boolean) => F) => {
   const directory = `${file}.lock`
   const inWords = Effect.mapError((code: string) =>
     failed(`${words[code] ?? code} (the lock is the directory ${directory})`, code === "EEXIST")
   )
-  // File systems keep real time, whatever the clock of the program says.
+  // File systems use real time, even under a test clock.
   const inRealTime = Effect.withClock(Clock.make())
   return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | F, R> =>
     Effect.uninterruptibleMask((restore) =>

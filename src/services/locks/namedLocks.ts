@@ -2,14 +2,14 @@ import { Effect } from "effect"
 
 interface Entry {
   readonly semaphore: Effect.Semaphore
-  /** Places that nobody has, the lowest first. */
+  /** Free places in ascending order. */
   readonly free: Array<number>
   users: number
 }
 
 /**
- * Mutual exclusion by name within this process, in the order of arrival, and names with several places. A name is
- * forgotten with its last user.
+ * Mutual exclusion by name within this process, first come first served, and names with several places. A name is
+ * removed with its last user.
  */
 export const makeNamedLocks = Effect.sync(() => {
   const entries = new Map<string, Entry>()
@@ -52,9 +52,9 @@ export const makeNamedLocks = Effect.sync(() => {
   return {
     withName: <A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       withPlace(name, { places: 1, waiting: Effect.void }, () => effect),
-    /** One of several places of a name, which `use` is told; `waiting` comes first where none is free. */
+    /** Passes the lowest free place of a name to `use`; `waiting` is executed first where none is free. */
     withPlace,
-    /** The names in use. */
+    /** Names in use. */
     names: Effect.sync((): ReadonlyArray<string> => [...entries.keys()])
   }
 })

@@ -1,15 +1,15 @@
 import { Cause, HashMap, type Layer, Logger, Predicate } from "effect"
-import { escaped } from "../../schema/escaped.ts"
+import { escaped } from "../../schema/words/escaped.ts"
 
 const safe = (value: unknown): unknown => Predicate.isString(value) ? escaped(value) : value
 
-/** What went wrong and where, line by line, so that only real line breaks are some. */
+/** Escapes a cause line by line, so that only its real line breaks remain. */
 const linesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
   Cause.isEmpty(cause) ? [] : Cause.pretty(cause, { renderErrorCause: true }).split("\n").map((line) => escaped(line))
 
 /**
- * The log as people read it. Names and messages of others cannot forge a line in it, nor reach the terminal as control
- * characters: each entry begins its own line, and what follows of it is indented.
+ * Logger for terminals that escapes control characters: names and messages of others can neither forge a line nor control
+ * the terminal.
  */
 export const safeLogger: Logger.Logger<unknown, void> = Logger.mapInputOptions(
   Logger.prettyLoggerDefault,
@@ -24,5 +24,5 @@ export const safeLogger: Logger.Logger<unknown, void> = Logger.mapInputOptions(
   }
 )
 
-/** Puts `safeLogger` in the place of the default one. */
+/** Replaces the default logger by `safeLogger`. */
 export const SafeLoggerLive: Layer.Layer<never> = Logger.replace(Logger.defaultLogger, safeLogger)

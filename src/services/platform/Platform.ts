@@ -1,8 +1,8 @@
 import { Context } from "effect"
 import type { Effect, Option, Redacted } from "effect"
-import type { Disclosed } from "../../schema/Disclosed.ts"
+import type { AppEnv, PlatformFailure, PlatformRecord, PlatformServer } from "../../schema/applications/PlatformApp.ts"
+import type { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
-import type { AppEnv, PlatformFailure, PlatformRecord, PlatformServer } from "../../schema/PlatformApp.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 
 /** A call to the platform. */
@@ -12,7 +12,7 @@ export interface AppFields {
   readonly [field: string]: unknown
 }
 
-/** What the platform answered to being asked for a deployment, and why none was queued when none was. */
+/** Answer to a request for a deployment, with the reason if none was queued. */
 export interface DeployAnswer {
   readonly body: unknown
   readonly notQueued: Option.Option<string>
@@ -24,11 +24,11 @@ export interface DeployAnswer {
  */
 export class Platform extends Context.Tag("berth/Platform")<Platform, {
   readonly applications: PlatformCall<ReadonlyArray<PlatformRecord>>
-  /** The full record of an application. Values that mean what `wanted` says are said as they are there. */
+  /** Full record of an application. Values that mean the same as in `wanted` adopt its spelling. */
   readonly application: (uuid: string, wanted?: AppFields) => PlatformCall<PlatformRecord>
   /**
-   * A record of the list with everything that a project file declares, in the words of `wanted`; asks only where the
-   * list leaves something out.
+   * Record of the list, completed with all declared fields, in the spelling of `wanted`; reads again only if the list
+   * leaves fields out.
    */
   readonly declared: (app: PlatformRecord, wanted: AppFields) => PlatformCall<PlatformRecord>
   /** Creates an application from a private repository with a deploy key; `fields` are those of the create rules. */
@@ -61,12 +61,12 @@ export class Platform extends Context.Tag("berth/Platform")<Platform, {
   readonly serversBody: PlatformCall<unknown>
   /** Sets the secret that push events to an application are signed with; an empty one clears it. */
   readonly setWebhookSecret: (uuid: string, secret: Redacted.Redacted) => PlatformCall<void>
-  /** Whether an application would accept push events that are signed with the configured secret. */
+  /** True if the application accepts push events signed with the configured secret. */
   readonly webhookSecretSet: (uuid: string) => PlatformCall<Disclosed<boolean>>
-  /** Where the git host delivers push events to, where that is one address for all applications. */
+  /** Address for push events, if it is one for all applications. */
   readonly webhookUrl: Effect.Effect<string, SettingsError>
-  /** Where the git host delivers push events for an application to. */
+  /** Address for an application's push events. */
   readonly webhookUrlOf: (uuid: string) => Effect.Effect<string, SettingsError>
-  /** What a person may have to mend: the platform's version, what the token may do. Nothing is changed to find out. */
+  /** Findings for `doctor`: the platform's version, the token's abilities. Read-only. */
   readonly check: PlatformCall<ReadonlyArray<Finding>>
 }>() {}

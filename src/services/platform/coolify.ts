@@ -1,20 +1,13 @@
 import { Effect, Option, Predicate, Redacted, Schema } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import { type AppEnv, type PlatformRecord, PlatformRefused, type Raw } from "../../schema/PlatformApp.ts"
+import type { AppEnv, Raw } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import { checkCoolify } from "./coolifyCheck.ts"
-import {
-  composeServices,
-  inWordsOf,
-  serviceDomains,
-  toCoolify,
-  toNeutral,
-  withServiceDomain,
-  wordsInNeutral
-} from "./coolifyWords.ts"
+import { coolifyDomains } from "./coolifyDomains.ts"
+import { inWordsOf, toCoolify, toNeutral, wordsInNeutral } from "./coolifyWords.ts"
+import { describeRefusal } from "./describeRefusal.ts"
 import { type AppFields, Platform, type PlatformCall } from "./Platform.ts"
-import { listLimit, type PlatformProfile } from "./profile.ts"
+import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"
 import { asApp, asApps, asEnvs, asServers, keyOf, recordOf, valueText } from "./records.ts"
-import { wordsOf } from "./words.ts"
 
 const abilityLacking = "the token in platform.token lacks the ability read:sensitive: give it that in Coolify, " +
   "under Keys & Tokens"
@@ -26,7 +19,7 @@ const isPreview = (env: unknown) => Predicate.isRecord(env) && env["is_preview"]
 const neutralEnv = (env: unknown): unknown =>
   Predicate.isRecord(env) && Predicate.isString(env["uuid"]) ? { ...env, id: env["uuid"] } : env
 
-/** A token that may not read a value is shown a record without it. */
+/** A token without `read:sensitive` gets records without values. */
 const disclosed = (record: Raw): AppEnv => {
   const values = ["value", "real_value"].flatMap((field) => (field in record ? [record[field]] : []))
   const value = values.find(Predicate.isNotNullable)
@@ -41,8 +34,8 @@ const disclosed = (record: Raw): AppEnv => {
   }
 }
 
-/** What a change of a variable takes away when it is not said again. */
-const keptFlags = ({ record }: AppEnv) =>
+/** Flags that Coolify resets unless a change repeats them. */
+const currentFlags = ({ record }: AppEnv) =>
   Object.fromEntries(
     ["is_literal", "is_multiline", "is_shown_once"].flatMap((flag) =>
       Predicate.isBoolean(record[flag]) ? [[flag, record[flag]]] : []
@@ -59,7 +52,7 @@ const Deployments = Schema.Struct({
 })
 const asDeployments = Schema.decodeUnknownOption(Deployments)
 
-/** Why nothing was queued, when nothing was. */
+/** Reason why no deployment was queued, if none was. */
 const notQueued = (body: unknown): Option.Option<string> =>
   asDeployments(body).pipe(
     Option.filter(({ deployments }) =>
@@ -71,9 +64,6 @@ const notQueued = (body: unknown): Option.Option<string> =>
     )
   )
 
-const isCompose = (buildPack: unknown) => buildPack === "composestack"
-const address = (fields: AppFields) => fields["fqdn"] ?? fields["domains"]
-
 const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookSecret }) => {
   const application = (uuid: string, wanted: AppFields = {}) =>
     send({ method: "GET", path: ["applications", uuid] }).pipe(
@@ -83,39 +73,6 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
     )
   const patch = (uuid: string, body: AppFields, secrets: ReadonlyArray<Redacted.Redacted> = []) =>
     Effect.map(send({ method: "PATCH", path: ["applications", uuid], body, secrets }), toNeutral)
-
-  /** The compose service that an address is for: the one that is named, or the only one. */
-  const serviceOf = (app: PlatformRecord, service: string | undefined): PlatformCall<string> => {
-    if (service !== undefined) return Effect.succeed(service)
-    const compose = app.raw["docker_compose_raw"]
-    const services = Predicate.isString(compose) ? composeServices(compose) : []
-    const [only] = services
-    if (only !== undefined && services.length === 1) return Effect.succeed(only)
-    const known = services.length === 0 ? "which Coolify does not tell yet" : `namely ${services.join(", ")}`
-    return new PlatformRefused({
-      upstream: 422,
-      words: `a domain of a compose stack belongs to one of its services, ${known}: ` +
-        `name it as "service" in the entry of platform.json`
-    })
-  }
-
-  /** The fields that give a compose stack an address. It cannot lose one by being given none. */
-  const composeAddress = (app: PlatformRecord, url: unknown, service?: string): PlatformCall<AppFields> =>
-    Predicate.isString(url) && url !== ""
-      ? Effect.map(serviceOf(app, service), (name) => ({
-        docker_compose_domains: withServiceDomain(serviceDomains(app.raw["docker_compose_domains"]), name, url)
-      }))
-      : Effect.succeed({})
-
-  const updateApplication = (uuid: string, fields: AppFields): PlatformCall<unknown> =>
-    Effect.gen(function*() {
-      if (address(fields) === undefined) return yield* patch(uuid, toCoolify(fields))
-      const app = yield* application(uuid)
-      if (!isCompose(fields["build_pack"] ?? app.build_pack)) return yield* patch(uuid, toCoolify(fields))
-      const { domains: _, fqdn: __, ...others } = fields
-      const body = { ...toCoolify(others), ...yield* composeAddress(app, address(fields)) }
-      return Object.keys(body).length === 0 ? null : yield* patch(uuid, body)
-    })
 
   const applications = send({ method: "GET", path: ["applications"], limit: listLimit }).pipe(
     Effect.map(each(toNeutral)),
@@ -153,16 +110,8 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
         }),
         toNeutral
       ),
-    updateApplication,
+    ...coolifyDomains({ application, patch }),
     deleteApplication: (uuid) => send({ method: "DELETE", path: ["applications", uuid] }),
-    setDomain: ({ buildPack, uuid }, url, service) =>
-      isCompose(buildPack)
-        ? application(uuid).pipe(
-          Effect.flatMap((app) => composeAddress(app, url, service)),
-          Effect.flatMap((fields) => patch(uuid, fields)),
-          Effect.asVoid
-        )
-        : Effect.asVoid(patch(uuid, { domains: url })),
     clearDomains: (uuid) => Effect.asVoid(patch(uuid, { domains: "" })),
     envs,
     envsBody,
@@ -181,7 +130,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
         send({
           method: "PATCH",
           path: ["applications", uuid, "envs"],
-          body: { key: env.key, value, is_preview: false, ...keptFlags(env) },
+          body: { key: env.key, value, is_preview: false, ...currentFlags(env) },
           secrets: [Redacted.make(value)]
         }),
         neutralEnv
@@ -217,9 +166,9 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase, webhookS
   })
 }
 
-/** Coolify v4 behind the words of the port. Its address ends in `/api/v1`. */
+/** Coolify v4. Its address ends in `/api/v1`. */
 export const coolify: PlatformProfile = {
   authentication: { header: "authorization", scheme: "Bearer" },
-  refusal: (body) => wordsInNeutral(wordsOf(body)),
+  refusal: (body) => wordsInNeutral(describeRefusal(body)),
   operations
 }

@@ -1,7 +1,7 @@
 import { Array, Effect, Option, Order } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
+import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
-import type { AppEnv, PlatformRecord } from "../../schema/PlatformApp.ts"
 
 type Version = readonly [number, number, number]
 const versions = Order.tuple(Order.number, Order.number, Order.number)
@@ -18,7 +18,7 @@ const faults: ReadonlyArray<{ readonly from: Version; readonly mended: Version; 
   what: "repository addresses with an SSH port of their own are mishandled"
 }]
 
-/** What is known of a version of Coolify. */
+/** Finding for a version of Coolify. */
 export const versionFinding = (text: string): Finding => {
   const name = "platform version"
   const version = parseVersion(text)
@@ -38,7 +38,7 @@ export const versionFinding = (text: string): Finding => {
     }
 }
 
-/** Whether a token may read values, judged by the variables of an application. */
+/** Finding for the token's abilities, judged by the variables of an application. */
 export const tokenFinding = (
   apps: ReadonlyArray<PlatformRecord>,
   envs: ReadonlyArray<AppEnv>
@@ -67,7 +67,7 @@ export const checkCoolify = <E, R, E2, R2, E3, R3>(
 ) =>
   Effect.gen(function*() {
     const [text, apps] = yield* Effect.all([version, applications], { concurrency: 2 })
-    // The first few tell as much as all of them.
+    // A sample suffices.
     const few = apps.filter(({ uuid }) => uuid !== "").slice(0, 5)
     const variables = yield* Effect.forEach(few, ({ uuid }) => envs(uuid), { concurrency: 5 })
     return [versionFinding(text), tokenFinding(apps, variables.flat())]

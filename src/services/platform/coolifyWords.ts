@@ -1,5 +1,6 @@
 import { Either, Predicate } from "effect"
 import { isMap, isScalar } from "yaml"
+import { recordFields } from "../../schema/applications/recordColumns.ts"
 import { parseJson } from "../foreign/json.ts"
 import { parseYaml } from "../foreign/yaml.ts"
 import type { AppFields } from "./Platform.ts"
@@ -12,12 +13,12 @@ const buildPacks: ReadonlyArray<readonly [neutral: string, coolify: string]> = [
   ["imagefile", "dockerfile"]
 ]
 const fieldNames: ReadonlyArray<readonly [neutral: string, coolify: string]> = [
-  ["compose_location", "docker_compose_location"],
+  ...recordFields.flatMap(({ record }) => "coolify" in record ? [[record.key, record.coolify] as const] : []),
   ["manual_webhook_secret_githost", "manual_webhook_secret_gitea"],
   ["fqdn", "domains"]
 ]
-/** Values that have to begin with a slash. */
-const paths = ["publish_directory", "base_directory", "compose_location"]
+/** Keys whose values have to begin with a slash. */
+const paths = recordFields.flatMap(({ record }): ReadonlyArray<string> => record.kind === "path" ? [record.key] : [])
 
 const other = (words: typeof buildPacks, from: 0 | 1, word: string): string =>
   words.find((pair) => pair[from] === word)?.[from === 0 ? 1 : 0] ?? word
@@ -92,17 +93,26 @@ const serverUuid = (record: Fields): unknown => {
   return Predicate.isRecord(server) ? server["uuid"] : undefined
 }
 
-/** What the full record keeps elsewhere: its server, whether the site is static, and the addresses of a compose stack. */
+/**
+ * Addresses of an application. A compose stack has those of its services and any other build the application's own:
+ * Coolify keeps both when the build pack changes, and serves by the one that belongs to it.
+ */
+const addressOf = (record: Fields): Fields => {
+  const services = record["docker_compose_domains"]
+  if (record["build_pack"] !== vendorBuildPack("composestack") || services === undefined) return {}
+  const domains = serviceDomains(services).map(({ domain }) => domain)
+  return { fqdn: domains.length === 0 ? null : domains.join(",") }
+}
+
+/** Fields that Coolify nests: the server, the static flag, and the addresses of a compose stack. */
 const gathered = (record: Fields): Fields => {
   const settings = record["settings"]
   const isStatic = Predicate.isRecord(settings) ? settings["is_static"] : undefined
-  const domains = serviceDomains(record["docker_compose_domains"]).map(({ domain }) => domain)
-  const lacksAddress = !Predicate.isString(record["fqdn"]) || record["fqdn"] === ""
   const server = serverUuid(record)
   return {
     ...(Predicate.isString(server) && record["server_uuid"] === undefined ? { server_uuid: server } : {}),
     ...(Predicate.isBoolean(isStatic) && record["is_static"] === undefined ? { is_static: isStatic } : {}),
-    ...(lacksAddress && domains.length > 0 ? { fqdn: domains.join(",") } : {})
+    ...addressOf(record)
   }
 }
 
@@ -123,7 +133,7 @@ const meansTheSame = (field: string, value: unknown, wanted: unknown): boolean =
   return field === "fqdn" && value.split(",").includes(wanted)
 }
 
-/** A record in neutral words, in which what means the same as `wanted` is said as it is there. */
+/** Record whose values adopt the spelling of `wanted` where they mean the same. */
 export const inWordsOf = <A extends Fields>(record: A, wanted: AppFields): A => ({
   ...record,
   ...Object.fromEntries(

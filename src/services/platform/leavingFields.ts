@@ -1,23 +1,23 @@
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
+import { recordFields } from "../../schema/applications/recordColumns.ts"
+
+const declaredKeys = recordFields.map(({ record }): string => record.key)
+
 /**
  * Fields of the platform's records that every caller may read, in neutral words and in Coolify's. Left out on purpose:
  * what may hold values of variables or credentials, such as compose texts, Dockerfiles, labels, commands and the
  * configuration of a proxy or a log drain.
  */
 const ofApplications = [
+  ...declaredKeys,
   "name",
   "description",
   "status",
   "fqdn",
   "domains",
   "noindex_domains",
-  "build_pack",
-  "git_repository",
-  "git_branch",
   "git_commit_sha",
   "git_full_url",
-  "base_directory",
-  "publish_directory",
-  "compose_location",
   "dockerfile_location",
   "dockerfile_target_build",
   "docker_compose_domains",
@@ -82,7 +82,7 @@ const ofAnswers = ["message", "status_code"]
 export const openFields: ReadonlySet<string> = new Set([...ofApplications, ...ofVariables, ...ofServers, ...ofAnswers])
 
 /** Fields that hold records, whose own fields are judged one by one. */
-export const recordFields: ReadonlySet<string> = new Set([
+export const nestedRecords: ReadonlySet<string> = new Set([
   "additional_networks",
   "additional_servers",
   "deployments",
@@ -99,5 +99,5 @@ export const recordFields: ReadonlySet<string> = new Set([
 /** Fields by which records name each other, and times: a caller sends them back, so that they stay whole. */
 export const isIdentifier = (name: string): boolean => /^(?:u?u?id|name|key)$|_u?u?id$|_at$/.test(name)
 
-/** The one variable whose value every caller may read: a port is no secret to those who may look at the proxy's routes. */
-export const hostPortKey = "HOST_PORT"
+/** Variable whose value every caller may read: the proxy's routes show the port anyway. */
+export const openVariable = hostPortKey

@@ -1,9 +1,9 @@
 import { Predicate, type Redacted } from "effect"
-import type { Raw } from "../../schema/PlatformApp.ts"
+import type { Raw } from "../../schema/applications/PlatformApp.ts"
 import { mayBeCredentialName } from "../secrets/credentialName.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { shownText } from "../secrets/shownText.ts"
-import { hostPortKey, isIdentifier, openFields, recordFields } from "./leavingFields.ts"
+import { isIdentifier, nestedRecords, openFields, openVariable } from "./leavingFields.ts"
 
 /** The reader of a record. */
 export interface Reader {
@@ -13,20 +13,20 @@ export interface Reader {
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** Who may read what a field holds: all callers, those who may see values, or nobody. */
+/** Readers of a field: all callers, those who may see values, or nobody. */
 type Judgement = "open" | "value" | "credential"
 
 const mask = "***"
 const valueFields = ["value", "real_value"]
 
-/** What tells nothing of a secret: that there is none, and a flag. */
+/** True for values that reveal nothing: absent ones and flags. */
 const tellsNothing = (value: unknown) =>
   value === null || value === undefined || value === "" || Predicate.isBoolean(value)
 
 const judged = (name: string, around: Judgement): Judgement =>
   openFields.has(name) || isIdentifier(name) ? "open" : mayBeCredentialName(name) ? "credential" : around
 
-const isOpenVariable = (record: Raw) => record["key"] === hostPortKey
+const isOpenVariable = (record: Raw) => record["key"] === openVariable
 
 /** Takes out of the platform's answers what a reader may not read. */
 export interface Leaving {
@@ -54,7 +54,7 @@ export const leavingFor = ({ secrets, seesValues }: Reader): Leaving => {
     return Predicate.isReadonlyRecord(value) ? fieldsOf(value, judgement) : value
   }
   const field = (record: Raw, name: string, value: unknown, around: Judgement): unknown =>
-    recordFields.has(name) && Predicate.isObject(value)
+    nestedRecords.has(name) && Predicate.isObject(value)
       ? body(value)
       : isOpenVariable(record) && valueFields.includes(name)
       ? leaving(value, "open", false)

@@ -1,10 +1,10 @@
 import { Effect, Option, Predicate, Redacted } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/PlatformApp.ts"
+import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
+import { describeRefusal } from "./describeRefusal.ts"
 import { Platform } from "./Platform.ts"
-import { listLimit, type PlatformProfile } from "./profile.ts"
+import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"
 import { asApp, asApps, asEnvs, asServers, keyOf, valueText } from "./records.ts"
-import { wordsOf } from "./words.ts"
 
 const disclosed = (record: Raw): AppEnv => ({
   key: keyOf(record),
@@ -101,6 +101,6 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
 /** A platform that speaks Berth's own words: nothing is translated. */
 export const neutral: PlatformProfile = {
   authentication: { header: "authorization", scheme: "Bearer" },
-  refusal: wordsOf,
+  refusal: describeRefusal,
   operations
 }

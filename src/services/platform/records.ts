@@ -1,7 +1,13 @@
 import { Effect, Predicate } from "effect"
-import { type PlatformRecord, type PlatformServer, PlatformUnavailable, type Raw } from "../../schema/PlatformApp.ts"
+import {
+  type PlatformRecord,
+  type PlatformServer,
+  PlatformUnavailable,
+  type Raw
+} from "../../schema/applications/PlatformApp.ts"
+import { recordFields } from "../../schema/applications/recordColumns.ts"
 
-/** What counts as a text; anything else counts as absent. */
+/** Reads a text; anything else counts as absent. */
 const textOf = (value: unknown): string | undefined =>
   Predicate.isString(value)
     ? value
@@ -9,7 +15,7 @@ const textOf = (value: unknown): string | undefined =>
     ? String(value)
     : undefined
 
-/** Platforms say a flag in several ways. */
+/** Reads a flag, which platforms encode in several ways. */
 const flagOf = (value: unknown): boolean | undefined =>
   [true, 1, "1", "true"].some((yes) => yes === value)
     ? true
@@ -17,18 +23,17 @@ const flagOf = (value: unknown): boolean | undefined =>
     ? false
     : undefined
 
-/** What Berth understands of a record; a field that does not fit is one that is not there, and spoils no other. */
+const columnsOf = (raw: Raw) =>
+  Object.fromEntries(
+    recordFields.map(({ record: { key, kind } }) => [key, kind === "flag" ? flagOf(raw[key]) : textOf(raw[key])])
+  )
+
+/** Reads the known fields of a record; one that does not fit counts as absent. */
 export const recordOf = (raw: Raw): PlatformRecord => ({
+  ...columnsOf(raw),
   uuid: textOf(raw["uuid"]) ?? "",
   name: textOf(raw["name"]) ?? "",
-  build_pack: textOf(raw["build_pack"]),
-  git_repository: textOf(raw["git_repository"]),
-  git_branch: textOf(raw["git_branch"]),
   fqdn: textOf(raw["fqdn"]),
-  base_directory: textOf(raw["base_directory"]),
-  compose_location: textOf(raw["compose_location"]),
-  is_static: flagOf(raw["is_static"]),
-  publish_directory: textOf(raw["publish_directory"]),
   manual_webhook_secret_githost: textOf(raw["manual_webhook_secret_githost"]),
   server_uuid: textOf(raw["server_uuid"]),
   raw
@@ -42,7 +47,7 @@ const serverOf = (raw: Raw): PlatformServer => ({
 
 const mostRecords = 10_000
 
-/** A list's records; what is not a record in it is left out. */
+/** Reads the records of a list; other items are skipped. */
 const listed = (call: string, body: unknown): Effect.Effect<ReadonlyArray<Raw>, PlatformUnavailable> => {
   if (!Array.isArray(body)) {
     return new PlatformUnavailable({ call, reason: "answered something unexpected, not a list" })

@@ -1,91 +1,55 @@
-import {
-  Clock,
-  Context,
-  Deferred,
-  Effect,
-  Fiber,
-  FiberRef,
-  Layer,
-  Option,
-  Ref,
-  type Schema,
-  type Stream,
-  SubscriptionRef
-} from "effect"
-import type { OutputStream, RunStep, StepProgress } from "../../schema/Run.ts"
-import type { Step, StepStatus } from "../../schema/Step.ts"
+import { Clock, Context, Effect, Layer, Ref, type Schema, type Stream, SubscriptionRef } from "effect"
+import type { OutputStream, RunStep, StepProgress } from "../../schema/runs/Run.ts"
+import type { Step, StepStatus } from "../../schema/runs/Step.ts"
 import { withoutSecrets } from "../secrets/secretsInUse.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { recordedAt, withProgress } from "./recordedSteps.ts"
+import { recordStep, updateProgress } from "./recordStep.ts"
 
-/** The steps of the run that is under way. */
+/** Recorder of the steps of the run that is under way. */
 export class Steps extends Context.Tag("berth/Steps")<Steps, {
-  /** The id of the run; `-` outside of one. */
+  /** Id of the run; `-` outside of one. */
   readonly run: string
   readonly record: (step: Step) => Effect.Effect<void>
-  /** Tells how many bytes of a step have passed; more than five times a second are not told. */
+  /** Publishes the bytes transferred in a step, throttled to five times a second. */
   readonly progress: (step: string, done: number, total: number) => Effect.Effect<void>
   /**
-   * Tells what a program of the run has written: whole lines without the secrets in use.
-   * @param dropped how many lines came before them that are not told
+   * Publishes output of a program: whole lines, without the secrets in use.
+   * @param dropped number of lines before them that were dropped
    */
   readonly output: (stream: OutputStream, text: string, dropped?: number) => Effect.Effect<void>
-  /** Whether a step has a result of an earlier attempt of this run, which it is not performed again for. */
-  readonly isKept: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<boolean>
+  /** Tells whether an earlier attempt of the run has stored a result of the step, so that it is not repeated. */
+  readonly hasResult: <A, I>(step: string, result: Schema.Schema<A, I>) => Effect.Effect<boolean>
   /**
-   * Performs a step so that its result outlives the process, or answers the one that an earlier attempt kept. It is not
-   * cut off halfway when the run is cancelled or the service stops. `isRepeated` says that an earlier attempt began the
-   * step and may have done all or part of it.
+   * Performs a step as a durable activity, or returns the result that an earlier attempt stored. Cancelling the run or
+   * stopping the service does not interrupt it. `isRepeated`: an earlier attempt began it and may have done part of it.
    */
   readonly perform: <A, I, E, R>(
     step: string,
     result: Schema.Schema<A, I>,
     effect: (isRepeated: boolean) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E, R>
-  /** Whether somebody has cancelled the run; a service that ends has not. */
+  /** Tells whether the run was cancelled; a shutdown does not count. */
   readonly isCancelled: Effect.Effect<boolean>
-  /** The steps so far, in the order of their first appearance. */
+  /** Steps in the order of their first record. */
   readonly all: Effect.Effect<ReadonlyArray<Step>>
-  /** The steps now and after every change. */
+  /** Current steps, and those after every change. */
   readonly changes: Stream.Stream<ReadonlyArray<Step>>
 }>() {}
 
-/** Keeps what steps come to, and hears of what happens in them. */
-export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isCancelled" | "isKept" | "perform" | "output"> {
+/** Stores the results of steps and receives their changes. */
+export interface StepsKeeper extends Pick<Steps["Type"], "run" | "isCancelled" | "hasResult" | "perform" | "output"> {
   readonly initial: ReadonlyArray<RunStep>
-  readonly changed: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
-  readonly progressed: (step: string, progress: StepProgress) => Effect.Effect<void>
+  readonly onChange: (steps: ReadonlyArray<RunStep>) => Effect.Effect<void>
+  readonly onProgress: (step: string, progress: StepProgress) => Effect.Effect<void>
 }
 
-/** What ends everything in the run that a fiber belongs to. */
-const leaving = FiberRef.unsafeMake(Option.none<Deferred.Deferred<never>>())
-
-/** Ends what is uncancellable in an effect too, once this fails: another process may be doing the same by then. */
-export const unlessLeft =
-  (isLeft: Deferred.Deferred<never>) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.locally(effect, leaving, Option.some(isLeft))
-
-/** Lets an effect come to its end whatever happens to the fiber that waits for it; its own time-outs still hold. */
-export const uncancellable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(FiberRef.get(leaving), (left) => {
-    const whole = Option.match(left, {
-      onNone: () => effect,
-      onSome: (isLeft) =>
-        Effect.if(Deferred.isDone(isLeft), {
-          onTrue: () => Deferred.await(isLeft),
-          onFalse: () => Effect.raceFirst(effect, Deferred.await(isLeft))
-        })
-    })
-    return Effect.uninterruptible(Effect.flatMap(Effect.forkDaemon(Effect.interruptible(whole)), Fiber.join))
-  })
-
-const forgetful: StepsKeeper = {
+const transientKeeper: StepsKeeper = {
   run: "-",
   initial: [],
-  changed: () => Effect.void,
-  progressed: () => Effect.void,
+  onChange: () => Effect.void,
+  onProgress: () => Effect.void,
   output: () => Effect.void,
-  isKept: () => Effect.succeed(false),
+  hasResult: () => Effect.succeed(false),
   isCancelled: Effect.succeed(false),
   perform: (_, __, effect) => effect(false)
 }
@@ -93,45 +57,45 @@ const forgetful: StepsKeeper = {
 const progressMillis = 200
 const plain = ({ detail, status, step }: RunStep): Step => ({ step, status, detail })
 
-/** A recorder of steps; without a keeper it starts empty and nothing outlives it. */
-export const makeSteps = (keeper: StepsKeeper = forgetful): Effect.Effect<Steps["Type"]> =>
+/** Makes a recorder; without a keeper it starts empty and nothing is stored. */
+export const makeSteps = (keeper: StepsKeeper = transientKeeper): Effect.Effect<Steps["Type"]> =>
   Effect.gen(function*() {
     const steps = yield* Ref.make(keeper.initial)
-    const plainly = yield* SubscriptionRef.make<ReadonlyArray<Step>>(keeper.initial.map(plain))
-    const told = new Map<string, number>()
+    const current = yield* SubscriptionRef.make<ReadonlyArray<Step>>(keeper.initial.map(plain))
+    const publishedAt = new Map<string, number>()
     const update = (change: (steps: ReadonlyArray<RunStep>) => ReadonlyArray<RunStep>) =>
-      Ref.updateAndGet(steps, change).pipe(Effect.tap((all) => keeper.changed(all)))
+      Ref.updateAndGet(steps, change).pipe(Effect.tap((all) => keeper.onChange(all)))
     return Steps.of({
       run: keeper.run,
       record: (step) =>
         Effect.gen(function*() {
           const now = new Date(yield* Clock.currentTimeMillis).toISOString()
-          const next = yield* update((all) => recordedAt(all, step, now))
-          yield* SubscriptionRef.set(plainly, next.map(plain))
+          const next = yield* update((all) => recordStep(all, step, now))
+          yield* SubscriptionRef.set(current, next.map(plain))
         }),
       progress: (step, done, total) =>
         Effect.gen(function*() {
           const now = yield* Clock.currentTimeMillis
-          // Either way: the clock may have been set back since.
-          if (done < total && Math.abs(now - (told.get(step) ?? -progressMillis)) < progressMillis) return
-          told.set(step, now)
+          // The absolute difference, since the clock may be set back.
+          if (done < total && Math.abs(now - (publishedAt.get(step) ?? -progressMillis)) < progressMillis) return
+          publishedAt.set(step, now)
           const progress = { done, total, unit: "bytes" } as const
-          yield* Ref.update(steps, (all) => withProgress(all, step, progress))
-          yield* keeper.progressed(step, progress)
+          yield* Ref.update(steps, (all) => updateProgress(all, step, progress))
+          yield* keeper.onProgress(step, progress)
         }),
       output: keeper.output,
-      isKept: keeper.isKept,
+      hasResult: keeper.hasResult,
       isCancelled: keeper.isCancelled,
       perform: keeper.perform,
-      all: SubscriptionRef.get(plainly),
-      changes: plainly.changes
+      all: SubscriptionRef.get(current),
+      changes: current.changes
     })
   })
 
-/** Steps for a program that runs outside the service, in a script or a test. */
+/** Recorder for a program outside the service: a script or a test. */
 export const StepsLive = Layer.effect(Steps, makeSteps())
 
-/** How a step ended, when that is more than `done`. */
+/** End of a step, where it is not a plain `done`. */
 export interface StepOutcome {
   readonly status: Exclude<StepStatus, "running">
   readonly detail: string
@@ -147,9 +111,8 @@ const recordEnd = (name: string, { detail, status }: StepOutcome): Effect.Effect
   })
 
 /**
- * Runs one step of a pipeline: records it as `running`, then as what `outcome` says of its result (`done` when that is
- * only a detail). A step that fails is recorded as `error`; its error passes on unchanged. Details are shown without
- * the secrets in use, since what an upstream or a server said may be part of them.
+ * Executes one step of a pipeline: records it as `running`, then as `outcome` of its result, or as `error`; the error is
+ * passed on unchanged. Secrets are removed from details, which may quote a server or an upstream.
  */
 export const step = <A, E extends { readonly message: string }, R>(
   name: string,
@@ -167,7 +130,7 @@ export const step = <A, E extends { readonly message: string }, R>(
     return result
   }).pipe(Effect.withSpan(`step.${name}`))
 
-/** Steps of one program, like `step`: a failure of one becomes the program's own, which names the step. */
+/** Like `step` for the steps of one program: an error becomes the program's own, which names the step. */
 export const stages =
   <F>(failure: (step: string, error: { readonly message: string }) => F) =>
   <A, E extends { readonly message: string }, R>(
@@ -178,8 +141,8 @@ export const stages =
     Effect.mapError(step(name, effect, outcome), (error) => failure(name, error))
 
 /**
- * A step whose result outlives the process: a run that goes on in another one takes the result and does not repeat the
- * step. One that was under way when the process died is performed again and told so.
+ * Executes a step whose result is stored: a resumed run reuses it. A step that was under way when the process died is
+ * repeated, with `isRepeated`.
  */
 export const durableStep = <A, I, E extends { readonly message: string }, R>(
   name: string,
@@ -190,17 +153,17 @@ export const durableStep = <A, I, E extends { readonly message: string }, R>(
   Effect.gen(function*() {
     const steps = yield* Steps
     const performed = steps.perform(name, result, effect)
-    if (!(yield* steps.isKept(name, result))) return yield* step(name, performed, outcome)
+    if (!(yield* steps.hasResult(name, result))) return yield* step(name, performed, outcome)
     return yield* Effect.tap(performed, (earlier) => recordEnd(name, outcomeOf(outcome(earlier))))
   })
 
-/** Something that is made once in a run and stays the same in every attempt of it; no step tells of it. */
+/** Makes a value once in a run, the same in every attempt; it is not recorded as a step. */
 export const once = <A, I, E, R>(
   name: string,
   result: Schema.Schema<A, I>,
   effect: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | Steps> => Effect.flatMap(Steps, (steps) => steps.perform(name, result, effect))
 
-/** Records a step that is not taken, and why. */
+/** Records a skipped step and the reason. */
 export const skip = (name: string, detail: string): Effect.Effect<void, never, Steps> =>
   Effect.flatMap(Steps, (steps) => steps.record({ step: name, status: "skipped", detail }))

@@ -1,10 +1,9 @@
 import { Clock, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 
-// Crockford's alphabet: its digits sort as they count, and no two look alike.
+// Crockford's base 32: sorts by value, without letters that look like digits.
 const digits = "0123456789abcdefghjkmnpqrstvwxyz"
 const timeDigits = 10
-const isRunIdText = new RegExp(`^[${digits}]{26}$`)
 
 const timeText = (millis: number): string =>
   Array.from({ length: timeDigits }, (_, index) => digits[Math.floor(millis / 32 ** (timeDigits - 1 - index)) % 32])
@@ -12,12 +11,9 @@ const timeText = (millis: number): string =>
 
 const randomText = (): string => Array.from(randomBytes(16), (byte) => digits[byte % 32]).join("")
 
-/** Whether a text has the form of a run's id. */
-export const isRunId = (text: string): boolean => isRunIdText.test(text)
-
 /**
- * Makes ids of 26 characters: milliseconds since 1970, then chance. They sort by their time, those of one maker in the
- * order of their making even when the clock is set back, and no two processes make the same one.
+ * Makes ids of 26 characters: milliseconds since 1970, then random ones. They sort by time, and those of one process by
+ * creation even when its clock is set back.
  */
 export const makeRunIds: Effect.Effect<Effect.Effect<string>> = Effect.sync(() => {
   let last = 0

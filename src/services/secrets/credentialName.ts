@@ -7,11 +7,11 @@ const onlyNames = /(?:uuid|_id)$/i
 const inWords = (name: string) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_")
 
 /**
- * Whether a field of this name holds a credential; a `…_uuid` or `…_id` only names one. Strict: meant for fields that a
- * caller sends, which are few and known.
+ * Recognizes names of fields that hold a credential; a `…_uuid` or `…_id` only names one. Strict: for the few known
+ * fields that a caller sends.
  */
 export const isCredentialName = (name: string): boolean => unmistakable.test(name) && !onlyNames.test(name)
 
-/** The same, in doubt yes: meant for fields of a foreign record, which its vendor may add any day. */
+/** The same, in doubt true: for fields of a foreign record, which its vendor may add any day. */
 export const mayBeCredentialName = (name: string): boolean =>
   (unmistakable.test(name) || asWord.test(inWords(name))) && !onlyNames.test(name)

@@ -3,10 +3,10 @@ import { createHmac, randomBytes } from "node:crypto"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../settings/Settings.ts"
 
-/** How many characters each digest has. */
+/** Characters per digest. */
 export const digestLength = 11
 
-// Tokens are made by machines: a password, which a person has chosen, could be guessed from what it signs.
+// Tokens are random: a password chosen by a user could be guessed from digests keyed with it.
 const keySettings = ["platform.token", "http.token", "gitHost.token", "token"] as const
 const ownKey = randomBytes(32)
 

@@ -30,7 +30,7 @@ const knownFormsOf = (secrets: ReadonlyArray<Redacted.Redacted>): Forms => {
   return forms
 }
 
-/** How many characters of the text at `at` are a secret. */
+/** Length of the secret at `at`, or 0. */
 const lengthAt = (text: string, at: number, forms: Forms): number => {
   const found = forms.get(text.slice(at, at + shortestForm))?.find(([length, all]) =>
     all.has(text.slice(at, at + length))
@@ -38,7 +38,7 @@ const lengthAt = (text: string, at: number, forms: Forms): number => {
   return found === undefined ? 0 : found[0]
 }
 
-/** How many characters at the start of a text are the end of a secret whose beginning was cut off. */
+/** Length of the end of a truncated secret at the start of a text. */
 const cutLength = (text: string, forms: Forms): number => {
   let longest = 0
   for (const lengths of forms.values()) {

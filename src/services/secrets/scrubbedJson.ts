@@ -14,5 +14,5 @@ export const withTexts = (value: unknown, change: (text: string) => string): unk
 export const scrubbedJson = (value: unknown, secrets: ReadonlyArray<Redacted.Redacted>): unknown =>
   withTexts(value, (text) => scrubbed(text, secrets))
 
-/** Whether two JSON values are written alike. */
+/** Compares JSON values by their serialized form. */
 export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

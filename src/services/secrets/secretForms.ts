@@ -3,7 +3,7 @@ import { Encoding } from "effect"
 /** Forms of fewer characters cannot be told from words. */
 export const shortestForm = 4
 
-/** What base64 shows of bytes wherever they stand in a longer text: of each of three alignments, the certain middle. */
+/** Base64 of bytes at any offset of a longer text: the invariant middle of each of the three alignments. */
 const inBase64 = (secret: string): ReadonlyArray<string> =>
   [0, 1, 2].flatMap((before) => {
     const text = Encoding.encodeBase64(" ".repeat(before) + secret).replace(/(?<!=)=+$/, "")

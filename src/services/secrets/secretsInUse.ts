@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Redacted } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../settings/Settings.ts"
 import { scrubbed } from "./scrubbed.ts"
 

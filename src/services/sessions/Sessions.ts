@@ -1,19 +1,19 @@
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 
-/** After how long without a request a session ends, and after how long it does in any case. */
+/** Lifetime of a session without requests, and in any case. */
 export const idleTime = Duration.hours(12)
 export const longestTime = Duration.days(7)
-/** Sessions that a token has at most; one more ends the one of the same token that was used longest ago. */
+/** Most sessions of a token; one more closes its least recently used one. */
 export const mostSessions = 50
 
-/** Whose session it is: a token of the settings, which must still be there, by its name and its digest. */
+/** Token of the settings that opened a session; the session is invalid once the settings no longer contain it. */
 export interface SessionOwner {
   readonly name: string
   readonly tokenDigest: string
 }
 
-/** A session that was found, and when it ends if nobody uses it again, in milliseconds since 1970. */
+/** A session, and its end if it is not used again, in milliseconds since 1970. */
 export interface OpenSession extends SessionOwner {
   readonly expiresAt: number
 }
@@ -24,20 +24,19 @@ interface Kept extends SessionOwner {
 }
 
 /**
- * Who has logged in with a browser. A session is known by an id that says nothing of the token; it is kept in memory, by
- * the digest of its id, and ends with the process.
+ * Sessions of browsers. Ids are random, independent of the token. Sessions are stored in memory by the digest of their
+ * ids, and end with the process.
  */
 export class Sessions extends Context.Tag("berth/Sessions")<Sessions, {
-  /** Opens a session and answers its id, a secret of its holder. */
+  /** Opens a session and returns its id, a secret of the browser. */
   readonly open: (owner: SessionOwner) => Effect.Effect<string>
-  /** The session of an id, which counts as used by that. */
+  /** Finds a session and extends it. */
   readonly find: (id: string) => Effect.Effect<Option.Option<OpenSession>>
-  /** The session of an id, without using it. */
+  /** Finds a session without extending it. */
   readonly peek: (id: string) => Effect.Effect<Option.Option<OpenSession>>
   readonly close: (id: string) => Effect.Effect<void>
 }>() {}
 
-/** What is kept instead of a secret. */
 export const digestOf = (secret: string): string => createHash("sha256").update(secret).digest("hex")
 
 const endOf = ({ openedAt, usedAt }: Kept): number =>
@@ -49,9 +48,8 @@ const shownOf = (session: Kept): OpenSession => ({
   expiresAt: endOf(session)
 })
 
-/** Sessions in the memory of this process. */
 export const SessionsLive: Layer.Layer<Sessions> = Layer.sync(Sessions, () => {
-  // A map keeps the order in which its keys were added: the first session was used longest ago.
+  // Ordered by last use, as a map keeps the order of insertion.
   const kept = new Map<string, Kept>()
   const withNow = <A>(f: (now: number) => A) => Effect.map(Clock.currentTimeMillis, f)
 

@@ -1,9 +1,22 @@
 import { Context } from "effect"
 import type { Effect, Option, Redacted } from "effect"
-import type { Server, ServerAccess, ServerAmbiguous, ServerInput, ServerUnresolved } from "../../schema/Server.ts"
-import type { ServerTaken } from "../../schema/ServerToStore.ts"
+import type { ListedTarget } from "../../schema/notify/Notify.ts"
+import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
+import type { JumpRefused } from "../../schema/servers/JumpRefused.ts"
+import type {
+  Server,
+  ServerAccess,
+  ServerAmbiguous,
+  ServerInput,
+  ServerUnresolved
+} from "../../schema/servers/Server.ts"
+import type { ServerTaken } from "../../schema/servers/ServerToStore.ts"
 import type { GuardSettings, SettingName, SettingsError, SettingValue } from "../../schema/Settings.ts"
+import type { Setting, SettingRefused } from "../../schema/settings/SettingsList.ts"
+import type { SaveOptions } from "./servers/serverWriter.ts"
 import type { SettingsFinding } from "./settingsFindings.ts"
+import type { ChangedText } from "./values/maskedText.ts"
+import type { SettingChanges } from "./values/settingWriter.ts"
 
 /** Single settings by their names. */
 export interface SettingValues {
@@ -15,40 +28,69 @@ export interface SettingValues {
   ) => Effect.Effect<Option.Option<SettingValue<Name>>, SettingsError>
 }
 
-/** What a caller wants of a server that is stored, beside what is stored of it. */
-export interface StoringWishes {
-  /** The id of a server that is added; a number unless given. */
-  readonly newId: string | undefined
-  /** Whether a name that another server has is refused. */
-  readonly uniqueName: boolean
+/** A stored server apart from the route to it, which may be unreadable or about to be replaced. */
+export interface StoredAccess {
+  readonly server: ServerAccess
+  readonly jump: Effect.Effect<string | null, SettingsError>
+  /** The last of its jump hosts. */
+  readonly via: Effect.Effect<ServerAccess | undefined, SettingsError>
 }
 
-/** The settings file and what is in it. */
+/** A server as it would be stored, and the change of the file without secrets. */
+export interface PlannedServer {
+  readonly server: Server
+  readonly text: ChangedText
+}
+
+/** The settings file and its content. */
 export interface SettingsFile extends SettingValues {
-  /** Where the settings are read from and written to: an absolute local path. */
+  /** Absolute local path of the settings file. */
   readonly file: string
-  /** What the file says now: for who needs several settings that belong together. */
+  /** False when the file does not exist, and all settings have their defaults. */
+  readonly isStored: Effect.Effect<boolean, SettingsError>
+  /** Consistent snapshot, for reading several settings that belong together. */
   readonly now: Effect.Effect<SettingValues, SettingsError>
-  /** Whom the service answers. While the file is broken, what it last said still holds. */
+  /** Access rules of the service; the last valid ones while the file is invalid. */
   readonly guard: Effect.Effect<GuardSettings>
   /**
-   * Every secret of the file that can be read, the same list for as long as none of them changes. While the file is
-   * broken, what it last said still holds.
+   * Every secret of the file that can be resolved; the same list until one of them changes, and the last one while the
+   * file is invalid.
    */
   readonly secrets: Effect.Effect<ReadonlyArray<Redacted.Redacted>>
-  /** Everything in the file that a person has to mend, as it is now. */
+  /** Current problems of the file that the user has to fix. */
   readonly findings: Effect.Effect<ReadonlyArray<SettingsFinding>>
+  /** Targets of notifications; the last ones while the file is invalid. */
+  readonly targets: Effect.Effect<ReadonlyArray<NotifyTarget>>
+  /** The same without addresses, and what keeps each from being told. */
+  readonly listedTargets: Effect.Effect<ReadonlyArray<ListedTarget>, SettingsError>
+  /** Every setting but servers, targets and named tokens, secrets masked, with what is wrong with it. */
+  readonly list: Effect.Effect<ReadonlyArray<Setting>, SettingsError>
+  /** The text of the file before and after a change of single settings, without secrets. */
+  readonly planChange: (changes: SettingChanges) => Effect.Effect<ChangedText, SettingRefused | SettingsError>
+  /** Changes single settings in the file, and no other byte. */
+  readonly changeSettings: (changes: SettingChanges) => Effect.Effect<ChangedText, SettingRefused | SettingsError>
+  /** Id of the stored server with this id, or else with this name. */
+  readonly serverId: (idOrName: string) => Effect.Effect<string, ServerUnresolved | SettingsError>
   /** The stored servers, without credentials. */
   readonly servers: Effect.Effect<ReadonlyArray<Server>, SettingsError>
   /** The stored server with this id, or else the only one with this name, with its credentials resolved. */
   readonly server: (idOrName: string) => Effect.Effect<ServerAccess, ServerUnresolved | SettingsError>
+  /** The same without the route to it; succeeds where its jump hosts cannot be used. */
+  readonly storedServer: (idOrName: string) => Effect.Effect<StoredAccess, ServerUnresolved | SettingsError>
+  /** The last of the jump hosts that a text names, with the credentials to log in to each. */
+  readonly jumpRoute: (jump: string) => Effect.Effect<ServerAccess, JumpRefused | SettingsError>
   /** Replaces the server with the same id, or appends it under a new one. */
   readonly saveServer: (
     input: ServerInput,
-    wishes?: StoringWishes
+    options?: SaveOptions
   ) => Effect.Effect<Server, ServerTaken | SettingsError>
-  /** Fails where `saveServer` would refuse the id or the name. */
-  readonly checkServer: (input: ServerInput, wishes: StoringWishes) => Effect.Effect<void, ServerTaken | SettingsError>
+  /** The server and the change of the file that `saveServer` would make. */
+  readonly planServer: (
+    input: ServerInput,
+    options: SaveOptions
+  ) => Effect.Effect<PlannedServer, ServerTaken | SettingsError>
+  /** Fails when `saveServer` would refuse the id or the name. */
+  readonly checkServer: (input: ServerInput, options: SaveOptions) => Effect.Effect<void, ServerTaken | SettingsError>
   /** Removes the server with this id, or else with this name; one that does not exist is not a failure. */
   readonly removeServer: (idOrName: string) => Effect.Effect<void, ServerAmbiguous | SettingsError>
 }

@@ -2,11 +2,11 @@ import type { Path } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import type { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
-import { clearUnfinished } from "./clearUnfinished.ts"
-import { editableFile } from "./editableFile.ts"
+import { clearUnfinished } from "./file/clearUnfinished.ts"
+import { editableFile } from "./file/editableFile.ts"
+import { placeOf, type SettingsPlace } from "./file/settingsPlace.ts"
 import { Settings } from "./Settings.ts"
 import { settingsFrom } from "./settingsFrom.ts"
-import { placeOf, type SettingsPlace } from "./settingsPlace.ts"
 
 /**
  * The settings in a YAML file, read again whenever it has changed. A file that does not exist means the defaults; one

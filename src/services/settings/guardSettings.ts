@@ -1,18 +1,18 @@
 import { Effect, Either, Option, Redacted, Ref } from "effect"
 import { randomUUID } from "node:crypto"
 import type { GuardSettings } from "../../schema/Settings.ts"
-import type { Find } from "./findSetting.ts"
-import { httpSettings, type SettingsDocument } from "./settingsDocument.ts"
-import type { SettingsStore, Snapshot } from "./SettingsStore.ts"
-import type { tokenReader } from "./storedTokens.ts"
+import type { SettingsStore, Snapshot } from "./file/SettingsStore.ts"
+import type { Find } from "./read/findSetting.ts"
+import { httpSettings, type SettingsDocument } from "./read/settingsDocument.ts"
+import type { tokenReader } from "./read/storedTokens.ts"
 
-/** Whether a text that cannot be understood seems to hold `http` settings, which may ask for a token. */
+/** True when a text that does not parse seems to hold `http` settings, which may require a token. */
 const namesHttp = (text: string): boolean => /(?:^|[\s{,])(["']?)http\1\s*:(?!\/\/)/.test(text)
 const isEmpty = (text: string): boolean => text.trim() === ""
 const wantsToken = ({ token, tokens }: GuardSettings): boolean => Option.isSome(token) || tokens.length > 0
 
 const unguarded: GuardSettings = { token: Option.none(), tokens: [], hosts: [], origins: [] }
-// A token is wanted but cannot be known: nobody has this one.
+// A token is required but cannot be resolved: nobody has this one.
 const closed = (open: GuardSettings = unguarded): GuardSettings => ({
   ...open,
   token: Option.some(Redacted.make(randomUUID()))
@@ -27,9 +27,9 @@ const documentIn = ({ document, text }: Snapshot): Option.Option<SettingsDocumen
   Option.orElse(Either.getRight(document), () => httpSettings(text))
 
 /**
- * The `http` settings as the file has them now. While it cannot be read, is empty or gone, as it is for a moment when an
- * editor saves it, those that were read last hold; where there never were any, a token that cannot be resolved keeps
- * everybody out. A service that required a token never lets everybody in later: it keeps them out instead.
+ * Reads the current `http` settings, and fails closed. While the file is unreadable, empty or missing, as it is for a
+ * moment when an editor saves it, the last ones apply; without earlier ones a token that cannot be resolved refuses
+ * everybody. Removing all tokens while the service runs refuses everybody too, instead of opening it.
  */
 export const makeGuard = (
   store: SettingsStore,

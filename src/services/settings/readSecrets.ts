@@ -1,10 +1,11 @@
 import { Effect, Option, Redacted, Ref } from "effect"
 import { secretSettings, type SettingsUnavailable } from "../../schema/Settings.ts"
-import type { Find } from "./findSetting.ts"
-import type { serverReader } from "./serverReader.ts"
-import { holdsReferences, type SettingsDocument } from "./settingsDocument.ts"
-import type { Snapshot } from "./SettingsStore.ts"
-import type { tokenReader } from "./storedTokens.ts"
+import type { Snapshot } from "./file/SettingsStore.ts"
+import type { Find } from "./read/findSetting.ts"
+import type { serverReader } from "./read/serverReader.ts"
+import { holdsReferences, type SettingsDocument } from "./read/settingsDocument.ts"
+import type { targetReader } from "./read/storedTargets.ts"
+import type { tokenReader } from "./read/storedTokens.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>
 
@@ -18,7 +19,7 @@ const passwordsIn = (address: Redacted.Redacted): Secrets => {
 }
 
 interface Read {
-  /** What they were read from, unless it names an environment variable or a file, which may change while it does not. */
+  /** Cache key; absent when it holds references, whose values may change independently. */
   readonly document: SettingsDocument | undefined
   readonly secrets: Secrets
 }
@@ -37,7 +38,8 @@ export const makeSecrets = (
   current: Effect.Effect<Snapshot, SettingsUnavailable>,
   find: Find,
   servers: ReturnType<typeof serverReader>,
-  tokens: ReturnType<typeof tokenReader>
+  tokens: ReturnType<typeof tokenReader>,
+  targets: ReturnType<typeof targetReader>
 ): Effect.Effect<Effect.Effect<Secrets>> =>
   Effect.gen(function*() {
     const last = yield* Ref.make(nothing)
@@ -57,7 +59,8 @@ export const makeSecrets = (
           ...named.flatMap(Option.toArray),
           ...passwords,
           ...ofServers.flat(),
-          ...yield* tokens.secrets(document.tokens)
+          ...yield* tokens.secrets(document.tokens),
+          ...yield* targets.secrets(document.targets)
         ]
       })
 

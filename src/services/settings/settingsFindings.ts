@@ -6,13 +6,14 @@ import {
   type SettingsUnavailable,
   type SettingUnresolved
 } from "../../schema/Settings.ts"
-import type { Find } from "./findSetting.ts"
-import type { serverReader } from "./serverReader.ts"
-import { type SettingsDocument, settingsProblems } from "./settingsDocument.ts"
-import type { SettingsStore } from "./SettingsStore.ts"
-import { shortestToken, type tokenReader } from "./storedTokens.ts"
+import type { SettingsStore } from "./file/SettingsStore.ts"
+import type { Find } from "./read/findSetting.ts"
+import type { serverReader } from "./read/serverReader.ts"
+import { type SettingsDocument, settingsProblems } from "./read/settingsDocument.ts"
+import type { targetReader } from "./read/storedTargets.ts"
+import { shortestToken, type tokenReader } from "./read/storedTokens.ts"
 
-/** Something of the settings file that a person has to mend: one sentence with file, line and setting, and what to do. */
+/** Problem of the settings file: one sentence with file, line and setting, and its fix. */
 export interface SettingsFinding {
   readonly problem: string
   readonly fix: string
@@ -49,28 +50,31 @@ const found = (
 const companions = [["platform.url", "platform.token"], ["gitHost.url", "gitHost.owner"]] as const
 
 /**
- * Everything in the settings file that a person has to mend, as it is now: what does not fit, what leads nowhere, what
- * lacks a companion. Requests that need none of it are served all the same.
+ * Finds all current problems of the settings file: invalid values, unresolved references, and settings without their
+ * companion. Requests that need none of these are served nevertheless.
  */
 export const makeFindings = (
   { current, file }: SettingsStore,
   find: Find,
   servers: ReturnType<typeof serverReader>,
-  tokens: ReturnType<typeof tokenReader>
+  tokens: ReturnType<typeof tokenReader>,
+  targets: ReturnType<typeof targetReader>
 ): Effect.Effect<ReadonlyArray<SettingsFinding>> => {
   const at = (line: number) => (error: SettingsInvalid | SettingUnresolved) => found(error, file, line)
 
-  const inDocument = ({ servers: stored, settings, tokens: storedTokens }: SettingsDocument) =>
+  const inDocument = (document: SettingsDocument) =>
     Effect.gen(function*() {
+      const { servers: stored, settings, targets: storedTargets, tokens: storedTokens } = document
       const names = Record.keys(settingDefinitions).filter((name) => settings[name] !== undefined)
       const lineOf = (name: SettingName) => settings[name]?.line ?? 1
       const ofSettings = yield* Effect.forEach(names, (name) =>
         Effect.either(
-          Effect.mapError(find({ servers: stored, settings, tokens: storedTokens }, name), at(lineOf(name)))
+          Effect.mapError(find(document, name), at(lineOf(name)))
         ))
       const ofServers = yield* Effect.forEach(stored, (server, index) => servers.problems({ stored: server, index }))
-      const general = yield* Effect.option(find({ servers: stored, settings, tokens: storedTokens }, "http.token"))
+      const general = yield* Effect.option(find(document, "http.token"))
       const ofTokens = yield* tokens.judged(storedTokens, Option.flatten(general), lineOf("http.token"))
+      const ofTargets = yield* targets.judged(storedTargets)
       const alone = companions.filter(([name, companion]) =>
         settings[name] !== undefined && settings[companion] === undefined
       )
@@ -82,6 +86,7 @@ export const makeFindings = (
           problem: `${file}:${line}: ${setting} has fewer than ${shortestToken} characters, and can be guessed`,
           fix: "Make a longer one: openssl rand -hex 32"
         })),
+        ...ofTargets.flatMap(({ error, line }) => Option.toArray(error).map((one) => found(one, file, line))),
         ...alone.map(([name, companion]): SettingsFinding => ({
           problem: `${file}:${lineOf(name)}: ${name} is set, but ${companion} is not`,
           fix: `Add ${companion}, which the calls to it need too`

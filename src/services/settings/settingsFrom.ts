@@ -1,28 +1,41 @@
 import { Effect, Option } from "effect"
-import { findServer } from "../../schema/findServer.ts"
-import type { ServerInput } from "../../schema/Server.ts"
-import { SettingMissing } from "../../schema/Settings.ts"
-import { findWith } from "./findSetting.ts"
+import { findServer } from "../../schema/servers/findServer.ts"
+import type { ServerInput } from "../../schema/servers/Server.ts"
+import { SettingMissing, SettingsInvalid } from "../../schema/Settings.ts"
+import { LocalFiles } from "../local/LocalFiles.ts"
+import { jumpRoute } from "../sshClient/jumpRoute.ts"
+import type { SettingsStore } from "./file/SettingsStore.ts"
 import { makeGuard } from "./guardSettings.ts"
+import { findWith } from "./read/findSetting.ts"
+import { makeResolver } from "./read/resolvedValue.ts"
+import type { StoredServer } from "./read/serverFields.ts"
+import { serverReader } from "./read/serverReader.ts"
+import type { SettingsDocument } from "./read/settingsDocument.ts"
+import { targetReader } from "./read/storedTargets.ts"
+import { tokenReader } from "./read/storedTokens.ts"
 import { makeSecrets } from "./readSecrets.ts"
-import { makeResolver } from "./resolvedValue.ts"
-import { serverReader } from "./serverReader.ts"
-import { serverWriter } from "./serverWriter.ts"
-import { Settings, type SettingValues, type StoringWishes } from "./Settings.ts"
-import type { SettingsDocument } from "./settingsDocument.ts"
+import { type SaveOptions, serverWriter } from "./servers/serverWriter.ts"
+import { storedJumpHost } from "./servers/storedJumpHost.ts"
+import { Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { makeFindings } from "./settingsFindings.ts"
-import type { SettingsStore } from "./SettingsStore.ts"
-import { tokenReader } from "./storedTokens.ts"
+import { makeTargets } from "./targets.ts"
+import { listSettings } from "./values/listSettings.ts"
+import { listTargets } from "./values/listTargets.ts"
+import { maskedChange } from "./values/maskedText.ts"
+import { type SettingChanges, settingWriter } from "./values/settingWriter.ts"
 
 /** The settings over a store of their text. */
 export const settingsFrom = (store: SettingsStore) =>
   Effect.gen(function*() {
     const { file } = store
+    const files = yield* LocalFiles
     const resolver = yield* makeResolver(file)
     const findIn = findWith(resolver)
     const servers = serverReader(resolver)
     const tokens = tokenReader(resolver, file)
+    const targets = targetReader(resolver)
     const writer = yield* serverWriter(store, servers)
+    const single = settingWriter(store)
     const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
 
     const valuesOf = (settings: SettingsDocument): SettingValues => ({
@@ -38,14 +51,56 @@ export const settingsFrom = (store: SettingsStore) =>
     })
     const now = Effect.map(document, valuesOf)
 
+    const routeFor = (stored: ReadonlyArray<StoredServer>, jump: string) =>
+      jumpRoute(jump, storedJumpHost(servers, stored)).pipe(Effect.provideService(LocalFiles, files))
+    const placedWith = (stored: ReadonlyArray<StoredServer>, idOrName: string) =>
+      Effect.flatMap(
+        servers.withId(stored, idOrName),
+        Option.match({
+          onNone: () =>
+            Effect.flatMap(
+              servers.named(stored),
+              (named) => Effect.map(findServer(named, idOrName), ({ placed }) => placed)
+            ),
+          onSome: Effect.succeed
+        })
+      )
+    const storedServer = Effect.fn("Settings.storedServer")(function*(idOrName: string) {
+      const { servers: stored } = yield* document
+      const placed = yield* placedWith(stored, idOrName)
+      const { index, stored: { fields, line } } = placed
+      const where = { file, line: fields.jump?.line ?? line, setting: `servers[${index}].jump` }
+      const jump = servers.jumpOf(placed)
+      const via = Effect.flatMap(jump, (hosts) =>
+        hosts === null
+          ? Effect.succeed(undefined)
+          : Effect.catchTag(
+            routeFor(stored, hosts),
+            "JumpRefused",
+            ({ reason }) => new SettingsInvalid({ ...where, reason })
+          ))
+      return { server: yield* servers.unroutedAccess(placed), jump, via } satisfies StoredAccess
+    })
+
     return Settings.of({
       file,
+      isStored: Effect.map(store.current, ({ isStored = true }) => isStored),
       now,
       find: (name) => Effect.flatMap(now, ({ find }) => find(name)),
       get: (name) => Effect.flatMap(now, ({ get }) => get(name)),
       guard: yield* makeGuard(store, findIn, tokens),
-      secrets: yield* makeSecrets(store.current, findIn, servers, tokens),
-      findings: makeFindings(store, findIn, servers, tokens),
+      secrets: yield* makeSecrets(store.current, findIn, servers, tokens, targets),
+      findings: makeFindings(store, findIn, servers, tokens, targets),
+      list: Effect.flatMap(document, listSettings(findIn, resolver)).pipe(Effect.withSpan("Settings.list")),
+      targets: yield* makeTargets(document, targets),
+      listedTargets: Effect.flatMap(document, listTargets(targets)).pipe(Effect.withSpan("Settings.listedTargets")),
+      planChange: Effect.fn("Settings.planChange")((changes: SettingChanges) => single.plan(changes)),
+      changeSettings: Effect.fn("Settings.changeSettings")((changes: SettingChanges) => single.save(changes)),
+      serverId: Effect.fn("Settings.serverId")(function*(idOrName: string) {
+        const { servers: stored } = yield* document
+        if (Option.isSome(yield* servers.withId(stored, idOrName))) return idOrName
+        return (yield* findServer(yield* servers.named(stored), idOrName)).id
+      }),
       servers: Effect.flatMap(
         document,
         ({ servers: stored }) => Effect.forEach(stored, (server, index) => servers.shown({ stored: server, index }))
@@ -53,16 +108,24 @@ export const settingsFrom = (store: SettingsStore) =>
         Effect.withSpan("Settings.servers")
       ),
       server: Effect.fn("Settings.server")(function*(idOrName: string) {
-        const { servers: stored } = yield* document
-        const found = yield* servers.withId(stored, idOrName)
-        if (Option.isSome(found)) return yield* servers.access(found.value)
-        return yield* servers.access((yield* findServer(yield* servers.named(stored), idOrName)).placed)
+        const { jump: jumpHosts, server, via: lastJump } = yield* storedServer(idOrName)
+        const [jump, via] = yield* Effect.all([jumpHosts, lastJump])
+        return { ...server, ...(jump === null ? {} : { jump }), ...(via === undefined ? {} : { via }) }
       }),
-      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput, wishes?: StoringWishes) =>
-        writer.save(input, wishes)
+      storedServer,
+      jumpRoute: Effect.fn("Settings.jumpRoute")(function*(jump: string) {
+        const { servers: stored } = yield* document
+        return yield* routeFor(stored, jump)
+      }),
+      saveServer: Effect.fn("Settings.saveServer")((input: ServerInput, options?: SaveOptions) =>
+        writer.save(input, options)
       ),
-      checkServer: Effect.fn("Settings.checkServer")((input: ServerInput, wishes: StoringWishes) =>
-        writer.check(input, wishes)
+      planServer: Effect.fn("Settings.planServer")(function*(input: ServerInput, options: SaveOptions) {
+        const { after, before, givenSecrets, index, server } = yield* writer.plan(input, options)
+        return { server, text: maskedChange(before, after, { server: { index, fields: givenSecrets } }) }
+      }),
+      checkServer: Effect.fn("Settings.checkServer")((input: ServerInput, options: SaveOptions) =>
+        writer.check(input, options)
       ),
       removeServer: Effect.fn("Settings.removeServer")((idOrName: string) => writer.remove(idOrName))
     })

@@ -1,24 +1,37 @@
-import { Clock, Context, Deferred, Duration, Effect, FiberRef, Layer, RcMap } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, FiberRef, identity, Layer, RcMap } from "effect"
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { TooManyFollowers } from "../../schema/Ssh.ts"
-import { connect, isOver } from "./connection.ts"
-import type { ConnectError, Connection } from "./connection.ts"
-import type { HostKeys } from "./HostKeys.ts"
-import { reveal } from "./logIn.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { TooManyFollowers } from "../../schema/servers/Ssh.ts"
+import { HostKeys } from "../hostKeys/HostKeys.ts"
+import { withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
+import { connect } from "./connection/connection.ts"
+import { type ConnectError, type Connection, isOver } from "./connection/liveConnection.ts"
+import { reveal } from "./connection/logIn.ts"
+import { type Jump, jumpFailed } from "./connection/throughJump.ts"
 import type { Lane } from "./RemoteCommand.ts"
 import { workPlace } from "./workPlace.ts"
 
-const idleMillis = Duration.toMillis("5 minutes")
+const minute = Duration.toMillis("1 minute")
+
+/** A lane of a server, or the connection of a jump host, which all servers behind it share. */
+type Use = Lane | "jumps"
+
+interface LaneLimits {
+  readonly channels: number
+  readonly mostUsers: number
+  /** Time after which an unused connection closes. */
+  readonly idleMillis: number
+}
 
 /**
- * How many channels each lane's connection has, and how many may use it. sshd runs at most 10 sessions on a connection and
+ * Channels of each lane's connection, and its most users. sshd runs at most 10 sessions on a connection and
  * frees one late. Work waits for its turn; a follower would wait for nobody knows how long.
  */
-const lanes: Readonly<Record<Lane, { readonly channels: number; readonly mostUsers: number }>> = {
-  work: { channels: 4, mostUsers: Number.POSITIVE_INFINITY },
-  followers: { channels: 8, mostUsers: 8 }
+const lanes: Readonly<Record<Use, LaneLimits>> = {
+  work: { channels: 4, mostUsers: Number.POSITIVE_INFINITY, idleMillis: 5 * minute },
+  followers: { channels: 8, mostUsers: 8, idleMillis: 5 * minute },
+  jumps: { channels: 1, mostUsers: Number.POSITIVE_INFINITY, idleMillis: minute }
 }
 
 /**
@@ -33,12 +46,12 @@ export class Connections extends Context.Tag("berth/Connections")<Connections, {
   ) => Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope>
 }>() {}
 
-/** Which connection this is. Each is met by its own key, so that the end of one cannot take the next with it. */
+/** Key of a connection. Each is unique, so that the end of one cannot invalidate the next. */
 interface Key {
   readonly server: ServerAccess
-  readonly lane: Lane
+  readonly lane: Use
   readonly identity: string
-  /** How many use the connection now, and when the last of them left. */
+  /** Current users of the connection, and the time of its last use. */
   users: number
   leftAt: number
 }
@@ -58,37 +71,35 @@ const using = (key: Key): Effect.Effect<void, never, Scope.Scope> =>
 const idle = (key: Key): Effect.Effect<void> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
+    const { idleMillis } = lanes[key.lane]
     const left = key.users > 0 ? idleMillis : key.leftAt + idleMillis - now
     if (left > 0) yield* Effect.zipRight(Effect.sleep(left), idle(key))
   })
 
 // Two stored servers with the same address and log-in share a connection; another password makes another one. The
 // secrets go in as a digest that nobody else can compute.
-const identifying = (pepper: Uint8Array) =>
-(
-  { credentials, host, port, username }: ServerAccess,
-  lane: Lane,
-  place: number
-): string =>
-  createHmac("sha256", pepper).update(JSON.stringify([
-    lane,
-    place,
-    host.toLowerCase(),
-    port,
-    username,
-    reveal(credentials.password) ?? null,
-    credentials.privateKey ?? null,
-    reveal(credentials.passphrase) ?? null,
-    credentials.agent === true
-  ])).digest("hex")
+const identifying = (pepper: Uint8Array) => (server: ServerAccess, lane: Use, place: number): string =>
+  createHmac("sha256", pepper).update(JSON.stringify([lane, place, ...logInOf(server)])).digest("hex")
 
-/** Connections over ssh2. They close when they break, after five idle minutes, and with the layer. */
+const logInOf = ({ credentials, host, port, username, via }: ServerAccess): ReadonlyArray<unknown> => [
+  host.toLowerCase(),
+  port,
+  username,
+  reveal(credentials.password) ?? null,
+  credentials.privateKey ?? null,
+  reveal(credentials.passphrase) ?? null,
+  credentials.agent === true,
+  via === undefined ? null : logInOf(via)
+]
+
+/** Connections over ssh2. They close when they break, when they were idle for as long as their lane says, and with the layer. */
 export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.scoped(
   Connections,
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))
+    const jumpHostKeys = withUserKnownHosts(yield* HostKeys)
     const current = new Map<string, Key>()
-    const keyOf = (server: ServerAccess, lane: Lane, place: number): Key => {
+    const keyOf = (server: ServerAccess, lane: Use, place: number): Key => {
       const identity = identify(server, lane, place)
       const key = current.get(identity) ?? { server, lane, identity, users: 0, leftAt: 0 }
       current.set(identity, key)
@@ -102,7 +113,11 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       // The map provides the services, and the scope of the one connection: with the layer's scope none would close.
       lookup: (key: Key) =>
         Effect.gen(function*() {
-          const connection = yield* connect(key.server, lanes[key.lane].channels)
+          const { lane, server } = key
+          const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
+          const connection = yield* connect(server, lanes[lane].channels, jump).pipe(
+            lane === "jumps" ? Effect.provideService(HostKeys, jumpHostKeys) : identity
+          )
           const broken = Effect.ignore(Deferred.await(connection.lost))
           yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(
             Effect.zipRight(retire(key)),
@@ -127,9 +142,18 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
         return RcMap.invalidate(connections, key)
       })
 
+    const sharedJump = (server: ServerAccess, via: ServerAccess) =>
+      get(via, "jumps").pipe(
+        Effect.catchTag("TooManyFollowers", Effect.die),
+        Effect.mapBoth({
+          onFailure: jumpFailed(server, via),
+          onSuccess: (connection): Jump => ({ name: via.name, connection })
+        })
+      )
+
     const get = (
       server: ServerAccess,
-      lane: Lane
+      lane: Use
     ): Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope> =>
       Effect.gen(function*() {
         const key = keyOf(server, lane, lane === "work" ? yield* FiberRef.get(workPlace) : 0)

@@ -1,12 +1,14 @@
 import { Context, Effect, Either, Layer, Option, Ref } from "effect"
 import type { Scope } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
-import type { KnownHost } from "./client/knownHosts.ts"
-import { userKnownHost } from "./client/SshClient.ts"
-import { connect } from "./connection.ts"
-import type { ConnectError } from "./connection.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { ServerUnreachable } from "../../schema/servers/Ssh.ts"
+import { fingerprint } from "../hostKeys/hostKey.ts"
+import { HostKeys } from "../hostKeys/HostKeys.ts"
+import { rememberedOnly, withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
+import { connect } from "./connection/connection.ts"
+import type { ConnectError } from "./connection/liveConnection.ts"
+import { type Jump, jumpFailed } from "./connection/throughJump.ts"
 import { Connections } from "./Connections.ts"
-import { fingerprint, HostKeys, type KeyMismatch } from "./HostKeys.ts"
 import { Ssh } from "./Ssh.ts"
 import { SshLive } from "./SshLive.ts"
 
@@ -18,14 +20,15 @@ export interface ShownKey {
   readonly standing: "known" | "new" | "changed"
   /** The fingerprints that are remembered for the server, where it shows another one. */
   readonly remembered: Option.Option<string>
+  /** The store that remembers them: Berth's own, whose keys can be replaced, or the user's known_hosts. */
+  readonly rememberedIn: Option.Option<"berth" | "known_hosts">
 }
 
-/** Why no log-in was tried: the server's key is new, and nobody has confirmed it. No credential was sent. */
+/** No log-in was tried: the server's key is new and unconfirmed. No credential was sent. */
 export interface Unconfirmed {
   readonly _tag: "Unconfirmed"
 }
 
-/** What became of a first contact. */
 export interface Contact {
   /** Nothing where no SSH server was reached. */
   readonly key: Option.Option<ShownKey>
@@ -33,7 +36,7 @@ export interface Contact {
   readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | Unconfirmed>
 }
 
-/** How a server that may not be stored yet is met: nothing is remembered of it, and its connection is nobody else's. */
+/** Connects to a server that may not be stored: remembers nothing, and does not share the connection. */
 export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact, {
   /**
    * Meets a server. It is logged in to where its key is remembered, is in the user's known_hosts, or is new and the
@@ -47,38 +50,19 @@ export class FirstContact extends Context.Tag("berth/FirstContact")<FirstContact
   readonly confirm: Context.Tag.Service<HostKeys>["confirm"]
 }>() {}
 
-/**
- * A key that Berth has not seen is known when the user's known_hosts has it, and changed when that has another of its
- * type, or says that it is revoked.
- */
-const withUserKnown = (
-  standing: KeyMismatch | "known" | "new",
-  { keys, revoked }: KnownHost,
-  { presented, type }: { readonly type: string; readonly presented: string }
-): KeyMismatch | "known" | "new" => {
-  if (revoked.includes(presented)) return { remembered: "a key that known_hosts marks as revoked", presented }
-  if (standing !== "new" || keys.some((key) => key.fingerprint === presented)) {
-    return standing === "new" ? "known" : standing
-  }
-  const others = keys.filter((key) => key.type === type).map((key) => key.fingerprint)
-  return others.length === 0 ? "new" : { remembered: others.join(", "), presented }
-}
-
 /** The host keys as they are for a first contact: they see what is shown, and keep nothing. */
 const watching = (
   keys: Context.Tag.Service<HostKeys>,
   seen: Ref.Ref<Option.Option<ShownKey>>,
   confirmed: Option.Option<string>
-): Context.Tag.Service<HostKeys> =>
-  HostKeys.of({
-    ...keys,
-    check: (host, port, key) =>
+): Context.Tag.Service<HostKeys> => {
+  const known = withUserKnownHosts(keys)
+  return HostKeys.of({
+    ...known,
+    check: (server, key) =>
       Effect.gen(function*() {
         const presented = fingerprint(key.blob)
-        const standing = withUserKnown(yield* keys.standing(host, port, key), yield* userKnownHost(host, port), {
-          type: key.type,
-          presented
-        })
+        const standing = yield* known.standing(server, key)
         const isChanged = typeof standing === "object"
         yield* Ref.set(
           seen,
@@ -86,13 +70,41 @@ const watching = (
             type: key.type,
             fingerprint: presented,
             standing: isChanged ? "changed" : standing,
-            remembered: isChanged ? Option.some(standing.remembered) : Option.none()
+            remembered: isChanged ? Option.some(standing.remembered) : Option.none(),
+            rememberedIn: isChanged
+              ? Option.some(standing.file === keys.file ? "berth" : "known_hosts")
+              : Option.none()
           })
         )
         if (standing !== "new") return standing
-        return Option.contains(confirmed, presented) ? "known" : { remembered: "", presented }
+        return Option.contains(confirmed, presented) ? "known" : { remembered: "", presented, file: keys.file }
       })
   })
+}
+
+/** Connects to jump hosts, each over the one before it; nothing is remembered of them. */
+const ownJump = (
+  server: ServerAccess,
+  via: ServerAccess,
+  keys: Context.Tag.Service<HostKeys>
+): Effect.Effect<Jump, ConnectError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const before = via.via === undefined ? undefined : yield* ownJump(via, via.via, keys)
+    const connection = yield* connect(via, 1, before).pipe(Effect.provideService(HostKeys, keys))
+    return { name: via.name, connection }
+  }).pipe(
+    Effect.mapError((error) =>
+      error._tag === "HostKeyChanged" && error.remembered === ""
+        ? new ServerUnreachable({
+          ...error,
+          reason:
+            `nobody has confirmed its host key ${error.presented} yet: compare it, and connect once with ssh to ` +
+            "put it into known_hosts, or store the jump host with berth server add --host-key"
+        })
+        : error
+    ),
+    Effect.mapError(jumpFailed(server, via))
+  )
 
 /** First contacts over connections of their own. */
 export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Layer.effect(
@@ -103,10 +115,12 @@ export const FirstContactLive: Layer.Layer<FirstContact, never, HostKeys> = Laye
       meet: Effect.fn("FirstContact.meet")((server, confirmed) =>
         Effect.gen(function*() {
           const seen = yield* Ref.make(Option.none<ShownKey>())
-          const connected = yield* connect(server, 1).pipe(
-            Effect.provideService(HostKeys, watching(keys, seen, confirmed)),
-            Effect.either
-          )
+          const connected = yield* Effect.gen(function*() {
+            const jump = server.via === undefined ? undefined : yield* ownJump(server, server.via, rememberedOnly(keys))
+            return yield* connect(server, 1, jump).pipe(
+              Effect.provideService(HostKeys, watching(keys, seen, confirmed))
+            )
+          }).pipe(Effect.either)
           const key = yield* Ref.get(seen)
           if (Either.isLeft(connected)) {
             const isNew = connected.left._tag === "HostKeyChanged" && Option.exists(key, (k) => k.standing === "new")

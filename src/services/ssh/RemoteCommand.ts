@@ -6,12 +6,19 @@ import type { AnswerLimit } from "./AnswerLimit.ts"
  */
 export type Lane = "work" | "followers"
 
+/** A terminal for a command: its type, as `TERM` names it, and its size in characters. */
+export interface RemoteTerminal {
+  readonly type: string
+  readonly columns: number
+  readonly rows: number
+}
+
 /**
- * A command for a server. The script is a constant of the program; whatever a person or a file supplied is an
+ * A command for a server. The script is a constant of the program; user input is an
  * argument, which the script sees as `"$1"`, `"$2"` and so on, and which is never read as shell text.
  */
 export interface RemoteCommand {
-  /** What the command does, in words for an error: `listing containers`. */
+  /** Purpose of the command, for errors: `listing containers`. */
   readonly what: string
   /**
    * POSIX shell text. `as_root program …` runs a program through sudo where the command says so, and reads the
@@ -23,10 +30,12 @@ export interface RemoteCommand {
   readonly args: ReadonlyArray<string>
   /** Bytes the script reads, NUL-separated lists for instance. */
   readonly stdin?: string | Uint8Array
-  /** Whether `as_root` goes through sudo. On a server whose user is root it never does. */
+  /** `as_root` uses sudo, except for the user root. */
   readonly sudo: boolean
   /** Limit of its stdout; `usualLimit` when absent. */
   readonly limit?: AnswerLimit
-  /** Which of the server's connections it goes over; `work` when absent. */
+  /** Connection that it uses; `work` when absent. */
   readonly lane?: Lane
+  /** Terminal that it runs on, which does not echo; both its streams are then one, and none when absent. */
+  readonly terminal?: RemoteTerminal
 }

@@ -1,9 +1,9 @@
 import { Context } from "effect"
 import type { Effect, Scope, Stream } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
-import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 
-/** What a remote name stands for; links are reported as links, never followed. */
+/** Type of a remote entry; links are not followed. */
 export type RemoteKind = "file" | "directory" | "link" | "other"
 
 /** An entry of a remote directory. `size` is in bytes. */
@@ -16,7 +16,7 @@ export interface RemoteEntry {
 /** A path may start with `~/`, the home of the server's user. */
 export interface SftpSession {
   readonly stat: (path: string) => Effect.Effect<RemoteEntry, RemoteFileFailed | SshError>
-  /** What is in a directory, in the server's order, as it comes: at most 200,000 entries. */
+  /** Streams the entries of a directory in the server's order: at most 200,000. */
   readonly list: (path: string) => Stream.Stream<RemoteEntry, RemoteFileFailed | SshError>
   /** The bytes of a file, read ahead in parallel and handed over in order. */
   readonly read: (path: string) => Stream.Stream<Uint8Array, RemoteFileFailed | SshError>

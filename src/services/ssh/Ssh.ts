@@ -1,11 +1,11 @@
 import { Context } from "effect"
 import type { Duration, Effect, Scope, Stream } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
-import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
-import type { RemoteCommand } from "./RemoteCommand.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { ConnectionLost, SshError } from "../../schema/servers/Ssh.ts"
+import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"
 
 /**
- * How a remote command ended. `code` is null when a signal or a lost channel ended it: that is a failure too.
+ * Exit of a remote command. `code` is null after a signal or a lost channel: that is a failure too.
  * `truncated` is true when a stream was longer than what is kept of it, so that its beginning is missing.
  */
 export interface RemoteExit {
@@ -25,14 +25,16 @@ export interface RemoteProcess {
   readonly stderr: Stream.Stream<Uint8Array, ConnectionLost>
   /** Its exit code; null when it was killed. */
   readonly exit: Effect.Effect<number | null, ConnectionLost>
+  /** Tells its terminal another size; nothing without a terminal. */
+  readonly resize: (size: Pick<RemoteTerminal, "columns" | "rows">) => Effect.Effect<void>
 }
 
 export interface ExecOptions<E = never> {
-  /** How long the command may take before its channel is closed; 60 seconds when absent. */
+  /** Timeout of the command; 60 seconds when absent. */
   readonly timeout?: Duration.DurationInput
   /** Keeps only the last bytes of stdout, as many as this; no limit ends the command then. */
   readonly keepLast?: number
-  /** What the command reads, after the command's own `stdin`, sent with back-pressure. Its failure closes the channel. */
+  /** Input after the command's own `stdin`, sent with back-pressure. Its failure closes the channel. */
   readonly stdin?: Stream.Stream<Uint8Array, E>
 }
 

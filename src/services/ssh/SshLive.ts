@@ -1,19 +1,19 @@
 import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
 import type { Scope } from "effect"
-import type { ClientChannel } from "ssh2"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { RemoteTimeout, SudoRefused } from "../../schema/Ssh.ts"
-import type { ConnectionLost, RemoteOutputTooLong, SshError } from "../../schema/Ssh.ts"
+import type { ClientChannel, PseudoTtyOptions } from "ssh2"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { RemoteTimeout, SudoRefused } from "../../schema/servers/Ssh.ts"
+import type { ConnectionLost, RemoteOutputTooLong, SshError } from "../../schema/servers/Ssh.ts"
 import { bytesOf, write } from "../bytes/streamBytes.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { serverSecrets } from "../secrets/secretsInUse.ts"
 import { openChannel } from "./channels.ts"
 import type { ChannelKind, OpenChannel } from "./channels.ts"
 import { collectOutput } from "./collectOutput.ts"
-import { stillConnected, where } from "./connection.ts"
-import type { Connection } from "./connection.ts"
+import { stillConnected, where } from "./connection/liveConnection.ts"
+import type { Connection } from "./connection/liveConnection.ts"
 import { Connections } from "./Connections.ts"
-import type { RemoteCommand } from "./RemoteCommand.ts"
+import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"
 import { renderCommand } from "./remoteShell.ts"
 import { Ssh } from "./Ssh.ts"
 import type { ExecOptions, RemoteExit, RemoteProcess } from "./Ssh.ts"
@@ -22,7 +22,7 @@ import { withoutServerSecrets } from "./withoutServerSecrets.ts"
 
 const defaultTimeout = Duration.seconds(60)
 
-/** What the remote shell reads first: sudo's password as a line of its own where the command uses sudo, then its stdin. */
+/** Input of the remote shell: sudo's password on a line of its own if the command uses sudo, then its stdin. */
 const inputOf = (server: ServerAccess, { stdin, sudo }: RemoteCommand): Effect.Effect<Buffer, SudoRefused> => {
   const { password, sudoPassword } = server.credentials
   const secret = sudoPassword ?? password
@@ -36,6 +36,14 @@ const inputOf = (server: ServerAccess, { stdin, sudo }: RemoteCommand): Effect.E
     : Effect.succeed(Buffer.concat([Buffer.from(line), stdin === undefined ? Buffer.alloc(0) : Buffer.from(stdin)]))
 }
 
+// Without an echo: the first line that is typed may be sudo's password.
+const ptyOf = ({ columns, rows, type }: RemoteTerminal): PseudoTtyOptions => ({
+  term: type,
+  cols: columns,
+  rows,
+  modes: { ECHO: 0 }
+})
+
 /** Asks a command to end: its process group is sent TERM and its input ends. Answers whether it could be asked. */
 const stop = (channel: ClientChannel): boolean => {
   // 'close' comes only after what was sent before it is read.
@@ -48,9 +56,13 @@ const stop = (channel: ClientChannel): boolean => {
   return true
 }
 
-const running = (text: string, exited: Deferred.Deferred<number | null>): ChannelKind<ClientChannel> => ({
+const running = (
+  text: string,
+  exited: Deferred.Deferred<number | null>,
+  terminal: RemoteTerminal | undefined
+): ChannelKind<ClientChannel> => ({
   start: (client, done) =>
-    client.exec(text, (error, channel) => {
+    client.exec(text, terminal === undefined ? {} : { pty: ptyOf(terminal) }, (error, channel) => {
       if (error === undefined) {
         channel.on("exit", (code: number | null) => Deferred.unsafeDone(exited, Effect.succeed(code)))
       }
@@ -127,7 +139,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
         const text = yield* renderCommand(command)
         const input = yield* inputOf(server, command)
         const exited = yield* Deferred.make<number | null>()
-        const open = yield* openChannel(connections, server, running(text, exited), command.lane)
+        const open = yield* openChannel(connections, server, running(text, exited, command.terminal), command.lane)
         return { exited, input, open }
       })
 
@@ -180,7 +192,11 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
             Effect.interruptible(Deferred.await(closed))
           ),
           codeOrLost(server, connection)
-        )
+        ),
+        resize: ({ columns, rows }) =>
+          Effect.sync(() => {
+            if (command.terminal !== undefined && channel.writable) channel.setWindow(rows, columns, 0, 0)
+          })
       }
     })
 

@@ -1,23 +1,23 @@
 import { Deferred, Effect, Option, Schedule } from "effect"
 import type { Context, Duration, Scope } from "effect"
 import type { Client } from "ssh2"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { ConnectionLost, ServerUnreachable } from "../../schema/Ssh.ts"
-import type { TooManyFollowers } from "../../schema/Ssh.ts"
-import { isOver, stillConnected, where } from "./connection.ts"
-import type { ConnectError, Connection } from "./connection.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { ConnectionLost, ServerUnreachable } from "../../schema/servers/Ssh.ts"
+import type { TooManyFollowers } from "../../schema/servers/Ssh.ts"
+import { isOver, stillConnected, where } from "./connection/liveConnection.ts"
+import type { ConnectError, Connection } from "./connection/liveConnection.ts"
 import type { Connections } from "./Connections.ts"
 import type { Lane } from "./RemoteCommand.ts"
 
-/** What every channel has in common, commands' and file transfer's. */
+/** Common part of the channels of commands and file transfer. */
 interface Closable {
   readonly on: (event: string, listener: (...values: ReadonlyArray<unknown>) => void) => unknown
 }
 
-/** How a kind of channel is started on a client, and how it ends before its time. */
+/** Opens and aborts one kind of channel on a client. */
 export interface ChannelKind<Channel extends Closable> {
   readonly start: (client: Client, done: (error: Error | undefined, channel: Channel) => void) => void
-  /** Asks the other side to come to an end by itself; answers whether it could be asked. */
+  /** Asks the other side to end; returns true if the request could be sent. */
   readonly stop: (channel: Channel) => boolean
   readonly close: (channel: Channel) => void
 }
@@ -46,7 +46,7 @@ const moved: Moved = { _tag: "Moved" }
 // sshd keeps the session of a closed channel until its program has ended. One whose program goes on for longer would
 // take a place for nobody knows how long: its connection then takes no new work, and the next caller makes another.
 const closingTime = "10 seconds"
-// What cleans up after itself is given this long: with its output closed it could not even report.
+// Grace period for cleanup: with its output closed the command could not even report.
 const stoppingTime = "2 seconds"
 const openingTime = "30 seconds"
 

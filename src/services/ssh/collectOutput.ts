@@ -1,19 +1,19 @@
 import { Deferred } from "effect"
 import type { ClientChannel } from "ssh2"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { RemoteOutputTooLong } from "../../schema/Ssh.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { RemoteOutputTooLong } from "../../schema/servers/Ssh.ts"
 import { lastBytes } from "../bytes/lastBytes.ts"
 import { countAnswer, mebibyte, usualLimit } from "./AnswerLimit.ts"
-import { where } from "./connection.ts"
+import { where } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 
 const keptStderr = 64 * 1024
-/** Only the end of stderr is kept, so its lines cost nothing; one that goes on for longer is no complaint any more. */
+/** Only the end of stderr is kept, so its lines cost nothing; endless ones are not error messages. */
 const stderrLimit = { ...usualLimit, bytes: 16 * mebibyte, records: Number.POSITIVE_INFINITY }
 
 /**
- * Keeps what a command writes, within its limit: what is over that is no longer taken, and fails `tooLong` at once.
- * @param keepLast how many bytes of stdout are kept where it may be of any length
+ * Collects a command's output up to its limit; more fails `tooLong` at once.
+ * @param keepLast bytes of stdout to keep if it may be of any length
  */
 export const collectOutput = (
   server: ServerAccess,

@@ -25,7 +25,7 @@ interface Piece {
 /** Enough to fill a long line, and no more than that in memory. */
 const pieceSize = 32 * 1024
 const piecesAtOnce = 64
-/** How many pieces are waited for, so that handing them over costs little. */
+/** Pieces per batch, which keeps the cost of handing them over low. */
 const piecesTogether = 8
 
 /**

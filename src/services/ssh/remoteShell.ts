@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { RemoteArgumentRefused } from "../../schema/Ssh.ts"
+import { RemoteArgumentRefused } from "../../schema/servers/Ssh.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 import { script as pathOf } from "./scripts/pathOf.sh.ts"
 import { script as throughSudo } from "./scripts/sudo.sh.ts"

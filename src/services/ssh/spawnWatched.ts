@@ -1,24 +1,24 @@
 import { Clock, Duration, Effect, Fiber, Stream } from "effect"
 import type { Scope } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { RemoteOutputTooLong, RemoteSilent } from "../../schema/Ssh.ts"
-import type { ConnectionLost, SshError } from "../../schema/Ssh.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { RemoteOutputTooLong, RemoteSilent } from "../../schema/servers/Ssh.ts"
+import type { ConnectionLost, SshError } from "../../schema/servers/Ssh.ts"
 import { lastBytes } from "../bytes/lastBytes.ts"
 import { countAnswer, lineLimit } from "./AnswerLimit.ts"
-import { where } from "./connection.ts"
+import { where } from "./connection/liveConnection.ts"
 import type { RemoteCommand } from "./RemoteCommand.ts"
 import { Ssh } from "./Ssh.ts"
 
-/** How much a command may write to both streams together, and how much of stderr is kept, in bytes: the last of it. */
+/** Limits in bytes: output on both streams, and the end of stderr that is retained. */
 const mostOutput = lineLimit(16, 200_000)
 const keptStderr = 64 * 1024
 
-/** Why a watched command can no longer be waited for. */
+/** Reason to stop waiting for a watched command. */
 export type WatchedError = ConnectionLost | RemoteOutputTooLong | RemoteSilent
 
-/** A command that stays open. Whoever waits for something of it fails when it is silent for too long, or never stops. */
+/** A long-running command. Waiting for its output fails when it is silent for too long or never stops. */
 export interface WatchedProcess {
-  /** What it writes to stdout, line by line; read once. Bytes that are not UTF-8 become replacement characters. */
+  /** Lines of stdout; read once. Bytes that are not UTF-8 become replacement characters. */
   readonly lines: Stream.Stream<string, WatchedError>
   /** The end of what it wrote to stderr, without white space around it, once it has closed that. */
   readonly stderr: Effect.Effect<string, WatchedError>
@@ -27,17 +27,17 @@ export interface WatchedProcess {
 }
 
 export interface WatchOptions {
-  /** How long to wait for the next sign of life. */
+  /** Timeout between heartbeats. */
   readonly silence: Duration.DurationInput
-  /** What it reads. Each chunk that it takes is a sign of life, too. */
+  /** Input of the command. Each chunk that it reads counts as a heartbeat. */
   readonly input?: Stream.Stream<Uint8Array, unknown>
-  /** What it reads to know that this side lives: says nothing about the other side. */
+  /** Heartbeats sent to the command, which say nothing about the other side. */
   readonly heartbeat?: Stream.Stream<Uint8Array>
 }
 
 /**
  * Starts a command that stays open until the scope closes, and bounds it: a server that says nothing, or talks without
- * end, fails whoever waits for it, and costs no more memory than `mostOutput`.
+ * end, fails its waiters, and costs no more memory than `mostOutput`.
  */
 export const spawnWatched = Effect.fn("Ssh.spawnWatched")(function*(
   server: ServerAccess,

@@ -1,6 +1,6 @@
 import { Option } from "effect"
 
-/** What sudo said when it turned a command down, and what can be done about it. */
+/** Refusal of sudo, and its remedy. */
 export interface SudoRefusal {
   readonly words: string
   readonly help: string
@@ -11,7 +11,7 @@ const correct = "Correct the sudoPassword (or the password) stored for the serve
 const store = "Store a sudoPassword (or password) for the server, or allow the command without one (NOPASSWD)"
 const unlock = "Have an administrator of the server unlock the account"
 
-/** Whether a text contains these one behind the other: what several `.*` of a pattern would take quadratic time for. */
+/** True when a text contains these in order: several `.*` in a pattern would take quadratic time. */
 const inOrder = (text: string, ...parts: ReadonlyArray<string>): boolean => {
   let from = 0
   for (const part of parts) {
@@ -26,11 +26,11 @@ const ofSudo = (text: string, ...parts: ReadonlyArray<string>): boolean =>
 const couldNotRun = (text: string, ...parts: ReadonlyArray<string>): boolean =>
   ofSudo(text, "unable to run ", ...parts) || ofSudo(text, "failed to run ", ...parts)
 
-/** Whether a line is this refusal: as it came, and in lower case. */
+/** Matches this refusal in a line, as received and in lower case. */
 type Fits = (line: string, lower: string) => boolean
 const matching = (pattern: RegExp): Fits => (line) => pattern.test(line)
 
-// The words of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that fits any line of stderr decides, so the
+// Messages of sudo 1.9 and of sudo-rs under LC_ALL=C. The first rule that fits any line of stderr decides, so the
 // rules with the clearest words come first. No pattern goes over a line more than once.
 const rules: ReadonlyArray<readonly [Fits, string]> = [
   [
@@ -69,7 +69,7 @@ const rules: ReadonlyArray<readonly [Fits, string]> = [
 const lecture = { begins: "We trust you have received the usual lecture", ends: "great responsibility.\n" }
 const afterLecture = /(?:\n *For security reasons[^\n]*\n)?\n*/y
 
-/** What a command wrote to stderr, without the lecture that sudo gives its new users. */
+/** Removes sudo's lecture for new users from stderr. */
 export const withoutLecture = (stderr: string): string => {
   let kept = ""
   let from = 0
@@ -83,7 +83,7 @@ export const withoutLecture = (stderr: string): string => {
   }
 }
 
-/** Whom sudo refuses does not get to say much: no more is read than the end, in characters. */
+/** Refusals are short: only this many characters at the end are read. */
 const mostRead = 64 * 1024
 const longestWords = 300
 

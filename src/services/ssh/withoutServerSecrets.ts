@@ -1,4 +1,4 @@
-import type { ServerAccess } from "../../schema/Server.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { serverSecrets } from "../secrets/secretsInUse.ts"
 import type { RemoteExit } from "./Ssh.ts"

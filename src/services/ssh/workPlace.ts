@@ -1,6 +1,6 @@
 import { Effect, FiberRef } from "effect"
 
-/** Which of a server's connections for work an effect uses: the first, which all else shares, is 0. */
+/** Work connection that an effect uses; 0 is the first, which everything else shares. */
 export const workPlace = FiberRef.unsafeMake(0)
 
 /** Has an effect use a connection for work of its own, where the place is not 0. */

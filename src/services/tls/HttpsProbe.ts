@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
-import type { HttpsFailed } from "../../schema/Verify.ts"
+import type { HttpsFailed } from "../../schema/applications/Verify.ts"
 
-/** Where to ask, and for which domain. */
+/** Address and domain of a probe. */
 export interface HttpsQuestion {
   /** The address that is connected to, whatever the domain resolves to. */
   readonly address: string
@@ -9,14 +9,14 @@ export interface HttpsQuestion {
   readonly domain: string
 }
 
-/** What a server answered to a request for a domain's first page. */
+/** Response of a server to a request for the root page of a domain. */
 export interface HttpsAnswer {
   readonly httpStatus: number
-  /** Who issued its certificate. */
+  /** Issuer of its certificate. */
   readonly issuer: string
   /** Whole days until the certificate ends; negative when it has. */
   readonly daysLeft: number
-  /** Why a browser would not trust the certificate for this domain; null when it would. */
+  /** Reason why browsers distrust the certificate for this domain; null when they trust it. */
   readonly distrust: string | null
 }
 

@@ -1,9 +1,9 @@
 import { Clock, Effect, Layer } from "effect"
 import { isIP } from "node:net"
 import { connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from "node:tls"
-import { HttpsFailed } from "../../schema/Verify.ts"
+import { HttpsFailed } from "../../schema/applications/Verify.ts"
 import { errorCode } from "../local/errorCode.ts"
-import { socketReason } from "../ssh/connectFailure.ts"
+import { socketReason } from "../ssh/connection/connectFailure.ts"
 import { distrustOf } from "./distrust.ts"
 import { type HttpsAnswer, HttpsProbe, type HttpsQuestion } from "./HttpsProbe.ts"
 
@@ -42,7 +42,7 @@ export const httpsProbe = (trusted: Pick<ConnectionOptions, "ca"> = {}) => ({
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       Effect.async<HttpsAnswer, HttpsFailed>((resume) => {
         const fail = (reason: string) => resume(new HttpsFailed({ reason }))
-        // What a browser would refuse is told, not failed on: the certificate is what is asked for.
+        // Certificates that browsers refuse are reported, not failed on: the certificate is the subject of the probe.
         const socket = connect({
           ...trusted,
           host: address,

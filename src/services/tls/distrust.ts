@@ -1,5 +1,5 @@
 import type { PeerCertificate } from "node:tls"
-import { cut } from "../../schema/quoted.ts"
+import { cut } from "../../schema/words/quoted.ts"
 
 const mostNames = 5
 const unknownAuthority = "it is signed by an authority that browsers do not know"
@@ -24,11 +24,11 @@ const namesOf = ({ subjectaltname = "" }: PeerCertificate): string => {
 }
 
 /**
- * Why browsers do not trust a certificate, in words.
+ * Describes why browsers do not trust a certificate.
  * @param code the code of Node.js's verification
  */
 export const distrustOf = (code: string, certificate: PeerCertificate): string => {
-  // What Traefik answers with for as long as it has no certificate for a domain.
+  // Traefik serves this one until it has a certificate for the domain.
   if (String(certificate.subject?.CN ?? "") === "TRAEFIK DEFAULT CERT") {
     return "it is the proxy's default certificate, since the proxy has none for the domain"
   }

@@ -1,8 +1,8 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
-import { limits } from "../../schema/limits.ts"
-import { BodyRefused, UpstreamRefused, UpstreamTimeout, UpstreamUnavailable } from "../../schema/Upstream.ts"
-import type { UpstreamFailure } from "../../schema/Upstream.ts"
+import { BodyRefused, UpstreamRefused, UpstreamTimeout, UpstreamUnavailable } from "../../schema/basics/Upstream.ts"
+import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
+import { limits } from "../../schema/words/limits.ts"
 import { tooDeepAt } from "../foreign/json.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -58,7 +58,7 @@ const answerOf = (
       return yield* new UpstreamRefused({
         call: name,
         upstream: status,
-        // What is escaped in the body shows once its words are read.
+        // Secrets that are escaped in the body appear once it is decoded.
         words: shown(call.refusal(shown(text))).slice(0, longestWords),
         ...(retryAfter === undefined ? {} : { retryAfter })
       })
@@ -78,7 +78,7 @@ const answerOf = (
 const jsonOf = (body: unknown): Effect.Effect<string, BodyRefused> =>
   Effect.try({
     try: () => JSON.stringify(body),
-    // What was read as JSON is JSON again, unless there is too much of it for the stack.
+    // Decoded JSON can always be serialized, unless it is nested too deeply for the stack.
     catch: () => new BodyRefused({ reason: `it is ${tooDeep}` })
   }).pipe(
     Effect.filterOrFail((text) => tooDeepAt(text) === undefined, () => new BodyRefused({ reason: `it is ${tooDeep}` }))

@@ -1,6 +1,6 @@
 import type { Duration, Redacted } from "effect"
 
-/** How a call proves whose it is: the token, in a header, behind the word that the upstream expects before it. */
+/** Authentication of a call: the token and its scheme in a header. */
 export interface Authentication {
   readonly header: string
   /** `Bearer`, for example; nothing where the token stands alone. */
@@ -19,17 +19,17 @@ export interface UpstreamCall {
   readonly headers?: Readonly<Record<string, string>>
   readonly authentication: Authentication
   readonly body?: unknown
-  /** Whether the answer is text and not JSON. */
+  /** The response is text, not JSON. */
   readonly plain?: boolean
   /** The longest answer that is read, in bytes: what a call is known to need, and no more. */
   readonly limit: number
-  /** What the body of a refusal says, in the upstream's words. */
+  /** Extracts the upstream's message from the body of a refusal. */
   readonly refusal: (body: string) => string
   /** For a whole attempt: sending, waiting, and reading the answer to its end. */
   readonly timeout: Duration.Duration
-  /** Whether the call may be sent again after a failed connection, a 429 or a 5xx. Only what changes nothing may be. */
+  /** May be retried after a failed connection, a 429 or a 5xx: only for calls that change nothing. */
   readonly idempotent: boolean
-  /** What must not be seen in an error, beside the token, the secrets in use and what fields of the body are named for. */
+  /** Further secrets to remove from errors, beside the token, the secrets in use and credential fields of the body. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 

@@ -1,6 +1,6 @@
 import { Effect, FiberRef, Option, Ref } from "effect"
 
-/** How many bytes of answers one request may collect. */
+/** Maximum bytes of all responses that one request collects. */
 const mostTogether = 64 * 1024 * 1024
 
 const bytesLeft = FiberRef.unsafeMake(Option.none<Ref.Ref<number>>())

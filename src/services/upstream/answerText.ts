@@ -1,12 +1,12 @@
 import type { HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Effect, Stream } from "effect"
-import { UpstreamUnavailable } from "../../schema/Upstream.ts"
+import { UpstreamUnavailable } from "../../schema/basics/Upstream.ts"
 import { inMebibytes, takeFromBudget } from "./answerBudget.ts"
 import { reasonOf } from "./reasonOf.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** How long an answer says that it is; nothing where it does not say. */
+/** Value of Content-Length. */
 const announcedLength = ({ headers }: Response): number | undefined => {
   const length = headers["content-length"]
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : undefined

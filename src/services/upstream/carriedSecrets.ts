@@ -27,8 +27,8 @@ const textsIn = (value: unknown, isSecret: boolean): ReadonlyArray<string> => {
 }
 
 /**
- * What the body of a call carries that is a credential by the name of its field, or by its place in an address: an
- * upstream that refuses the call may repeat it.
+ * Credentials in the body of a call, by the name of their field or by their place in an address: an upstream that
+ * refuses the call may repeat them.
  */
 export const carriedSecrets = (body: unknown): ReadonlyArray<Redacted.Redacted> =>
   [...new Set(textsIn(body, false))].map((secret) => Redacted.make(secret))

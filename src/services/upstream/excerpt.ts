@@ -1,4 +1,4 @@
-/** The words of a body on one line: tags removed, white space collapsed, at most 300 characters. */
+/** Text of a body on one line: tags removed, white space collapsed, at most 300 characters. */
 export const excerpt = (text: string): string => {
   const words = text
     .slice(0, 20_000)

@@ -1,4 +1,4 @@
-/** Why a connection failed, in the words of the innermost cause. */
+/** Reason of a failed connection, from the innermost cause. */
 export const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   if (cause.cause instanceof Error) return reasonOf(cause.cause)

@@ -1,5 +1,5 @@
 import { Duration, Effect, Schedule } from "effect"
-import type { UpstreamFailure } from "../../schema/Upstream.ts"
+import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
 
 const longestWait = Duration.seconds(10)
 
@@ -11,7 +11,7 @@ export const retryAfterMillis = (header: string | undefined, now: number): numbe
   return Number.isFinite(millis) ? Math.max(0, millis) : undefined
 }
 
-/** Whether asking again may help. What was too slow once is not asked again: the caller has waited long enough. */
+/** True when a retry may help. Timeouts are not retried: the caller has waited long enough. */
 const isTransient = (error: UpstreamFailure): boolean => {
   switch (error._tag) {
     case "UpstreamUnavailable":

@@ -1,5 +1,5 @@
 import { Effect, Encoding } from "effect"
-import { PathSegmentRefused } from "../../schema/Upstream.ts"
+import { PathSegmentRefused } from "../../schema/basics/Upstream.ts"
 
 /**
  * One escaped segment of a URL path. `.`, `..` and nothing are refused: no escape keeps a URL parser from reading them

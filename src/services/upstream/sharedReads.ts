@@ -1,11 +1,11 @@
 import { Duration, Effect, Equal, Hash, RcMap, Ref } from "effect"
 import type { Scope } from "effect"
-import type { UpstreamFailure } from "../../schema/Upstream.ts"
+import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
 import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
 
 type Send = (call: UpstreamCall) => Effect.Effect<UpstreamAnswer, UpstreamFailure>
 
-/** A read, equal to every other that asks the same with the same token and no write in between. */
+/** Cache key of a read: equal for the same request and token without a write in between. */
 class Read implements Equal.Equal {
   readonly #asked: string
 
@@ -34,8 +34,8 @@ class Read implements Equal.Equal {
 }
 
 /**
- * Lets identical concurrent reads share one call. A read that begins after a write has ended shares nothing with one that
- * began before: whoever wrote sees what was written. A call goes on while anybody waits for it.
+ * Lets identical concurrent reads share one call, which continues while any of them waits for it. Reads after a write
+ * never share a call that began before it: read your writes.
  *
  * Four callers that list 300 applications at once make 304 calls and not 1,204; a Coolify allows 200 a minute.
  */

@@ -1,6 +1,6 @@
 import type { ParseResult } from "effect"
-import { placeOf } from "../../schema/inWords.ts"
-import { mistakesIn } from "../../schema/mistakes.ts"
+import { placeOf } from "../../schema/words/inWords.ts"
+import { mistakesIn } from "../../schema/words/mistakes.ts"
 
 /** In words, what of an answer does not fit: `answered something unexpected: [0].uuid is missing`. */
 export const unexpected = ({ issue }: ParseResult.ParseError): string => {

@@ -1,6 +1,6 @@
 import { Deferred, Duration, Effect, Queue, Schedule } from "effect"
 import type { Scope } from "effect"
-import type { RunChange } from "../../runs/RunStore.ts"
+import type { RunChange } from "../../runs/RunOwnership.ts"
 
 const hintPattern = /^(state|cancel|data) (\w{1,64})$/
 const flushPause = Duration.millis(25)
@@ -8,7 +8,7 @@ const mostPending = 256
 /** More than this within a second are not caused by runs. */
 export const mostNotifications = 10_000
 
-/** Notifications of one connection, on their way to whoever looks at the tables. */
+/** Notifications of one connection, turned into hints. */
 export interface Hints {
   readonly receive: (payload: string) => void
   /** Completes when there are so many that receiving them costs more than looking every second. */

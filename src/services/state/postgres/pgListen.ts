@@ -1,7 +1,7 @@
 import { Duration, Effect } from "effect"
 import type { Redacted } from "effect"
 import { escapeIdentifier } from "pg"
-import type { RunChange } from "../../runs/RunStore.ts"
+import type { RunChange } from "../../runs/RunOwnership.ts"
 import { makeHints } from "./pgHints.ts"
 import { connectionOptions, openPgSession } from "./pgSession.ts"
 

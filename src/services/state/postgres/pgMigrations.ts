@@ -36,7 +36,7 @@ const runs = Effect.gen(function*() {
   yield* sql`CREATE INDEX runs_state ON runs (state, id)`
   yield* sql`CREATE INDEX runs_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL`
   yield* sql`CREATE INDEX runs_queue ON runs (queue, position) WHERE state IN ('queued', 'running')`
-  // Whatever else may go wrong: no two runs of a queue run at once.
+  // Last line of defence: no two runs of a queue are running at once.
   yield* sql`CREATE UNIQUE INDEX runs_turn ON runs (queue) WHERE state = 'running'`
   yield* sql`CREATE TABLE run_keys (
     key TEXT PRIMARY KEY,
@@ -105,8 +105,22 @@ const channel = Effect.gen(function*() {
   }`
 })
 
-/** Brings the tables of a database to what this version needs: forward only, each step once. */
+// Times are in milliseconds of the database's clock. Drifts are the applications that drifted when they were judged last.
+const notices = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE notices (
+    id TEXT PRIMARY KEY,
+    created_at DOUBLE PRECISION NOT NULL,
+    due_at DOUBLE PRECISION NOT NULL,
+    attempts INTEGER NOT NULL,
+    data TEXT NOT NULL
+  )`
+  yield* sql`CREATE INDEX notices_due ON notices (due_at)`
+  yield* sql`CREATE TABLE drifts (subject TEXT PRIMARY KEY)`
+})
+
+/** Migrates the tables to this version: forward only, each migration once. */
 export const migratePg = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_runs": runs, "0002_channel": channel }),
+  loader: Migrator.fromRecord({ "0001_runs": runs, "0002_channel": channel, "0003_notices": notices }),
   table: "migrations"
 })

@@ -40,7 +40,7 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
   [/^(E[A-Z]+|08.*|)$/, `it cannot be reached. Check that it is up, and the network to it. ${later}`]
 ]
 
-/** Why a PostgreSQL could not be used, in words that help and tell no password. */
+/** Explains an error of PostgreSQL to users, without the password. */
 export const pgReasonOf = (error: unknown): string =>
   Predicate.hasProperty(error, "cause") && error.cause instanceof ForeignSchema
     ? error.cause.reason

@@ -1,17 +1,17 @@
-import * as SqlClient from "@effect/sql/SqlClient"
 import { SqlError } from "@effect/sql/SqlError"
 import { Cause, Clock, Deferred, Duration, Effect, Option, PubSub, Ref, Schedule, Stream } from "effect"
 import type { Redacted, Scope } from "effect"
-import { RunStoreUnavailable } from "../../../schema/Run.ts"
+import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
 import { lazyRunStore } from "../../runs/lazyRunStore.ts"
-import type { RunChange, RunStore } from "../../runs/RunStore.ts"
-import { makeSqlRunStore } from "../sqlRunStore.ts"
+import type { RunChange } from "../../runs/RunOwnership.ts"
+import type { StateStore } from "../../runs/RunStore.ts"
+import { sqlOutbox } from "../sql/sqlOutbox.ts"
+import { sqlRunHistory } from "../sql/sqlRunHistory.ts"
 import { pgDialect } from "./pgDialect.ts"
 import type { PgProcess } from "./pgLease.ts"
 import { openPgLink, pgName } from "./pgLink.ts"
 import { pgReasonOf } from "./pgReason.ts"
-
-type Opened = Omit<RunStore["Type"], "ready">
+import { pgRunOwnership } from "./pgRunOwnership.ts"
 
 const firstTimeout = Duration.seconds(6)
 const reconnectPause = Duration.millis(250)
@@ -19,29 +19,28 @@ const lookPause = Duration.seconds(1)
 
 const connecting = "it has not answered yet. Ask again in a moment"
 
-/** Goes on until the scope closes, also where whoever begins it cannot be interrupted. */
+/** Forks an interruptible loop until the scope closes, even from an uninterruptible caller. */
 const beside = <A>(effect: Effect.Effect<A>) => Effect.forkScoped(Effect.interruptible(effect))
 
-/** Counts the time of the machine, and also what it slept. */
+/** Monotonic clock that includes suspend. */
 const stopwatch = Effect.map(Clock.currentTimeMillis, (wall) => {
   const steady = performance.now()
   return Effect.map(Clock.currentTimeMillis, (now) => Math.max(now - wall, performance.now() - steady))
 })
 
 /**
- * Runs that this process shares with others, in a PostgreSQL. It connects by itself, again and again; while it is not
- * connected every use fails. When it could not say for a third of the time to take over that it is there, it tells that
- * all runs are lost, long before another process may take them.
+ * Store in PostgreSQL, shared with peers. It reconnects in the background; uses fail while it is disconnected. Without a
+ * successful heartbeat for a third of `takeOver` it publishes `lost`, long before the lease expires.
  */
 export const makePgRunStore = (
   url: Redacted.Redacted,
   process: PgProcess
-): Effect.Effect<RunStore["Type"], never, Scope.Scope> =>
+): Effect.Effect<StateStore, never, Scope.Scope> =>
   Effect.gen(function*() {
     const name = pgName(url)
     const millis = Duration.toMillis(process.takeOver)
     const changes = yield* PubSub.unbounded<RunChange>()
-    const current = yield* Ref.make(Option.none<Opened>())
+    const current = yield* Ref.make(Option.none<StateStore>())
     const reason = yield* Ref.make(connecting)
     const tried = yield* Deferred.make<void>()
     const sinceRenewed = yield* Ref.make(yield* stopwatch)
@@ -60,9 +59,9 @@ export const makePgRunStore = (
     const connected = Effect.gen(function*() {
       const link = yield* openPgLink(url, process, (change) => PubSub.publish(changes, change))
       yield* renewing(link.renew)
-      const dialect = pgDialect(name, process.id, link.client, Stream.fromPubSub(changes))
-      const store = yield* Effect.provideService(makeSqlRunStore(dialect), SqlClient.SqlClient, link.client)
-      yield* Ref.set(current, Option.some(store))
+      const dialect = pgDialect(name, process.id, link.client)
+      const ownership = pgRunOwnership(dialect, process.id, Stream.fromPubSub(changes))
+      yield* Ref.set(current, Option.some({ history: sqlRunHistory(dialect), ownership, outbox: sqlOutbox(dialect) }))
       const before = yield* Ref.getAndSet(reason, connecting)
       if (before !== connecting) yield* Effect.logInfo(`${name} is back`)
       yield* Deferred.succeed(tried, undefined)
@@ -71,14 +70,16 @@ export const makePgRunStore = (
       return yield* Effect.raceFirst(beats, link.lost)
     }).pipe(Effect.ensuring(Ref.set(current, Option.none())), Effect.scoped)
 
-    const said = (cause: Cause.Cause<SqlError>) =>
+    const reportLoss = (cause: Cause.Cause<SqlError>) =>
       Effect.gen(function*() {
         const words = pgReasonOf(Option.getOrElse(Cause.failureOption(cause), () => Cause.squash(cause)))
         yield* Deferred.succeed(tried, undefined)
         if ((yield* Ref.getAndSet(reason, words)) === words) return
         yield* Effect.logWarning(`${name} is away: ${words}`)
       })
-    yield* beside(Effect.forever(Effect.zipRight(Effect.catchAllCause(connected, said), Effect.sleep(reconnectPause))))
+    yield* beside(
+      Effect.forever(Effect.zipRight(Effect.catchAllCause(connected, reportLoss), Effect.sleep(reconnectPause)))
+    )
 
     const watchdog = Effect.gen(function*() {
       const elapsed = yield* Effect.flatten(Ref.get(sinceRenewed))
@@ -99,9 +100,11 @@ export const makePgRunStore = (
       if (Option.isSome(store)) return store.value
       return yield* new RunStoreUnavailable({ store: name, reason: yield* Ref.get(reason) })
     })
+    const { history, outbox, ownership } = lazyRunStore(opening)
     return {
-      ...lazyRunStore(opening),
-      isShared: Effect.succeed(true),
-      changes: Stream.fromPubSub(changes)
+      history,
+      outbox,
+      // Both work while the database is away: a lost lease is published by then.
+      ownership: { ...ownership, isShared: Effect.succeed(true), changes: Stream.fromPubSub(changes) }
     }
   })

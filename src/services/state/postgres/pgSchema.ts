@@ -7,8 +7,8 @@ import { type PgSession, sqlFailure } from "./pgSession.ts"
 
 const migrationTimeout = Duration.minutes(2)
 
-// A unique violation in the catalog, and names that exist by now: another process was faster.
-const alreadyMade = ["23505", "42P06", "42P07"]
+// A unique violation in the catalog, and names of schemas, tables or row types that exist by now: a peer was faster.
+const alreadyMade = ["23505", "42P06", "42P07", "42710"]
 
 // Another owner could read and change every run, and have code of its own executed with the rights of Berth's role.
 const foreignOwner = `SELECT kind, name, pg_get_userbyid(owner) AS owner, current_user AS role FROM (

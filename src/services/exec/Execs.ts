@@ -1,0 +1,135 @@
+import { Clock, Context, Duration, Effect, Layer, Stream } from "effect"
+import type { Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import {
+  ExecEnded,
+  type ExecEvent,
+  type ExecInput,
+  type ExecInputTaken,
+  ExecRefused,
+  type TerminalSize
+} from "../../schema/servers/Exec.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { ConnectionLost, SshError } from "../../schema/servers/Ssh.ts"
+import type { RemoteCommand } from "../ssh/RemoteCommand.ts"
+import { Ssh } from "../ssh/Ssh.ts"
+import { type InputBuffer, makeInputBuffer } from "./inputBuffer.ts"
+
+/** Time without a byte in either direction after which a command is ended: longer than any that somebody waits for. */
+export const idleTimeout = Duration.hours(12)
+const endTimeout = "10 seconds"
+
+/** The remote command that starts it, and the one that ends what it has left running. */
+export interface ExecCommands {
+  readonly start: RemoteCommand
+  readonly end: RemoteCommand
+}
+
+/** A command under way. */
+export interface OpenExec {
+  readonly id: string
+  /** Its output and its end; read once. */
+  readonly events: Stream.Stream<ExecEvent, ConnectionLost | ExecEnded>
+}
+
+/** The commands that run in containers for a caller, each until its scope closes. Only the caller who started one reaches it. */
+export class Execs extends Context.Tag("berth/Execs")<Execs, {
+  /** @param commands by the id, with which they mark what they start */
+  readonly open: (
+    owner: string,
+    server: ServerAccess,
+    commands: (id: string) => ExecCommands
+  ) => Effect.Effect<OpenExec, SshError, Scope.Scope>
+  /** Hands it input, and returns what it was handed in all. */
+  readonly send: (owner: string, id: string, input: ExecInput) => Effect.Effect<ExecInputTaken, ExecRefused>
+  readonly resize: (owner: string, id: string, size: TerminalSize) => Effect.Effect<void, ExecRefused>
+  /** Ends it with everything that it started; done when the server was told. */
+  readonly end: (owner: string, id: string) => Effect.Effect<void, ExecRefused>
+}>() {}
+
+interface Entry {
+  readonly owner: string
+  readonly take: InputBuffer["take"]
+  readonly resize: (size: TerminalSize) => Effect.Effect<void>
+  readonly end: Effect.Effect<void>
+}
+
+/** Fails when nothing was heard for so long. */
+const idleSince = (heardAt: () => number): Effect.Effect<never, ExecEnded> =>
+  Effect.gen(function*() {
+    const left = heardAt() + Duration.toMillis(idleTimeout) - (yield* Clock.currentTimeMillis)
+    if (left <= 0) {
+      const hours = Duration.toHours(idleTimeout)
+      return yield* new ExecEnded({ reason: `The command was ended after ${hours} hours without input or output` })
+    }
+    yield* Effect.sleep(left)
+    return yield* idleSince(heardAt)
+  })
+
+/** Commands over the warm connections. */
+export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
+  Execs,
+  Effect.gen(function*() {
+    const ssh = yield* Ssh
+    const entries = new Map<string, Entry>()
+    const find = (owner: string, id: string) =>
+      Effect.suspend(() => {
+        const entry = entries.get(id)
+        return entry?.owner === owner ? Effect.succeed(entry) : new ExecRefused({
+          status: 404,
+          reason: "No command of this caller is under way with this id: it has ended"
+        })
+      })
+
+    const open = Effect.fn("Execs.open")(function*(
+      owner: string,
+      server: ServerAccess,
+      commands: (id: string) => ExecCommands
+    ): Effect.fn.Return<OpenExec, SshError, Scope.Scope> {
+      const id = randomBytes(16).toString("hex")
+      const { end: endCommand, start } = commands(id)
+      let heardAt = yield* Clock.currentTimeMillis
+      const hear = Effect.map(Clock.currentTimeMillis, (now) => {
+        heardAt = now
+      })
+      const buffer = yield* makeInputBuffer
+      const process = yield* ssh.spawn(server, start, Stream.tap(buffer.bytes, () => hear))
+      let hasExited = false
+      const exit = Effect.tap(process.exit, () =>
+        Effect.sync(() => {
+          hasExited = true
+        }))
+      yield* Effect.forkScoped(Effect.interruptible(Effect.ignore(exit)))
+      const end = yield* Effect.cached(
+        Effect.suspend(() => hasExited ? Effect.void : ssh.exec(server, endCommand)).pipe(
+          Effect.interruptible,
+          Effect.disconnect,
+          Effect.timeout(endTimeout),
+          Effect.ignore,
+          Effect.uninterruptible
+        )
+      )
+      yield* Effect.acquireRelease(
+        Effect.sync(() => entries.set(id, { owner, take: buffer.take, resize: process.resize, end })),
+        () => Effect.zipRight(Effect.sync(() => entries.delete(id)), end)
+      )
+      const outputOf = (stream: "stderr" | "stdout", bytes: Stream.Stream<Uint8Array, ConnectionLost>) =>
+        bytes.pipe(
+          Stream.tap(() => hear),
+          Stream.map((data): ExecEvent => ({ event: "output", data: { stream, data } }))
+        )
+      const events = Stream.merge(outputOf("stdout", process.stdout), outputOf("stderr", process.stderr)).pipe(
+        Stream.concat(Stream.fromEffect(Effect.map(exit, (code): ExecEvent => ({ event: "exit", data: { code } })))),
+        Stream.interruptWhen(idleSince(() => heardAt))
+      )
+      return { id, events }
+    })
+
+    return Execs.of({
+      open,
+      send: (owner, id, input) => Effect.flatMap(find(owner, id), ({ take }) => take(input)),
+      resize: (owner, id, size) => Effect.flatMap(find(owner, id), ({ resize }) => resize(size)),
+      end: (owner, id) => Effect.flatMap(find(owner, id), ({ end }) => end)
+    })
+  })
+)

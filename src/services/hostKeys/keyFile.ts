@@ -1,0 +1,113 @@
+import { Either } from "effect"
+import type { Address } from "../../schema/servers/addressOf.ts"
+import { usualSshPort } from "../../schema/servers/Server.ts"
+import { fingerprint, type HostKey } from "./hostKey.ts"
+import type { OtherKey } from "./KeyMismatch.ts"
+
+const odd = /[^a-z0-9._:%-]/g
+const escaped = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`
+
+/**
+ * Name of a server in the file: OpenSSH's `host`, or `[host]:port` for other ports than 22. One behind a jump host has
+ * that one's name after an `@`.
+ */
+const nameOf = ({ host, port, via }: Address): string => {
+  const name = host.toLowerCase().replace(odd, escaped)
+  const own = port === usualSshPort ? name : `[${name}]:${port}`
+  return via === undefined ? own : `${own}@${nameOf(via)}`
+}
+
+interface Line {
+  readonly names: ReadonlyArray<string>
+  readonly type: string
+  readonly key: string
+}
+
+const lineOf = (text: string): Line | undefined => {
+  const [names, type, key] = text.trim().split(/\s+/)
+  return names === undefined || type === undefined || key === undefined || /^[#@|]/.test(names)
+    ? undefined
+    : { names: names.split(","), type, key }
+}
+
+/** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are not entries here. */
+export const remembered = (text: string, server: Address): ReadonlyArray<Omit<Line, "names">> =>
+  text.split(/\r?\n/).flatMap((row) => {
+    const line = lineOf(row)
+    return line?.names.includes(nameOf(server)) === true ? [{ type: line.type, key: line.key }] : []
+  })
+
+/** A comment for OpenSSH: the fingerprint that a server has to show when it is met for the first time. */
+const confirmation = (server: Address) => `# confirmed ${nameOf(server)} `
+
+const rowsOf = (text: string) => text.split(/(?<=\n)/)
+
+const confirmedFor = (text: string, server: Address): string | undefined => {
+  const start = confirmation(server)
+  return rowsOf(text).find((row) => row.startsWith(start))?.slice(start.length).trim()
+}
+
+const withoutConfirmation = (text: string, server: Address) =>
+  rowsOf(text).filter((row) => !row.startsWith(confirmation(server))).join("")
+
+const ended = (text: string) => text === "" || text.endsWith("\n") ? text : `${text}\n`
+
+/** The text without the keys of a server; a line that names others too stays for them. */
+const withoutKeys = (text: string, server: Address) =>
+  rowsOf(text).flatMap((row) => {
+    const line = lineOf(row)
+    const others = line?.names.filter((name) => name !== nameOf(server)) ?? []
+    if (line === undefined || others.length === line.names.length) return [row]
+    return others.length === 0 ? [] : [row.replace(/^\s*\S+/, others.join(","))]
+  }).join("")
+
+/**
+ * A known_hosts text in which this fingerprint is confirmed for a server. Where other keys are remembered for it, it takes
+ * their place if `replaces` is one of them, and is a mismatch otherwise.
+ */
+export const withConfirmed = (
+  text: string,
+  server: Address,
+  confirmed: string,
+  replaces?: string
+): Either.Either<string, OtherKey> => {
+  const keys = remembered(text, server).map(({ key }) => fingerprint(Buffer.from(key, "base64")))
+  if (keys.includes(confirmed)) return Either.right(text)
+  if (keys.length > 0 && !keys.some((key) => key === replaces)) {
+    return Either.left({ remembered: keys.join(" or "), presented: confirmed })
+  }
+  const others = withoutKeys(withoutConfirmation(text, server), server)
+  return Either.right(`${ended(others)}${confirmation(server)}${confirmed}\n`)
+}
+
+/**
+ * Checks a server's key against a known_hosts text, and adds the key when the server is new (trust on first use). One key
+ * is stored for a server, whose type is negotiated first, so that its other keys do not look like a change. A server
+ * without the stored type counts as changed: an impostor could claim the same.
+ */
+export const judge = (text: string, server: Address, key: HostKey) => {
+  const keys = remembered(text, server)
+  const shown = Buffer.from(key.blob).toString("base64")
+  if (keys.some((known) => known.key === shown)) return { answer: "known" as const, text }
+  if (keys.length > 0) {
+    const answer: OtherKey = {
+      remembered: keys.map((known) => fingerprint(Buffer.from(known.key, "base64"))).join(" or "),
+      presented: fingerprint(key.blob)
+    }
+    return { answer, text }
+  }
+  const confirmed = confirmedFor(text, server)
+  if (confirmed !== undefined && confirmed !== fingerprint(key.blob)) {
+    const answer: OtherKey = { remembered: confirmed, presented: fingerprint(key.blob) }
+    return { answer, text }
+  }
+  const whole = ended(withoutConfirmation(text, server))
+  return { answer: "remembered" as const, text: `${whole}${nameOf(server)} ${key.type} ${shown}\n` }
+}
+
+/** Checks a key against a known_hosts text without storing it. */
+export const standingIn = (text: string, server: Address, key: HostKey): OtherKey | "known" | "new" => {
+  const { answer } = judge(text, server, key)
+  if (answer !== "remembered") return answer
+  return confirmedFor(text, server) === undefined ? "new" : "known"
+}

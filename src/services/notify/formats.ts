@@ -1,0 +1,95 @@
+import { Option, Redacted } from "effect"
+import type { NotifyMessage } from "../../schema/notify/Notify.ts"
+import type { NotifyFormat } from "../../schema/notify/NotifyTarget.ts"
+import { version } from "../../schema/version.ts"
+import { shortened } from "./describeRun.ts"
+import { signature } from "./signature.ts"
+
+/** Body and headers of a request that tells a target. */
+export interface Rendered {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+// With every character escaped it stays below the 2,000 that Discord takes.
+const mostForDiscord = 750
+
+/** Without control characters; lines stay. */
+const printable = (text: string): string => text.replace(/[^\P{C}\n]/gu, "")
+
+/** Slack reads these three as the begin of a link, a mention or an entity. */
+const forSlack = (text: string): string =>
+  printable(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+
+/** Everything that Discord's Markdown reads as more than itself. */
+const forDiscord = (text: string): string => printable(text).replace(/[\\`*_~|>[\]#<@]/g, "\\$&")
+
+/** A header of one line; encoded as a word of RFC 2047 where it is not ASCII. */
+const forHeader = (text: string): string => {
+  const line = printable(text).replace(/\s+/g, " ").trim()
+  return /^[\x20-\x7e]*$/.test(line) && !line.includes("=?")
+    ? line
+    : `=?UTF-8?B?${Buffer.from(shortened(line, 120)).toString("base64")}?=`
+}
+
+const plain = ({ text, title }: NotifyMessage): string => text === "" ? title : `${title}\n${text}`
+
+const isGood = ({ event }: NotifyMessage): boolean => event === "succeeded" || event === "test"
+
+const json = (value: unknown, headers: Readonly<Record<string, string>> = {}): Rendered => ({
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(value)
+})
+
+const renderers: {
+  readonly [Format in NotifyFormat]: (
+    message: NotifyMessage,
+    secret: Option.Option<Redacted.Redacted>,
+    seconds: number
+  ) => Rendered
+} = {
+  json: (message, secret, seconds) => {
+    const { body, headers } = json(message, { "berth-event": message.event, "berth-delivery": message.id })
+    return Option.match(secret, {
+      onNone: () => ({ body, headers }),
+      onSome: (key) => ({ body, headers: { ...headers, "berth-signature": signature(key, seconds, body) } })
+    })
+  },
+  slack: (message) =>
+    json({
+      text: forSlack(plain(message)),
+      mrkdwn: false,
+      link_names: false,
+      unfurl_links: false,
+      unfurl_media: false
+    }),
+  discord: ({ text, title }) => {
+    const heading = `**${forDiscord(title)}**`
+    const content = text === "" ? heading : `${heading}\n${forDiscord(shortened(text, mostForDiscord))}`
+    return json({ content, allowed_mentions: { parse: [] } })
+  },
+  ntfy: (message, secret) => ({
+    headers: {
+      "content-type": "text/plain; charset=utf-8",
+      title: forHeader(message.title),
+      priority: isGood(message) ? "3" : "4",
+      tags: isGood(message) ? "white_check_mark" : "warning",
+      ...Option.match(secret, {
+        onNone: () => ({}),
+        onSome: (token) => ({ authorization: `Bearer ${forHeader(Redacted.value(token))}` })
+      })
+    },
+    body: printable(message.text === "" ? message.title : message.text)
+  })
+}
+
+/** Renders a message in the words of its target; its text stays text in all of them. */
+export const render = (
+  format: NotifyFormat,
+  message: NotifyMessage,
+  secret: Option.Option<Redacted.Redacted>,
+  seconds: number
+): Rendered => {
+  const { body, headers } = renderers[format](message, secret, seconds)
+  return { body, headers: { "user-agent": `Berth/${version}`, ...headers } }
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto"
+import type { NotifiedDrift, NotifyMessage } from "../../schema/notify/Notify.ts"
+import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import { counted } from "../../schema/words/counted.ts"
+import type { Notice } from "../runs/Outbox.ts"
+import { describeRun } from "./describeRun.ts"
+import { eventsOf } from "./eventsOf.ts"
+
+type Targets = ReadonlyArray<NotifyTarget>
+
+/** Notifications of a run that has ended: one for each target, of the most specific event that it is told of. */
+export const noticesOfRun = (run: Run, targets: Targets): ReadonlyArray<Notice> => {
+  const all = eventsOf(run)
+  return targets.flatMap(({ events, name }) => {
+    const event = all.find((one) => events.includes(one))
+    return event === undefined ? [] : [{ target: name, message: describeRun(run, event, name) }]
+  })
+}
+
+/** Notifications of an application that drifts. */
+export const noticesOfDrift = (drift: NotifiedDrift, targets: Targets, now: number): ReadonlyArray<Notice> =>
+  targets.filter(({ events }) => events.includes("drift")).map(({ name }) => ({
+    target: name,
+    message: {
+      id: randomUUID(),
+      event: "drift",
+      time: new Date(now).toISOString(),
+      title: `${drift.appName} drifts`,
+      text: `The platform differs from what ${drift.projectPath} declares: ${
+        counted(drift.differences, "difference")
+      }.`,
+      run: null,
+      drift
+    }
+  }))
+
+/** Message that is sent when somebody tests a target. */
+export const testMessage = (target: string, now: number): NotifyMessage => ({
+  id: randomUUID(),
+  event: "test",
+  time: new Date(now).toISOString(),
+  title: "Berth can tell you",
+  text: `This is a test of the target ${target}. Nothing has happened.`,
+  run: null,
+  drift: null
+})

@@ -1,0 +1,84 @@
+import { Duration, Effect, Option, type Queue } from "effect"
+import { type ClaimedNotice, Outbox } from "../runs/Outbox.ts"
+import { lease, pauseAfter, retryTime } from "./pauses.ts"
+import { findTarget, tell } from "./tell.ts"
+
+const mostAtOnce = 16
+const storePause = Duration.seconds(5)
+
+/** Sends one claimed notification: it is removed once it was taken or given up, and else due again later. */
+const sendOne = (notice: ClaimedNotice) =>
+  Effect.gen(function*() {
+    const outbox = yield* Outbox
+    const { age, attempts, id, message, target: name } = notice
+    const target = yield* findTarget(name)
+    if (Option.isNone(target)) {
+      // A peer may know it: they share the store, not the settings.
+      if (Duration.lessThan(age, retryTime)) return yield* outbox.postpone(notice, yield* pauseAfter(attempts))
+      yield* Effect.logWarning(`Nobody was told "${message.title}": the settings have no target ${name} any more`)
+      return yield* outbox.remove(id)
+    }
+    const told = yield* Effect.option(
+      tell(target.value, message).pipe(
+        Effect.tapError((failed) =>
+          Effect.gen(function*() {
+            if (Duration.greaterThanOrEqualTo(age, retryTime)) {
+              yield* Effect.logWarning(`${failed.message}. Giving up on "${message.title}"`)
+              return yield* outbox.remove(id)
+            }
+            if (attempts === 1) yield* Effect.logWarning(`${failed.message}. It is tried again for an hour`)
+            yield* outbox.postpone(notice, yield* pauseAfter(attempts, failed.pause))
+          })
+        )
+      )
+    )
+    if (Option.isSome(told)) yield* outbox.remove(id)
+  })
+
+/** Sends what is due, until nothing is. */
+const sendDue = (attempted: (id: string) => void) =>
+  Effect.gen(function*() {
+    const outbox = yield* Outbox
+    while (true) {
+      const claimed = yield* outbox.claim(mostAtOnce, lease)
+      if (claimed.length === 0) return
+      yield* Effect.forEach(
+        claimed,
+        (notice) =>
+          sendOne(notice).pipe(
+            // A notification that is cut off is due at once for whoever comes next.
+            Effect.onInterrupt(() => Effect.ignore(outbox.postpone(notice, Duration.zero))),
+            Effect.ensuring(Effect.sync(() => attempted(notice.id)))
+          ),
+        { concurrency: "unbounded", discard: true }
+      )
+    }
+  })
+
+/**
+ * Sends notifications for as long as it is executed: at once when it is woken, and again when one is due.
+ * @param attempted called with the id of each notification that was tried
+ * @param longestWait pause after which it looks for notifications of other processes
+ */
+export const sendNotices = (
+  wake: Queue.Dequeue<void>,
+  attempted: (id: string) => void,
+  longestWait: Effect.Effect<Option.Option<Duration.Duration>>
+) =>
+  Effect.gen(function*() {
+    const outbox = yield* Outbox
+    const round = Effect.gen(function*() {
+      yield* sendDue(attempted)
+      const due = yield* outbox.nextDue
+      const waits = [...Option.toArray(due), ...Option.toArray(yield* longestWait)]
+      const [wait] = waits.toSorted(Duration.Order)
+      return Option.fromNullable(wait)
+    })
+    yield* Effect.forever(Effect.gen(function*() {
+      const wait = yield* Effect.catchTag(round, "RunStoreUnavailable", () => Effect.succeedSome(storePause))
+      yield* Option.match(wait, {
+        onNone: () => wake.take,
+        onSome: (pause) => Effect.raceFirst(wake.take, Effect.sleep(pause))
+      })
+    }))
+  })

@@ -1,0 +1,63 @@
+import { Agent, request } from "@effect/platform-node/Undici"
+import { Clock, Duration, Effect, Redacted } from "effect"
+import type { Scope } from "effect"
+import { lookup } from "node:dns"
+import type { LookupFunction } from "node:net"
+import { isLinkLocal } from "../../schema/notify/addresses.ts"
+import { reasonOf } from "../upstream/reasonOf.ts"
+import { retryAfterMillis } from "../upstream/retry.ts"
+import type { Rendered } from "./formats.ts"
+import { PostFailed } from "./Post.ts"
+
+const timeout = Duration.seconds(10)
+const mostOfAnswer = 4 * 1024
+
+/** Resolves a name, and refuses one that leads to the addresses where clouds serve credentials. */
+const checkedLookup: LookupFunction = (hostname, options, callback) =>
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const [first] = addresses ?? []
+    if (error !== null || first === undefined) return callback(error ?? new Error("the name has no address"), "", 0)
+    if (addresses.some(({ address }) => isLinkLocal(address))) {
+      return callback(new Error("its name leads to a link-local address, which is refused"), "", 0)
+    }
+    return options.all === true ? callback(null, addresses) : callback(null, first.address, first.family)
+  })
+
+const agent = Effect.acquireRelease(
+  Effect.sync(() => new Agent({ connect: { lookup: checkedLookup }, maxResponseSize: mostOfAnswer })),
+  (agent) => Effect.promise(() => agent.destroy())
+)
+
+const firstOf = (header: string | ReadonlyArray<string> | undefined): string | undefined =>
+  typeof header === "string" ? header : header?.[0]
+
+/** Makes the client, whose connections close with the scope. */
+export const makePost: Effect.Effect<
+  (url: Redacted.Redacted, rendered: Rendered) => Effect.Effect<number, PostFailed>,
+  never,
+  Scope.Scope
+> = Effect.map(agent, (dispatcher) => (url, { body, headers }) =>
+  Effect.gen(function*() {
+    const { headers: answered, statusCode } = yield* Effect.tryPromise({
+      try: async (signal) => {
+        const answer = await request(Redacted.value(url), { method: "POST", headers, body, dispatcher, signal })
+        // Nothing of it is shown; a long one is cut off with its connection.
+        await answer.body.dump({ limit: mostOfAnswer }).catch(() => undefined)
+        return answer
+      },
+      catch: (error) => new PostFailed({ reason: `it cannot be reached: ${reasonOf(error)}` })
+    })
+    if (statusCode >= 200 && statusCode < 300) return statusCode
+    const pause = retryAfterMillis(firstOf(answered["retry-after"]), yield* Clock.currentTimeMillis)
+    return yield* new PostFailed({
+      reason: statusCode >= 300 && statusCode < 400
+        ? `it answered ${statusCode}, a redirect, which is not followed`
+        : `it answered ${statusCode}`,
+      ...pause === undefined ? {} : { pause }
+    })
+  }).pipe(
+    Effect.timeoutFail({
+      duration: timeout,
+      onTimeout: () => new PostFailed({ reason: `it did not answer within ${Duration.toSeconds(timeout)} seconds` })
+    })
+  ))

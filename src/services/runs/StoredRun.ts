@@ -1,0 +1,21 @@
+import { Duration } from "effect"
+import type { Option } from "effect"
+import type { Run } from "../../schema/runs/Run.ts"
+import type { Idempotency } from "./RunRequest.ts"
+
+/** A run with everything that another process needs to resume it. */
+export interface StoredRun {
+  readonly run: Run
+  /** Body of the request, as JSON; null where it contains a secret. */
+  readonly request: unknown
+  readonly idempotency: Option.Option<Idempotency>
+  /** Name and version of its workflow. */
+  readonly workflow: string
+  /** Name of its lock: runs of one queue follow each other. */
+  readonly queue: string
+  /** Fencing token: 1 for the process that started the run, incremented by every takeover. */
+  readonly attempt: number
+}
+
+/** Period in which a request with the same idempotency key returns the run of the first one. */
+export const idempotencyPeriod = Duration.hours(24)

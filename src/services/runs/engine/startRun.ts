@@ -1,0 +1,58 @@
+import { Deferred, Effect, Either, Option, Ref } from "effect"
+import { runCapacity, TooManyRuns } from "../../../schema/runs/capacity.ts"
+import { type RunFailure, ServiceStopping } from "../../../schema/runs/runFailures.ts"
+import { makeQuota } from "../../limits/quota.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { awaitRecovery } from "../peers/awaitRecovery.ts"
+import { makeRunIds } from "../runId.ts"
+import { RunRequest } from "../RunRequest.ts"
+import type { Runs, RunSpec, StartedRun } from "../Runs.ts"
+import type { Steps } from "../Steps.ts"
+import { type Engine, isHere } from "./Engine.ts"
+import { launchRun } from "./launchRun.ts"
+import { newRun } from "./newRun.ts"
+
+/** Makes `Runs.start`, with its capacity and the ids that it gives. */
+export const makeStartRun = (engine: Engine): Effect.Effect<Runs["Type"]["start"]> =>
+  Effect.map(makeRunIds, (nextId) => {
+    const { isStopping, peers, recovered, rejected, settings, starting, store } = engine
+    const quota = makeQuota(runCapacity)
+    return <A, I, E extends { readonly message: string }, R>(
+      spec: RunSpec<A, I>,
+      program: Effect.Effect<A, E, R>
+    ): Effect.Effect<StartedRun<A, E>, RunFailure, Exclude<R, Steps>> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function*() {
+          yield* restore(store.history.ready)
+          yield* peers.listen
+          const behind = { queue: spec.key.name, isHere: (id: string) => isHere(engine, id), recovered }
+          yield* restore(awaitRecovery(store.ownership, behind))
+          if (yield* Ref.get(isStopping)) return yield* new ServiceStopping()
+          const request = yield* RunRequest
+          const stored = yield* Effect.provideService(newRun(spec, yield* nextId), Settings, settings)
+          const { id, requestedBy } = stored.run
+          const release = yield* Effect.mapError(quota.take(requestedBy.name), (full) => new TooManyRuns(full))
+          const inserted = yield* Deferred.make<void>()
+          const launched = yield* Effect.gen(function*() {
+            starting.set(id, Deferred.await(inserted))
+            const earlier = yield* store.history.insert(stored)
+            if (Option.isSome(earlier)) return Either.left(earlier.value)
+            const start = { run: stored.run, attempt: stored.attempt, stepResults: [] }
+            return Either.right(yield* launchRun(engine, spec, program, start, release))
+          }).pipe(
+            Effect.onError(() => Effect.zipRight(Effect.sync(() => rejected.add(id)), release)),
+            Effect.ensuring(Effect.suspend(() => {
+              starting.delete(id)
+              return Deferred.succeed(inserted, undefined)
+            }))
+          )
+          if (Either.isLeft(launched)) {
+            yield* release
+            yield* request.isUsed(launched.left)
+            return yield* restore(Effect.never)
+          }
+          yield* request.started(launched.right.run)
+          return launched.right
+        })
+      )
+  })

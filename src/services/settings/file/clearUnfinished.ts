@@ -1,0 +1,23 @@
+import { Path } from "@effect/platform"
+import { Clock, Effect, Option } from "effect"
+import { LocalFiles } from "../../local/LocalFiles.ts"
+import { isUnfinished } from "../../local/unfinished.ts"
+
+/** A save takes no longer than this, so that what is older belongs to nobody. */
+const oldest = 60_000
+
+/** Removes what saves that were killed have left beside a file; they hold all that the file holds. */
+export const clearUnfinished = (file: string): Effect.Effect<void, never, LocalFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    const directory = path.dirname(yield* files.realPath(file))
+    const now = yield* Clock.currentTimeMillis
+    const unfinished = (yield* files.names(directory)).filter(({ kind, name }) => kind === "file" && isUnfinished(name))
+    yield* Effect.forEach(unfinished, ({ name }) =>
+      Effect.gen(function*() {
+        const file = path.join(directory, name)
+        const found = yield* files.find(file)
+        if (Option.exists(found, ({ modified }) => now - modified > oldest)) yield* files.remove(file)
+      }))
+  }).pipe(Effect.ignore)

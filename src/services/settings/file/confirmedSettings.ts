@@ -1,0 +1,42 @@
+import type { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import { SettingsUnavailable, SettingsUnconfirmed } from "../../../schema/Settings.ts"
+import { limits } from "../../../schema/words/limits.ts"
+import { LocalFiles } from "../../local/LocalFiles.ts"
+import { LocalFilesLive } from "../../local/LocalFilesLive.ts"
+import { settingsDocument } from "../read/settingsDocument.ts"
+import { confirmedDigests, digestOf } from "./confirmations.ts"
+import { describeUse } from "./describeUse.ts"
+import { type SettingsPlace, settingsPlace } from "./settingsPlace.ts"
+
+const requireConfirmed = Effect.fn("requireConfirmed")(function*(
+  { file, isNamed }: SettingsPlace
+): Effect.fn.Return<void, SettingsUnconfirmed | SettingsUnavailable, LocalFiles | Path.Path> {
+  if (isNamed) return
+  const files = yield* LocalFiles
+  const unavailable = ({ reason }: { readonly reason: string }) => new SettingsUnavailable({ file, reason })
+  const entry = yield* Effect.mapError(files.find(file), unavailable)
+  if (Option.exists(entry, ({ size }) => size > limits.file)) {
+    return yield* unavailable({ reason: `is larger than ${limits.file / 1024} KiB` })
+  }
+  const bytes = yield* Effect.mapError(files.read(file), unavailable)
+  const confirmed = yield* confirmedDigests(file)
+  const sha256 = digestOf(bytes)
+  if (confirmed.includes(sha256)) return
+  return yield* new SettingsUnconfirmed({
+    file,
+    sha256,
+    isChanged: confirmed.length > 0,
+    uses: Either.match(settingsDocument(file, new TextDecoder().decode(bytes)), {
+      onLeft: ({ message }) => [message],
+      onRight: describeUse
+    })
+  })
+})
+
+/**
+ * Locates the settings, see `settingsPlace`. Fails for a file that was only found in the working directory and whose
+ * current text is not confirmed.
+ */
+export const confirmedSettings = (given: Option.Option<string> = Option.none()) =>
+  Effect.tap(settingsPlace(given), requireConfirmed).pipe(Effect.provide(LocalFilesLive))

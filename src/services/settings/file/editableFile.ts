@@ -1,0 +1,178 @@
+import { Path } from "@effect/platform"
+import { Clock, Effect, Either, Option, Ref } from "effect"
+import { type Stats, statSync } from "node:fs"
+import { SettingsInvalid, SettingsUnavailable } from "../../../schema/Settings.ts"
+import { LocalFiles } from "../../local/LocalFiles.ts"
+import { settingsLock } from "../../locks/LockKey.ts"
+import { FileLocked, Locks } from "../../locks/Locks.ts"
+import { settingsDocument } from "../read/settingsDocument.ts"
+import { confirmedDigests, digestOf, keepConfirmed } from "./confirmations.ts"
+import type { SettingsPlace } from "./settingsPlace.ts"
+import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
+
+type Bytes = Option.Option<Uint8Array>
+
+interface Read {
+  readonly bytes: Bytes
+  readonly snapshot: Snapshot
+  /** Cache validator: inode, modification time and size. */
+  readonly stamp: string
+  /** A change after the reading would change the stamp; false while within the clock resolution of file systems. */
+  readonly isSettled: boolean
+}
+
+const coarsestClock = 2_000
+const isWindows = process.platform === "win32"
+
+const stampOf = ({ ino, mtimeMs, size }: Stats) => [ino, mtimeMs, size].join(" ")
+
+// Every setting that is read looks at the file first: to wait for another thread would take longer than the look.
+const statOf = (file: string): Stats | undefined => {
+  try {
+    return statSync(file)
+  } catch {
+    return undefined
+  }
+}
+
+const snapshotOf = (file: string, bytes: Bytes): Snapshot => {
+  if (Option.isNone(bytes)) {
+    return { text: "", isStored: false, document: Either.right({ settings: {}, servers: [], tokens: [], targets: [] }) }
+  }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  return Option.match(Option.liftThrowable(() => decoder.decode(bytes.value))(), {
+    onNone: () => ({
+      text: "",
+      document: Either.left(new SettingsInvalid({ file, line: null, setting: null, reason: "is not valid UTF-8" }))
+    }),
+    onSome: (text) => ({ text, document: settingsDocument(file, text) })
+  })
+}
+
+const unconfirmed = (file: string): Snapshot => ({
+  text: "",
+  isConfirmed: false,
+  document: Either.left(
+    new SettingsInvalid({
+      file,
+      line: null,
+      setting: null,
+      reason:
+        "has changed since it was confirmed, and is not used. Run berth beside it on a terminal and confirm it, " +
+        "or start Berth with --config and its path"
+    })
+  )
+})
+
+const same = (a: Bytes, b: Bytes) =>
+  Option.match(a, {
+    onNone: () => Option.isNone(b),
+    onSome: (bytes) => Option.exists(b, (others) => Buffer.compare(bytes, others) === 0)
+  })
+
+/** The settings in a file that people edit too, and that other processes may write. */
+export const editableFile = ({ file, isNamed }: SettingsPlace) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    const locks = yield* Locks
+    const last = yield* Ref.make(Option.none<Read>())
+    const warnedOf = yield* Ref.make("")
+    const context = yield* Effect.context<LocalFiles | Locks | Path.Path>()
+
+    const unavailable = ({ reason }: { readonly reason: string }) => new SettingsUnavailable({ file, reason })
+
+    const bytesNow: Effect.Effect<Bytes, SettingsUnavailable> = Effect.flatMap(
+      files.find(file),
+      Option.match({
+        onNone: () => Effect.succeedNone,
+        onSome: () => Effect.asSome(files.read(file))
+      })
+    ).pipe(Effect.mapError(unavailable))
+
+    /** The text, unless nobody named the file and nobody confirmed it as it is. */
+    const judged = (bytes: Bytes): Effect.Effect<Snapshot> =>
+      isNamed || Option.isNone(bytes)
+        ? Effect.succeed(snapshotOf(file, bytes))
+        : Effect.map(
+          confirmedDigests(file),
+          (digests) => digests.includes(digestOf(bytes.value)) ? snapshotOf(file, bytes) : unconfirmed(file)
+        ).pipe(
+          Effect.provide(context)
+        )
+
+    const warnOfReaders = (stamp: string, mode: number) =>
+      isWindows || (mode & 0o044) === 0
+        ? Effect.void
+        : Effect.flatMap(Ref.getAndSet(warnedOf, stamp), (before) =>
+          Effect.when(
+            Effect.logWarning(`Others on this machine can read ${file}, which may hold passwords: chmod 600 it`),
+            () => before !== stamp
+          ))
+
+    const readAnew = (info: Stats, stamp: string) =>
+      Effect.gen(function*() {
+        const isSettled = (yield* Clock.currentTimeMillis) - coarsestClock > info.mtimeMs
+        const bytes = yield* bytesNow
+        const unchanged = Option.filter(yield* Ref.get(last), (read) => same(read.bytes, bytes))
+        const snapshot = yield* Option.match(unchanged, {
+          onNone: () => judged(bytes),
+          onSome: (read) => Effect.succeed(read.snapshot)
+        })
+        // It may be confirmed as it is at any time.
+        const remembered = snapshot.isConfirmed === false
+          ? Option.none()
+          : Option.some({ bytes, snapshot, stamp, isSettled })
+        yield* Ref.set(last, remembered)
+        yield* warnOfReaders(stamp, info.mode)
+        return snapshot
+      })
+
+    const current = Effect.gen(function*() {
+      const info = statOf(file)
+      // Either missing or unreadable; reading distinguishes them.
+      if (info === undefined) return yield* judged(yield* bytesNow)
+      const stamp = stampOf(info)
+      const known = Option.filter(yield* Ref.get(last), (read) => read.isSettled && read.stamp === stamp)
+      return yield* Option.match(known, {
+        onNone: () => readAnew(info, stamp),
+        onSome: ({ snapshot }) => Effect.succeed(snapshot)
+      })
+    })
+
+    // Named or not: the same file may be used both ways.
+    const keepUse = (before: Uint8Array, after: string) =>
+      keepConfirmed(file, before, after).pipe(
+        Effect.catchAll(({ reason }) => Effect.logWarning(`Confirm ${file} again, which Berth has changed: ${reason}`)),
+        Effect.provide(context)
+      )
+
+    const change = <A, E>(edit: (snapshot: Snapshot) => Effect.Effect<Edited<A>, E>) =>
+      Effect.gen(function*() {
+        const attempt = (left: number): Effect.Effect<A, E | SettingsUnavailable> =>
+          Effect.gen(function*() {
+            const before = yield* bytesNow
+            const [answer, text] = yield* edit(yield* judged(before))
+            if (Option.isNone(text)) {
+              return answer
+            }
+            // Keeps changes that the user saved meanwhile.
+            if (!same(before, yield* bytesNow)) {
+              return yield* left > 0 ? attempt(left - 1) : unavailable({ reason: "it keeps changing" })
+            }
+            if (Option.isSome(before)) yield* keepUse(before.value, text.value)
+            yield* Effect.mapError(files.write(file, text.value, { mode: 0o600 }), unavailable)
+            return answer
+          })
+        // The lock is beside the file itself, whatever link it was reached by.
+        const real = yield* Effect.orElseSucceed(files.realPath(file), () => file)
+        yield* Effect.mapError(files.makeDirectory(path.dirname(real)), unavailable)
+        return yield* Effect.mapError(
+          locks.withLock(settingsLock(real))(attempt(5)),
+          (error) => error instanceof FileLocked ? unavailable({ reason: `cannot be locked: ${error.reason}` }) : error
+        )
+      })
+
+    const store: SettingsStore = { file, current, change }
+    return store
+  })

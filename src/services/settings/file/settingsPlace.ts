@@ -1,0 +1,34 @@
+import { FileSystem, Path } from "@effect/platform"
+import { Config, Effect, Option } from "effect"
+import { homeDirectory } from "../../local/homeDirectory.ts"
+import { absolutePath } from "../read/absolutePath.ts"
+
+/** Path of the settings file, whether or not it exists. */
+export interface SettingsPlace {
+  readonly file: string
+  /** False when it was only found in the working directory: it is used once it is confirmed. */
+  readonly isNamed: boolean
+}
+
+export const placeOf = (given: SettingsPlace | string): SettingsPlace =>
+  typeof given === "string" ? { file: given, isNamed: true } : given
+
+/** A file in the directory of the user's own settings. */
+export const besideOwnSettings = (path: Path.Path, name: string): string =>
+  path.join(homeDirectory(), ".config", "berth", name)
+
+/**
+ * Locates the settings file: the given one, else the one in `BERTH_CONFIG`, else `berth.yaml` in the working directory
+ * if it exists, else `~/.config/berth/berth.yaml`.
+ */
+export const settingsPlace = Effect.fn("settingsPlace")(function*(given: Option.Option<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const environment = yield* Config.string("BERTH_CONFIG").pipe(Config.withDefault(""))
+  const named = Option.getOrElse(given, () => environment)
+  const here = path.resolve("berth.yaml")
+  if (named !== "") return placeOf(absolutePath(path, path.dirname(here), named))
+  const own = besideOwnSettings(path, "berth.yaml")
+  const isHere = here !== own && (yield* Effect.orElseSucceed(fs.exists(here), () => true))
+  return isHere ? { file: here, isNamed: false } : placeOf(own)
+})

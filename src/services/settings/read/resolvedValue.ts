@@ -1,0 +1,52 @@
+import { Path } from "@effect/platform"
+import { Context, Effect } from "effect"
+import { SettingsInvalid, SettingUnresolved } from "../../../schema/Settings.ts"
+import { LocalFiles } from "../../local/LocalFiles.ts"
+import { absolutePath } from "./absolutePath.ts"
+import { hasReference, resolveReferences } from "./reference.ts"
+import { type Decode, decodeWritten, type Entry, isList, type Scalar, textScalar } from "./settingValue.ts"
+
+/** Turns what is written in one settings file into values. */
+export interface Resolver {
+  /** A local path made absolute. */
+  readonly path: (text: string) => string
+  /** The value of a setting, its references resolved. */
+  readonly value: <A>(
+    setting: string,
+    entry: Entry,
+    decode: Decode<A>
+  ) => Effect.Effect<A, SettingUnresolved | SettingsInvalid>
+}
+
+export const makeResolver = (file: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const folder = path.dirname(file)
+    const services = Context.make(Path.Path, path).pipe(Context.add(LocalFiles, yield* LocalFiles))
+
+    const resolved = (setting: string, scalar: Scalar): Effect.Effect<Scalar, SettingUnresolved> =>
+      hasReference(scalar.text)
+        ? resolveReferences(scalar.text, folder).pipe(
+          Effect.mapBoth({
+            onFailure: (reason) => new SettingUnresolved({ file, setting, reason }),
+            onSuccess: textScalar
+          }),
+          Effect.provide(services)
+        )
+        : Effect.succeed(scalar)
+
+    const resolver: Resolver = {
+      path: (text) => absolutePath(path, folder, text),
+      value: (setting, { line, written }, decode) =>
+        Effect.gen(function*() {
+          const whole = isList(written)
+            ? yield* Effect.forEach(written, (scalar) => resolved(setting, scalar))
+            : yield* resolved(setting, written)
+          return yield* Effect.mapError(
+            decodeWritten(decode, whole),
+            (reason) => new SettingsInvalid({ file, line, setting, reason })
+          )
+        })
+    }
+    return resolver
+  })

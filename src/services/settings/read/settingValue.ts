@@ -1,0 +1,58 @@
+import { Array, Either, Option, type ParseResult } from "effect"
+import { settingDefinitions, type SettingName, type SettingValue } from "../../../schema/Settings.ts"
+import { mistakesIn } from "../../../schema/words/mistakes.ts"
+
+/** One scalar of the settings file: what YAML makes of it, and its text. */
+export interface Scalar {
+  readonly value: string | number | boolean
+  readonly text: string
+}
+
+/** Unresolved value of a setting. */
+export type Written = Scalar | ReadonlyArray<Scalar>
+
+/** A value and the line that it stands on, counted from 1. */
+export interface Entry {
+  readonly line: number
+  readonly written: Written
+}
+
+export const isList = (written: Written): written is ReadonlyArray<Scalar> => Array.isArray(written)
+
+/** A scalar made of a text alone, as an environment variable holds one. */
+export const textScalar = (text: string): Scalar => ({ value: text, text })
+
+const number = /^-?\d+(?:\.\d+)?$/
+
+/** Candidate values of a scalar: itself, then its text when it looks like another type, and the reverse. */
+const readings = ({ text, value }: Scalar): ReadonlyArray<unknown> =>
+  typeof value !== "string"
+    ? [value, text]
+    : number.test(text)
+    ? [text, Number(text)]
+    : text === "true" || text === "false"
+    ? [text, text === "true"]
+    : [text]
+
+/** Decoder of a schema. */
+export type Decode<A> = (value: unknown) => Either.Either<A, ParseResult.ParseError>
+
+const reasonOf = ({ issue }: ParseResult.ParseError): string => mistakesIn(issue)[0]?.words ?? "does not fit"
+
+/** The value of a setting, or why it does not fit: never with the value itself. */
+export const decodeWritten = <A>(decode: Decode<A>, written: Written): Either.Either<A, string> => {
+  const candidates = isList(written) ? [written.map(({ text }) => text)] : readings(written)
+  const decoded = candidates.map((value) => decode(value))
+  const first = Option.orElse(Array.findFirst(decoded, Either.isRight), () => Array.head(decoded))
+  return Option.match(first, {
+    onNone: () => Either.left("does not fit"),
+    onSome: Either.mapLeft(reasonOf)
+  })
+}
+
+/** Decoder and default of a setting. */
+export interface Definition<A> {
+  readonly decode: Decode<A>
+  readonly fallback: A | undefined
+}
+export const definitions: { readonly [Name in SettingName]: Definition<SettingValue<Name>> } = settingDefinitions

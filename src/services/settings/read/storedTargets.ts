@@ -1,0 +1,117 @@
+import { Array, Effect, Either, Option, Record, Schema } from "effect"
+import {
+  NotifyEvents,
+  NotifyFormat,
+  NotifyName,
+  type NotifyTarget,
+  NotifyUrl
+} from "../../../schema/notify/NotifyTarget.ts"
+import { allOf, type Checked, entryOf, problem, unknown } from "./checked.ts"
+import type { Resolver } from "./resolvedValue.ts"
+import { type Entry, isList } from "./settingValue.ts"
+import type { NamedTree, Tree } from "./yamlTree.ts"
+
+const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnknownEither(schema) })
+
+/** The fields of an entry of `notify`. */
+const targetFields = {
+  name: field(NotifyName),
+  url: field(NotifyUrl),
+  events: field(NotifyEvents),
+  format: field(NotifyFormat),
+  secret: field(Schema.Redacted(Schema.NonEmptyString))
+} as const
+type TargetField = keyof typeof targetFields
+const required = ["name", "url", "events", "format"] as const
+const isTargetField = (name: string): name is TargetField => Object.hasOwn(targetFields, name)
+
+/** The fields of a target whose values are secret. */
+export const secretTargetFields = ["url", "secret"] as const
+
+/** A target as it stands in the file, references unresolved. */
+export interface StoredTarget {
+  readonly line: number
+  readonly fields:
+    & { readonly [Field in (typeof required)[number]]: Entry }
+    & { readonly secret?: Entry }
+}
+
+const targetOf = (tree: Tree, index: number): Checked<StoredTarget> =>
+  Either.gen(function*() {
+    const at = `notify[${index}]`
+    if (tree._tag !== "Map") return yield* problem(tree.line, at, "must have a name, a url, events and a format")
+    const fieldOf = (named: NamedTree): Checked<Option.Option<readonly [TargetField, Entry]>> => {
+      const { line, name } = named
+      return isTargetField(name)
+        ? Either.map(entryOf(`${at}.${name}`, targetFields[name].decode, named), Option.map((entry) => [name, entry]))
+        : unknown(line, `${at}.${name}`, name, Record.keys(targetFields))
+    }
+    const missing = required
+      .filter((field) => !tree.entries.some(({ name, tree: { _tag } }) => name === field && _tag !== "Absent"))
+      .map((field) => problem(tree.line, `${at}.${field}`, "is missing"))
+    const found = yield* allOf([...tree.entries.map(fieldOf), ...missing])
+    const fields: { readonly [Field in TargetField]?: Entry } = Object.fromEntries(Array.getSomes(found))
+    const one = (field: (typeof required)[number]) =>
+      Either.fromNullable(fields[field], () => [{ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }])
+    const all = yield* Either.all({ name: one("name"), url: one("url"), events: one("events"), format: one("format") })
+    return { line: tree.line, fields: { ...all, ...fields.secret === undefined ? {} : { secret: fields.secret } } }
+  })
+
+const nameOf = ({ fields: { name } }: StoredTarget) => isList(name.written) ? undefined : name.written.text
+
+/** Reads `notify`: each entry with a name of its own. */
+export const targetsOf = (tree: Tree): Checked<ReadonlyArray<StoredTarget>> =>
+  Either.gen(function*() {
+    if (tree._tag === "Absent") return []
+    if (tree._tag !== "List") return yield* problem(tree.line, "notify", "must be a list of targets")
+    const targets = yield* allOf(tree.items.map(targetOf))
+    const names = targets.map(nameOf)
+    const twin = targets.find((_, index) => names.indexOf(names[index]) < index)
+    return twin === undefined ? targets : yield* problem(twin.line, "notify", "contains two targets with the same name")
+  })
+
+/** Targets with their references resolved. */
+export const targetReader = (resolver: Resolver) => {
+  const read = (index: number, { fields, line }: StoredTarget) => {
+    const at = (field: string) => `notify[${index}].${field}`
+    const url = resolver.value(at("url"), fields.url, targetFields.url.decode)
+    const secret = fields.secret === undefined
+      ? Effect.succeedNone
+      : Effect.asSome(resolver.value(at("secret"), fields.secret, targetFields.secret.decode))
+    const target = Effect.all({
+      name: resolver.value(at("name"), fields.name, targetFields.name.decode),
+      events: resolver.value(at("events"), fields.events, targetFields.events.decode),
+      format: resolver.value(at("format"), fields.format, targetFields.format.decode)
+    }).pipe(Effect.map((known): NotifyTarget => ({ ...known, access: Effect.all({ url, secret }) })))
+    return { line, secret, target, url }
+  }
+
+  /** The targets whose name, events and format can be resolved. */
+  const all = (stored: ReadonlyArray<StoredTarget>): Effect.Effect<ReadonlyArray<NotifyTarget>> =>
+    Effect.map(Effect.forEach(stored, (one, index) => Effect.option(read(index, one).target)), Array.getSomes)
+
+  /** Their addresses and secrets, as far as they can be resolved. */
+  const secrets = (stored: ReadonlyArray<StoredTarget>) =>
+    Effect.map(
+      Effect.forEach(stored, (one, index) => {
+        const { secret, url } = read(index, one)
+        return Effect.all([Effect.option(url), Effect.map(Effect.option(secret), Option.flatten)])
+      }),
+      (found) => found.flatMap(Array.getSomes)
+    )
+
+  /** The same with their lines, and what keeps each from being told. */
+  const judged = (stored: ReadonlyArray<StoredTarget>) =>
+    Effect.forEach(stored, (one, index) => {
+      const { line, target } = read(index, one)
+      const whole = Effect.tap(target, ({ access }) => access)
+      return Effect.all({
+        line: Effect.succeed(line),
+        name: Effect.succeed(nameOf(one) ?? ""),
+        target: Effect.option(target),
+        error: Effect.map(Effect.either(whole), Either.getLeft)
+      })
+    })
+
+  return { all, judged, secrets }
+}

@@ -1,0 +1,141 @@
+import { Array, Effect, Either, Option, Record, Redacted, Schema } from "effect"
+import {
+  type NamedToken,
+  nameOfToken,
+  Role,
+  SettingsInvalid,
+  type SettingUnresolved
+} from "../../../schema/Settings.ts"
+import { allOf, type Checked, entryOf, problem, unknown } from "./checked.ts"
+import type { Resolver } from "./resolvedValue.ts"
+import { type Entry, isList } from "./settingValue.ts"
+import type { NamedTree, Tree } from "./yamlTree.ts"
+
+const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnknownEither(schema) })
+
+const isName = (text: string) =>
+  text === nameOfToken
+    ? `must not be "${nameOfToken}": that is whoever has http.token`
+    : /^[^\s\p{C}](?:[^\p{C}]{0,98}[^\s\p{C}])?$/u.test(text) || "must be a name of up to 100 characters on one line"
+
+/** The fields of an entry of `http.tokens`. */
+const tokenFields = {
+  name: field(Schema.String.pipe(Schema.filter(isName))),
+  token: field(Schema.Redacted(Schema.NonEmptyString)),
+  role: field(Role)
+} as const
+type TokenField = keyof typeof tokenFields
+const isTokenField = (name: string): name is TokenField => Object.hasOwn(tokenFields, name)
+
+/** A token as it stands in the file, references unresolved. */
+export interface StoredToken {
+  readonly line: number
+  readonly fields: { readonly [Field in TokenField]: Entry }
+}
+
+const tokenOf = (tree: Tree, index: number): Checked<StoredToken> =>
+  Either.gen(function*() {
+    const at = `http.tokens[${index}]`
+    if (tree._tag !== "Map") return yield* problem(tree.line, at, "must have a name, a token and a role")
+    const fieldOf = (named: NamedTree): Checked<Option.Option<readonly [TokenField, Entry]>> => {
+      const { line, name } = named
+      return isTokenField(name)
+        ? Either.map(entryOf(`${at}.${name}`, tokenFields[name].decode, named), Option.map((entry) => [name, entry]))
+        : unknown(line, `${at}.${name}`, name, Record.keys(tokenFields))
+    }
+    const missing = Record.keys(tokenFields)
+      .filter((field) => !tree.entries.some(({ name, tree: { _tag } }) => name === field && _tag !== "Absent"))
+      .map((field) => problem(tree.line, `${at}.${field}`, "is missing"))
+    const found = yield* allOf([...tree.entries.map(fieldOf), ...missing])
+    const fields: { readonly [Field in TokenField]?: Entry } = Object.fromEntries(Array.getSomes(found))
+    const required = (field: TokenField) =>
+      Either.fromNullable(fields[field], () => [{ line: tree.line, setting: `${at}.${field}`, reason: "is missing" }])
+    return {
+      line: tree.line,
+      fields: yield* Either.all({ name: required("name"), token: required("token"), role: required("role") })
+    }
+  })
+
+/** A token with fewer characters can be guessed. */
+export const shortestToken = 16
+
+const textOf = ({ written }: Entry) => isList(written) ? undefined : written.text
+
+/** Reads `http.tokens`: each entry with a name, a token and a role, and no name and no token twice. */
+export const tokensOf = (tree: Tree): Checked<ReadonlyArray<StoredToken>> =>
+  Either.gen(function*() {
+    if (tree._tag === "Absent") return []
+    if (tree._tag !== "List") return yield* problem(tree.line, "http.tokens", "must be a list of tokens")
+    const tokens = yield* allOf(tree.items.map(tokenOf))
+    for (const field of ["name", "token"] as const) {
+      const texts = tokens.map(({ fields }) => textOf(fields[field]))
+      const twin = tokens.find((_, index) => texts.indexOf(texts[index]) < index)
+      if (twin !== undefined) {
+        return yield* problem(twin.line, "http.tokens", `contains two tokens with the same ${field}`)
+      }
+    }
+    return tokens
+  })
+
+/** Tokens with their references resolved; fails where two turn out to be the same. */
+export const tokenReader = (resolver: Resolver, file: string) => {
+  const valueOf = ({ fields }: StoredToken, index: number) =>
+    resolver.value(`http.tokens[${index}].token`, fields.token, tokenFields.token.decode)
+
+  const one = (stored: StoredToken, index: number): Effect.Effect<NamedToken, SettingsInvalid | SettingUnresolved> =>
+    Effect.all({
+      name: resolver.value(`http.tokens[${index}].name`, stored.fields.name, tokenFields.name.decode),
+      token: valueOf(stored, index),
+      role: resolver.value(`http.tokens[${index}].role`, stored.fields.role, tokenFields.role.decode)
+    })
+
+  const all = (stored: ReadonlyArray<StoredToken>, general: Option.Option<Redacted.Redacted>) =>
+    Effect.gen(function*() {
+      const tokens = yield* Effect.forEach(stored, one)
+      const names = tokens.map(({ name }) => name)
+      const values = [...Option.toArray(general), ...tokens.map(({ token }) => token)].map(Redacted.value)
+      const twin = new Set(names).size < names.length
+        ? "name"
+        : new Set(values).size < values.length
+        ? "token"
+        : undefined
+      return twin === undefined ? tokens : yield* new SettingsInvalid({
+        file,
+        line: stored[0]?.line ?? null,
+        setting: "http.tokens",
+        reason: `contains two tokens with the same ${twin}, http.token included`
+      })
+    })
+
+  /** Their secrets, as far as they can be resolved. */
+  const secrets = (stored: ReadonlyArray<StoredToken>) =>
+    Effect.map(
+      Effect.forEach(stored, (token, index) => Effect.option(valueOf(token, index))),
+      Array.getSomes
+    )
+
+  /** Problems that the user has to fix: unresolved references, duplicates and short tokens. */
+  const judged = (stored: ReadonlyArray<StoredToken>, general: Option.Option<Redacted.Redacted>, line: number) =>
+    Effect.gen(function*() {
+      const each = yield* Effect.forEach(
+        stored,
+        (token, index) =>
+          Effect.either(Effect.map(one(token, index), (named) => ({
+            token: named.token,
+            setting: `http.tokens[${index}].token`,
+            line: token.line
+          })))
+      )
+      const unread = Array.getLefts(each)
+      const together = unread.length > 0 ? [] : Option.toArray(yield* Effect.option(Effect.flip(all(stored, general))))
+      const tokens = [
+        ...Option.toArray(general).map((token) => ({ token, setting: "http.token", line })),
+        ...Array.getRights(each)
+      ]
+      return {
+        failed: [...unread, ...together],
+        short: tokens.filter(({ token }) => Redacted.value(token).length < shortestToken)
+      }
+    })
+  return { all, judged, secrets }
+}

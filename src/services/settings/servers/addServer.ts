@@ -1,0 +1,130 @@
+import { Option } from "effect"
+import { isMap, isScalar, isSeq } from "yaml"
+import {
+  colonOf,
+  dashOf,
+  endOf,
+  endOfPair,
+  isMarked,
+  isNull,
+  type MapNode,
+  pairNamed,
+  type PairNode,
+  type SeqNode,
+  writtenValue
+} from "./serverLayout.ts"
+import {
+  blockFields,
+  type Fields,
+  flowFields,
+  indentAt,
+  insert,
+  insertLines,
+  lineBreak,
+  nextLine,
+  onOneLine,
+  quoted,
+  type Splice
+} from "./yamlText.ts"
+
+/** Nothing stands for a text that is laid out so that it cannot be changed safely. */
+export type Splices = Option.Option<ReadonlyArray<Splice>>
+
+/** Detects quoted names in a flow map: a file that is JSON must remain JSON. */
+export const isJson = (map: MapNode): boolean =>
+  map.flow === true && map.items.some(({ key }) => isScalar(key) && key.type === "QUOTE_DOUBLE")
+
+const flowItem = (fields: Fields, json: boolean) => `{ ${flowFields(fields, json)} }`
+
+const blockItem = (fields: Fields, indent: string, gap: string) =>
+  blockFields(fields, `${indent} ${gap}`).map((line, index) =>
+    index === 0 ? `${indent}-${gap}${line.trimStart()}` : line
+  )
+
+/** Writes the first item below `servers:` and takes away what stands in its place. */
+const addFirst = (text: string, pair: PairNode, end: number, fields: Fields): Splices =>
+  Option.gen(function*() {
+    const indent = yield* indentAt(text, pair.key.range[0])
+    const colon = yield* Option.filter(colonOf(pair), (at) => onOneLine(text, at, end))
+    const item = insertLines(text, nextLine(text, end), blockItem(fields, `${indent}  `, " "))
+    return [item, { start: colon + 1, end, text: "" }]
+  })
+
+const addToFlow = (text: string, root: MapNode, pair: PairNode, list: SeqNode, fields: Fields): Splices => {
+  const [start, end] = list.range
+  const last = list.items.at(-1)
+  if (last !== undefined) {
+    const separator = Option.match(indentAt(text, last.range[0]), {
+      onNone: () => ", ",
+      onSome: (indent) => `,${lineBreak(text, last.range[0])}${indent}`
+    })
+    const json = isJson(root) || (isMap(last) && isJson(last))
+    return Option.some([insert(last.range[1], `${separator}${flowItem(fields, json)}`)])
+  }
+  const hasRoom = text.slice(start + 1, end - 1).trim() !== "" || isMarked(list)
+  return root.flow === true || hasRoom
+    ? Option.some([insert(start + 1, flowItem(fields, isJson(root)))])
+    : addFirst(text, pair, end, fields)
+}
+
+const addToBlock = (text: string, list: SeqNode, fields: Fields): Splices =>
+  Option.gen(function*() {
+    const last = yield* Option.fromNullable(list.items.at(-1))
+    const dash = yield* dashOf(list, last)
+    const indent = yield* indentAt(text, dash)
+    const gap = isMap(last) && last.flow !== true ? text.slice(dash + 1, last.range[0]) : " "
+    // Comments right below the last server that are indented like its fields are its own.
+    const ownComment = new RegExp(`${indent} +#`, "y")
+    const isOwn = (at: number) => {
+      ownComment.lastIndex = at
+      return ownComment.test(text)
+    }
+    let at = nextLine(text, endOf(last))
+    while (isOwn(at)) at = nextLine(text, at + 1)
+    return [insertLines(text, at, blockItem(fields, indent, /^ +$/.test(gap) ? gap : " "))]
+  })
+
+/** Writes the whole setting `servers`; `end` is where a block map may be continued. */
+const addList = (text: string, root: MapNode, end: number, fields: Fields): Splices => {
+  if (root.flow === true) {
+    const last = root.items.at(-1)
+    const json = last === undefined || isJson(root)
+    const added = `${json ? quoted("servers") : "servers"}: [${flowItem(fields, json)}]`
+    return Option.some([
+      last === undefined ? insert(root.range[0] + 1, added) : insert(endOfPair(last), `, ${added}`)
+    ])
+  }
+  const first = root.items[0]
+  const indented = first === undefined ? Option.some("") : indentAt(text, first.key.range[0])
+  return Option.map(indented, (indent) => [
+    insertLines(text, end, [`${indent}servers:`, ...blockItem(fields, `${indent}  `, " ")])
+  ])
+}
+
+/** Appends a server to the list `servers` in the root map of a file. */
+export const addServer = (text: string, root: MapNode, end: number, fields: Fields): Splices =>
+  Option.match(pairNamed(root, "servers"), {
+    onNone: () => addList(text, root, end, fields),
+    onSome: (pair) =>
+      Option.match(writtenValue(pair), {
+        onNone: () =>
+          Option.flatMap(colonOf(pair), (colon) =>
+            root.flow === true
+              ? Option.some([insert(colon + 1, ` [${flowItem(fields, isJson(root))}]`)])
+              : addFirst(text, pair, colon + 1, fields)),
+        onSome: (list) => {
+          if (isSeq(list)) {
+            return list.flow === true ? addToFlow(text, root, pair, list, fields) : addToBlock(text, list, fields)
+          }
+          if (!isNull(list)) return Option.none()
+          const [start, end] = list.range
+          return root.flow === true
+            ? Option.some([{ start, end, text: `[${flowItem(fields, isJson(root))}]` }])
+            : addFirst(text, pair, end, fields)
+        }
+      })
+  })
+
+/** The file for a first server. */
+export const addToNothing = (text: string, fields: Fields): Splices =>
+  Option.some([insertLines(text, text.length, ["servers:", ...blockItem(fields, "  ", " ")])])

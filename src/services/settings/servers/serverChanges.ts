@@ -1,0 +1,86 @@
+import { Record, Redacted } from "effect"
+import { type Server, type ServerInput, usualSshPort } from "../../../schema/servers/Server.ts"
+import { credentialFields, type ServerField, type StoredServer } from "../read/serverFields.ts"
+import { isList } from "../read/settingValue.ts"
+import type { Fields, FieldValue } from "./yamlText.ts"
+
+/** Fields that a replacement sets, in the order in which they are written; `null` clears a field. */
+export type Changes = Readonly<Record<string, FieldValue | null>>
+
+/** Public fields of a server beside its id. */
+export type Shown = Omit<Server, "id">
+
+/** Public fields of an input. */
+export const shownBy = (input: ServerInput): Shown => ({
+  name: input.name,
+  host: input.host,
+  port: input.port ?? usualSshPort,
+  username: input.username,
+  ...(input.jump === null || input.jump === undefined ? {} : { jump: input.jump }),
+  useSudo: input.useSudo ?? false
+})
+
+/** A credential that a caller mentions: an empty one is as good as `null`. */
+const mentioned = (input: ServerInput, field: typeof credentialFields[number]): FieldValue | null | undefined => {
+  const value = input[field]
+  const open = Redacted.isRedacted(value) ? Redacted.value(value) : value
+  return open === "" ? null : open
+}
+
+const withValue = (fields: Readonly<Record<string, FieldValue | null | undefined>>): Fields =>
+  Record.filter(fields, (value) => value !== null && value !== undefined)
+
+/** Everything that is written of a new server. */
+export const newServer = (id: string, input: ServerInput): Fields => {
+  const { useSudo, ...shown } = shownBy(input)
+  const credentials = credentialFields.map((field) => [field, mentioned(input, field)] as const)
+  return withValue({ id, ...shown, ...Object.fromEntries(credentials), useSudo })
+}
+
+const writtenText = ({ fields }: StoredServer, field: ServerField) => {
+  const written = fields[field]?.written
+  return written === undefined || isList(written) ? undefined : written.text
+}
+
+/** Public fields of a stored server, as far as its references can be resolved; a null jump is none. */
+export type Known = {
+  readonly [Field in keyof Shown]?: Shown[Field] | (Field extends "jump" ? null : never) | undefined
+}
+
+/** Public fields of a stored server after it was replaced: jump hosts that are not mentioned are kept. */
+export const shownAfter = (stored: StoredServer, known: Known, input: ServerInput): Shown => {
+  const kept = known.jump === undefined ? writtenText(stored, "jump") : known.jump
+  return shownBy(input.jump === undefined ? { ...input, jump: kept } : input)
+}
+
+/**
+ * Computes the changes to a stored server that is replaced. `known` holds its public fields, as far as its references
+ * can be resolved: what stays equal keeps its reference. Credentials that the caller does not mention are kept, unless
+ * they would go to another host, port or user.
+ */
+export const replacedServer = (
+  stored: StoredServer,
+  known: Known,
+  input: ServerInput
+): Changes => {
+  const shown = shownBy(input)
+  const stays = (field: keyof Shown) =>
+    known[field] === shown[field] || writtenText(stored, field) === String(shown[field])
+  // A jump host that is not mentioned stays. Another one may lead to another machine of the same address.
+  const jumpStays = input.jump === undefined || input.jump === known.jump ||
+    (input.jump !== null && writtenText(stored, "jump") === input.jump)
+  const moved = !(stays("host") && stays("port") && stays("username") && jumpStays)
+  const changes: Record<string, FieldValue | null> = {}
+  for (const field of ["name", "host", "port", "username"] as const) if (!stays(field)) changes[field] = shown[field]
+  if (!jumpStays) changes["jump"] = shown.jump ?? null
+  for (const field of credentialFields) {
+    const given = mentioned(input, field)
+    const value = given === undefined && moved ? null : given
+    const old = writtenText(stored, field)
+    if (value === null ? old !== undefined : value !== undefined && String(value) !== old) {
+      changes[field] = value ?? null
+    }
+  }
+  if (!stays("useSudo")) changes["useSudo"] = shown.useSudo
+  return changes
+}

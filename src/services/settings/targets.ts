@@ -1,0 +1,17 @@
+import { Effect, Ref } from "effect"
+import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { SettingsDocument } from "./read/settingsDocument.ts"
+import type { targetReader } from "./read/storedTargets.ts"
+
+/** Reads the targets of notifications; while the file cannot be read, those that were read last. */
+export const makeTargets = (
+  document: Effect.Effect<SettingsDocument, SettingsError>,
+  reader: ReturnType<typeof targetReader>
+): Effect.Effect<Effect.Effect<ReadonlyArray<NotifyTarget>>> =>
+  Effect.map(Ref.make<ReadonlyArray<NotifyTarget>>([]), (last) =>
+    document.pipe(
+      Effect.flatMap(({ targets }) => reader.all(targets)),
+      Effect.tap((targets) => Ref.set(last, targets)),
+      Effect.orElse(() => Ref.get(last))
+    ))

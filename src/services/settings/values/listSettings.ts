@@ -1,0 +1,63 @@
+import { Duration, Effect, Either, Record } from "effect"
+import { secretSettings, settingDefinitions, type SettingName } from "../../../schema/Settings.ts"
+import { settingDescriptions } from "../../../schema/settings/settingDescriptions.ts"
+import type { Setting, SettingJson } from "../../../schema/settings/SettingsList.ts"
+import type { Find } from "../read/findSetting.ts"
+import type { Resolver } from "../read/resolvedValue.ts"
+import type { SettingsDocument } from "../read/settingsDocument.ts"
+import { type Entry, isList } from "../read/settingValue.ts"
+import { describeKind } from "./describeKind.ts"
+import { mask, withoutUserInfo } from "./maskedText.ts"
+
+const secrets: ReadonlyArray<SettingName> = secretSettings
+
+const units = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]] as const
+
+/** A time span in the largest unit that divides it. */
+const inUnits = (duration: Duration.Duration): string => {
+  const millis = Duration.toMillis(duration)
+  const [unit, size] = units.find(([, size]) => millis % size === 0) ?? ["milli", 1]
+  return `${millis / size} ${unit}${millis === size ? "" : "s"}`
+}
+
+const defaultOf = (name: SettingName): SettingJson => {
+  const { fallback } = settingDefinitions[name]
+  return fallback === undefined ? null : Duration.isDuration(fallback) ? inUnits(fallback) : fallback
+}
+
+const isText = (value: unknown): value is string => typeof value === "string"
+
+const shown = (value: unknown): SettingJson =>
+  isText(value)
+    ? withoutUserInfo(value)
+    : typeof value === "number" || typeof value === "boolean"
+    ? value
+    : Array.isArray(value)
+    ? value.filter(isText)
+    : null
+
+const sourceOf = ({ written }: Entry): Setting["source"] =>
+  (isList(written) ? written : [written]).some(({ text }) => text.includes("${env:")) ? "environment" : "file"
+
+/** Every setting of a document, secrets masked, with what is wrong with it. */
+export const listSettings = (find: Find, resolver: Resolver) => (document: SettingsDocument) =>
+  Effect.forEach(Record.keys(settingDefinitions), (name) =>
+    Effect.gen(function*() {
+      const entry: Entry | undefined = document.settings[name]
+      const { line = null } = entry ?? {}
+      const about = { name, ...describeKind(name), line, description: settingDescriptions[name] }
+      if (entry === undefined) {
+        const value = defaultOf(name)
+        return { ...about, value, source: value === null ? "none" : "default", problem: null } as const
+      }
+      const problem = Either.match(yield* Effect.either(find(document, name)), {
+        onLeft: ({ message }) => message,
+        onRight: () => null
+      })
+      const value = problem !== null
+        ? null
+        : secrets.includes(name)
+        ? mask
+        : shown(yield* Effect.orElseSucceed(resolver.value(name, entry, (value) => Either.right(value)), () => null))
+      return { ...about, value, source: sourceOf(entry), problem } satisfies Setting
+    }))

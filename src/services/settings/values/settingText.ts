@@ -1,0 +1,144 @@
+import { Option, Predicate, Record } from "effect"
+import { isDeepStrictEqual } from "node:util"
+import { isMap, isScalar } from "yaml"
+import { isJson, type Splices } from "../servers/addServer.ts"
+import { changeServer } from "../servers/changeServer.ts"
+import {
+  colonOf,
+  endOfPair,
+  isMarked,
+  isNull,
+  type MapNode,
+  pairNamed,
+  type PairNode,
+  writtenValue
+} from "../servers/serverLayout.ts"
+import { continuation, parseLossless, type SettingsYaml } from "../servers/serverText.ts"
+import {
+  blockFields,
+  type FieldValue,
+  flowFields,
+  indentAt,
+  insert,
+  insertLines,
+  nextLine,
+  onOneLine,
+  quoted,
+  spliced
+} from "../servers/yamlText.ts"
+
+type Value = FieldValue | null
+
+const addSection = (
+  text: string,
+  document: SettingsYaml,
+  root: MapNode,
+  section: string,
+  field: string,
+  value: FieldValue
+): Splices => {
+  const [first, last] = [root.items[0], root.items.at(-1)]
+  if (root.flow !== true) {
+    const indent = first === undefined ? Option.some("") : indentAt(text, first.key.range[0])
+    return Option.map(indent, (by) => [
+      insertLines(text, continuation(text, document, root), [
+        `${by}${section}:`,
+        ...blockFields({ [field]: value }, `${by}  `)
+      ])
+    ])
+  }
+  const json = last === undefined || isJson(root)
+  const added = `${json ? quoted(section) : section}: { ${flowFields({ [field]: value }, json)} }`
+  return Option.some([last === undefined ? insert(root.range[0] + 1, added) : insert(endOfPair(last), `, ${added}`)])
+}
+
+/** Puts the first setting into a section that is there without any. */
+const fillSection = (text: string, root: MapNode, pair: PairNode, field: string, value: FieldValue): Splices =>
+  Option.gen(function*() {
+    const colon = yield* colonOf(pair)
+    const written = Option.getOrUndefined(writtenValue(pair))
+    const flow = `{ ${flowFields({ [field]: value }, isJson(root))} }`
+    if (written !== undefined && isMap(written) && !isMarked(written)) {
+      return [{ start: written.range[0], end: written.range[1], text: flow }]
+    }
+    if (written !== undefined && !isNull(written)) return yield* Option.none()
+    if (root.flow === true) {
+      return [
+        written === undefined
+          ? insert(colon + 1, ` ${flow}`)
+          : { start: written.range[0], end: written.range[1], text: flow }
+      ]
+    }
+    const indent = yield* indentAt(text, pair.key.range[0])
+    const end = written === undefined ? colon + 1 : written.range[1]
+    if (!onOneLine(text, colon, end)) return yield* Option.none()
+    return [
+      insertLines(text, nextLine(text, end), blockFields({ [field]: value }, `${indent}  `)),
+      ...(written === undefined ? [] : [{ start: colon + 1, end, text: "" }])
+    ]
+  })
+
+const splicesFor = (text: string, document: SettingsYaml, name: string, value: Value): Splices => {
+  const [section = name, field] = name.split(".")
+  const root = document.contents
+  const isEmpty = root === null || (isScalar(root) && root.value === null && root.source === "")
+  if (isEmpty) {
+    if (value === null) return Option.some([])
+    const lines = field === undefined
+      ? blockFields({ [name]: value }, "")
+      : [`${section}:`, ...blockFields({ [field]: value }, "  ")]
+    return Option.some([insertLines(text, text.length, lines)])
+  }
+  if (!isMap(root)) return Option.none()
+  if (field === undefined) return changeServer(text, root, { [name]: value })
+  const pair = Option.getOrUndefined(pairNamed(root, section))
+  if (pair === undefined) {
+    return value === null ? Option.some([]) : addSection(text, document, root, section, field, value)
+  }
+  const written = Option.getOrUndefined(writtenValue(pair))
+  if (written !== undefined && isMap(written) && written.items.length > 0) {
+    return changeServer(text, written, { [field]: value })
+  }
+  return value === null ? Option.some([]) : fillSection(text, root, pair, field, value)
+}
+
+type Content = Readonly<Record<string, unknown>>
+
+const isSet = (value: unknown) => value !== null && value !== undefined
+
+/** Content of a document without empty values and sections. */
+const contentOf = (document: SettingsYaml): Option.Option<Content> =>
+  Option.gen(function*() {
+    const content: unknown = yield* Option.liftThrowable(() => document.toJS({ maxAliasCount: 100 }))()
+    return tidy(yield* Option.liftPredicate(content ?? {}, Predicate.isRecord))
+  })
+
+const tidy = (content: Content): Content =>
+  Record.filter(
+    Record.map(content, (value) =>
+      Predicate.isRecord(value) && !Array.isArray(value) ? Record.filter(value, isSet) : value),
+    (value) =>
+      isSet(value) && !(Predicate.isRecord(value) && !Array.isArray(value) && Record.isEmptyRecord(value))
+  )
+
+const intended = (content: Content, name: string, value: Value): Content => {
+  const [section = name, field] = name.split(".")
+  const before = content[section]
+  return tidy({
+    ...content,
+    [section]: field === undefined ? value : { ...(Predicate.isRecord(before) ? before : {}), [field]: value }
+  })
+}
+
+/**
+ * The text of a settings file with one setting set, or removed by null, and every other byte as it was. What comes out is
+ * parsed again and says just what was intended. None for a text that is laid out so that this cannot be done.
+ */
+export const editSetting = (text: string, name: string, value: Value): Option.Option<string> =>
+  Option.gen(function*() {
+    const document = yield* parseLossless(text)
+    const before = yield* contentOf(document)
+    const result = spliced(text, yield* splicesFor(text, document, name, value))
+    const after = yield* Option.flatMap(parseLossless(result), contentOf)
+    return yield* Option.liftPredicate(result, () => isDeepStrictEqual(after, intended(before, name, value)))
+  })

@@ -1,0 +1,73 @@
+import { Effect, Either, Option, Record } from "effect"
+import { settingDefinitions, type SettingName, SettingsInvalid } from "../../../schema/Settings.ts"
+import { type SettingJson, SettingRefused } from "../../../schema/settings/SettingsList.ts"
+import { didYouMean } from "../../../schema/words/nearest.ts"
+import { cut } from "../../../schema/words/quoted.ts"
+import type { Edited, SettingsStore, Snapshot } from "../file/SettingsStore.ts"
+import { hasReference } from "../read/reference.ts"
+import { settingsDocument } from "../read/settingsDocument.ts"
+import { decodeWritten, definitions, type Scalar, type Written } from "../read/settingValue.ts"
+import { type ChangedText, maskedChange } from "./maskedText.ts"
+import { editSetting } from "./settingText.ts"
+
+/** New values of settings by their names. */
+export type SettingChanges = Readonly<Record<string, SettingJson>>
+
+const scalarOf = (value: string | number | boolean): Scalar => ({ value, text: String(value) })
+const isMany = (value: SettingJson): value is ReadonlyArray<string> => Array.isArray(value)
+const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingDefinitions, name)
+
+/** A string that only fits as the number or boolean that it spells, as a command line sends it. */
+const typed = (name: string, value: SettingJson): SettingJson => {
+  if (typeof value !== "string" || !isSettingName(name)) return value
+  const fits = (candidate: unknown) => {
+    const decoded: Either.Either<unknown, unknown> = definitions[name].decode(candidate)
+    return Either.isRight(decoded)
+  }
+  if (fits(value)) return value
+  const spelled = value === "true" || value === "false" ? value === "true" : Number(value)
+  return /^(?:true|false|-?\d{1,15}(?:\.\d{1,15})?)$/.test(value) && fits(spelled) ? spelled : value
+}
+
+/** Checks a new value as the file's values are checked; a reference is only followed when it is used. */
+const check = (name: string, value: SettingJson) => {
+  if (!isSettingName(name)) {
+    const reason = `is not a setting.${didYouMean(name, Record.keys(settingDefinitions))}`
+    return Effect.fail(new SettingRefused({ setting: cut(name), reason }))
+  }
+  if (value === null) return Effect.void
+  const written: Written = isMany(value) ? value.map(scalarOf) : scalarOf(value)
+  const texts = isMany(value) ? value : [String(value)]
+  if (texts.some(hasReference)) return Effect.void
+  const decoded: Either.Either<unknown, string> = decodeWritten<unknown>(definitions[name].decode, written)
+  return Either.match(decoded, {
+    onLeft: (reason) => Effect.fail(new SettingRefused({ setting: name, reason })),
+    onRight: () => Effect.void
+  })
+}
+
+/** Writes single settings to the settings file. */
+export const settingWriter = ({ change, current, file }: SettingsStore) => {
+  const edited = (changes: SettingChanges) => ({ document, text }: Snapshot) =>
+    Effect.gen(function*() {
+      yield* document
+      yield* Effect.forEach(Object.entries(changes), ([name, value]) => check(name, value), { discard: true })
+      let after = text
+      for (const [name, value] of Object.entries(changes)) {
+        const reason = "cannot be changed by Berth without risk to the rest of the file: change it by hand"
+        after = yield* Effect.mapError(
+          editSetting(after, name, typed(name, value)),
+          () => new SettingsInvalid({ file, line: null, setting: name, reason })
+        )
+      }
+      yield* settingsDocument(file, after)
+      const isNew = Object.keys(changes).filter((name) => changes[name] !== null)
+      const answer = maskedChange(text, after, { settings: isNew })
+      const result: Edited<ChangedText> = [answer, after === text ? Option.none() : Option.some(after)]
+      return result
+    })
+  return {
+    plan: (changes: SettingChanges) => Effect.map(Effect.flatMap(current, edited(changes)), ([answer]) => answer),
+    save: (changes: SettingChanges) => change(edited(changes))
+  }
+}

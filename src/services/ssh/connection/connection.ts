@@ -1,0 +1,195 @@
+import { Deferred, Duration, Effect, Schedule } from "effect"
+import type { Scope } from "effect"
+import { Socket } from "node:net"
+import type { ServerHostKeyAlgorithm } from "ssh2"
+import type { ServerAccess } from "../../../schema/servers/Server.ts"
+import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../../schema/servers/Ssh.ts"
+import { hostKey } from "../../hostKeys/hostKey.ts"
+import { HostKeys } from "../../hostKeys/HostKeys.ts"
+import { concernsOneMethod, failureOf, fellSilent, hungUp, otherwise } from "./connectFailure.ts"
+import type { Failure } from "./connectFailure.ts"
+import { type ConnectError, type Connection, where } from "./liveConnection.ts"
+import { loadSsh2 } from "./loadSsh2.ts"
+import { inTurn, logIn } from "./logIn.ts"
+import type { LogIn } from "./logIn.ts"
+import { otherProtocol } from "./otherProtocol.ts"
+import { keepAlive, onSilence } from "./silence.ts"
+import { forward, type Jump } from "./throughJump.ts"
+
+/** Time-out of connecting and logging in, retries included. */
+const connectTime = Duration.seconds(15)
+
+const rsa: ReadonlyArray<ServerHostKeyAlgorithm> = ["rsa-sha2-512", "rsa-sha2-256", "ssh-rsa"]
+const known: ReadonlyArray<ServerHostKeyAlgorithm> = [
+  "ssh-ed25519",
+  "ecdsa-sha2-nistp256",
+  "ecdsa-sha2-nistp384",
+  "ecdsa-sha2-nistp521"
+]
+
+/** Host key algorithms for a server, those of the remembered keys first. */
+const preferring = (types: ReadonlyArray<string>) => {
+  const first = [...known.filter((name) => types.includes(name)), ...types.includes("ssh-rsa") ? rsa : []]
+  return [...first, ...[...known, ...rsa].filter((name) => !first.includes(name))]
+}
+
+interface Presented {
+  readonly blob: Buffer
+  readonly accept: (valid: boolean) => void
+}
+
+/** One attempt: the client, and what happens to it as values that effects can wait for. */
+const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, jump: Jump | undefined) =>
+  Effect.gen(function*() {
+    const ssh2 = yield* loadSsh2
+    const presented = yield* Deferred.make<Presented, Failure>()
+    const ready = yield* Deferred.make<void, Failure>()
+    const lost = yield* Deferred.make<never, string>()
+    const turns = inTurn(plan, server.username)
+    const watchers = new Set<() => void>()
+    let broken = false
+    const onLost = (tell: () => void) => {
+      if (broken) tell()
+      else watchers.add(tell)
+      return () => void watchers.delete(tell)
+    }
+    const channel = jump === undefined ? undefined : yield* forward(jump, server)
+    const client = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const client = new ssh2.Client()
+        const socket = channel ?? new Socket()
+        const received = { bytesRead: 0 }
+        let greeted = false
+        let stopWatching = () => {}
+        let accepted: Buffer | undefined
+        const end = ({ reason, ...kind }: Failure) => {
+          const failure = jump === undefined
+            ? { reason, ...kind }
+            : { reason: `${reason} (through the jump host ${jump.name})`, ...kind }
+          Deferred.unsafeDone(presented, Effect.fail(failure))
+          Deferred.unsafeDone(ready, Effect.fail(failure))
+          Deferred.unsafeDone(lost, Effect.fail(failure.reason))
+          broken = true
+          stopWatching()
+          for (const tell of watchers) tell()
+          watchers.clear()
+          socket.destroy()
+        }
+        client.on("ready", () => {
+          stopWatching = onSilence(received, () => end(fellSilent))
+          Deferred.unsafeDone(ready, Effect.void)
+        })
+        client.on(
+          "change password",
+          () => end({ ...hungUp, reason: "the password has expired and must be changed first" })
+        )
+        client.on("error", (error: Error) => {
+          if (concernsOneMethod(error)) turns.note(error.message)
+          else end(failureOf(error, greeted))
+        })
+        client.on("end", () => end(hungUp))
+        client.on("close", () => end(hungUp))
+        socket.on("data", (bytes: Buffer) => {
+          received.bytesRead += bytes.length
+        })
+        socket.once("data", (first: Buffer) => {
+          const protocol = otherProtocol(first)
+          if (protocol !== undefined) end(otherwise(protocol))
+        })
+        if (socket instanceof Socket) {
+          // Nagle's algorithm would hold the small packets of a command back for 40 ms each.
+          socket.setNoDelay(true)
+          socket.connect({ host: server.host, port: server.port })
+        }
+        client.connect({
+          sock: socket,
+          username: server.username,
+          readyTimeout: 0,
+          ...keepAlive,
+          algorithms: { serverHostKey: preferring(types) },
+          authHandler: (methods: ReadonlyArray<string> | null) => turns.next(methods),
+          hostVerifier: (blob: Buffer, verify: (valid: boolean) => void) => {
+            greeted = true
+            // A busy connection exchanges keys again: it has to be the host key that was accepted.
+            if (accepted !== undefined) return verify(accepted.equals(blob))
+            const accept = (valid: boolean) => {
+              if (valid) accepted = blob
+              verify(valid)
+            }
+            Deferred.unsafeDone(presented, Effect.succeed({ blob, accept }))
+          }
+        })
+        return { client, socket }
+      }),
+      ({ client, socket }) =>
+        Effect.sync(() => {
+          client.end()
+          socket.destroy()
+        })
+    )
+    return { client: client.client, presented, ready, lost, onLost, turns }
+  })
+
+/**
+ * Connects to a server and logs in; the connection closes with the scope. A host key other than the remembered one is
+ * refused before any credential is sent. A server that hangs up before it greets is asked again, as sshd does that
+ * when too many log in at once.
+ * @param channelsAtOnce how many channels are open at most
+ * @param jump the jump host that the connection goes through; it stays connected for as long as the scope is open
+ */
+export const connect = (
+  server: ServerAccess,
+  channelsAtOnce: number,
+  jump?: Jump
+): Effect.Effect<Connection, ConnectError, HostKeys | Scope.Scope> =>
+  Effect.gen(function*() {
+    const keys = yield* HostKeys
+    const plan = yield* logIn(server)
+    const unreachable = (reason: string) => new ServerUnreachable({ ...where(server), reason })
+    const keysUnavailable = (cause: { readonly message: string }) => unreachable(cause.message)
+    const types = yield* Effect.mapError(keys.knownTypes(server), keysUnavailable)
+
+    const attempt = Effect.gen(function*() {
+      const { client, lost, onLost, presented, ready, turns } = yield* open(server, plan, types, jump)
+      const { accept, blob } = yield* Deferred.await(presented)
+      const verdict = yield* Effect.mapError(keys.check(server, hostKey(blob)), keysUnavailable)
+      if (typeof verdict === "object") {
+        accept(false)
+        return yield* new HostKeyChanged({ ...where(server), ...verdict })
+      }
+      accept(true)
+      yield* Deferred.await(ready).pipe(
+        Effect.catchIf((failure) => failure.turnedDown, () =>
+          new AuthenticationFailed({ ...where(server), username: server.username, ...turns.outcome() }))
+      )
+      return { client, lost, onLost }
+    })
+
+    const { client, lost, onLost } = yield* attempt.pipe(
+      Effect.retry({
+        while: (failure) =>
+          "dropped" in failure && failure.dropped,
+        schedule: Schedule.jittered(Schedule.exponential("200 millis")),
+        times: 5
+      }),
+      Effect.mapError((failure) =>
+        "dropped" in failure
+          ? unreachable(
+            failure.dropped ? `${failure.reason}; it may be turning new connections away for a while` : failure.reason
+          )
+          : failure
+      ),
+      Effect.timeoutFail({
+        duration: connectTime,
+        onTimeout: () => unreachable(`no answer within ${Duration.toSeconds(connectTime)} seconds`)
+      })
+    )
+    return {
+      client,
+      lost,
+      onLost,
+      spent: yield* Deferred.make<void>(),
+      slots: yield* Effect.makeSemaphore(channelsAtOnce),
+      scope: yield* Effect.scope
+    }
+  }).pipe(Effect.withSpan("Ssh.connect", { attributes: { server: server.name } }))

@@ -1,0 +1,47 @@
+import { Deferred, Effect } from "effect"
+import type { Scope } from "effect"
+import type { Client } from "ssh2"
+import type { ServerAccess } from "../../../schema/servers/Server.ts"
+import {
+  type AuthenticationFailed,
+  ConnectionLost,
+  type HostKeyChanged,
+  type ServerUnreachable
+} from "../../../schema/servers/Ssh.ts"
+
+/** A live connection, logged in. */
+export interface Connection {
+  readonly client: Client
+  /** Fails with the reason when the connection breaks. */
+  readonly lost: Deferred.Deferred<never, string>
+  /** Calls back when the connection breaks, at once where it is broken; answers how to take that back. */
+  readonly onLost: (tell: () => void) => () => void
+  /** Done when a channel on it did not close: those who come later need another connection. */
+  readonly spent: Deferred.Deferred<void>
+  readonly slots: Effect.Semaphore
+  readonly scope: Scope.Scope
+}
+
+export type ConnectError = AuthenticationFailed | HostKeyChanged | ServerUnreachable
+
+/** The fields by which every error names a server. */
+export const where = ({ host, name, port }: Pick<ServerAccess, "host" | "name" | "port">) => ({
+  server: name,
+  host,
+  port
+})
+
+/** True if a connection takes no new work. */
+export const isOver = ({ lost, spent }: Connection): Effect.Effect<boolean> =>
+  Effect.zipWith(Deferred.isDone(lost), Deferred.isDone(spent), (lost, spent) => lost || spent)
+
+/** Fails when the connection breaks. */
+export const untilLost = (
+  server: ServerAccess,
+  { lost }: Pick<Connection, "lost">
+): Effect.Effect<never, ConnectionLost> =>
+  Effect.mapError(Deferred.await(lost), (reason) => new ConnectionLost({ ...where(server), reason }))
+
+/** Fails where the connection is broken. */
+export const stillConnected = (server: ServerAccess, connection: Connection): Effect.Effect<void, ConnectionLost> =>
+  Effect.flatMap(Deferred.isDone(connection.lost), (lost) => lost ? untilLost(server, connection) : Effect.void)

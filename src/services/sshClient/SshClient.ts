@@ -1,0 +1,41 @@
+import { Context, Effect } from "effect"
+import { join } from "node:path"
+import { homeDirectory } from "../local/homeDirectory.ts"
+import { userName } from "../local/userName.ts"
+import { type KnownHost, knownHost } from "./knownHosts.ts"
+import { readSshFile } from "./sshFile.ts"
+
+/** Files of the SSH client of this process's user. */
+export interface SshClientPlace {
+  readonly home: string
+  readonly directory: string
+  /** Empty for a user id without a name, as containers have. */
+  readonly user: string
+}
+
+/** The place of the SSH client's files; another one in tests. */
+export class SshClient extends Context.Reference<SshClient>()("berth/SshClient", {
+  // Made once in a process, whose environment may change.
+  defaultValue: (): SshClientPlace => ({
+    get home() {
+      return homeDirectory()
+    },
+    get directory() {
+      return join(homeDirectory(), ".ssh")
+    },
+    get user() {
+      return userName()
+    }
+  })
+}) {}
+
+/** Entries of the user's `known_hosts` for a host, and its path; no entries when it cannot be read. */
+export const userKnownHost = (
+  { host, port }: { readonly host: string; readonly port: number }
+): Effect.Effect<KnownHost & { readonly file: string }> =>
+  Effect.gen(function*() {
+    const { directory } = yield* SshClient
+    const file = join(directory, "known_hosts")
+    const text = yield* Effect.orElseSucceed(readSshFile(file), () => "")
+    return { ...knownHost(text, host, port), file }
+  })

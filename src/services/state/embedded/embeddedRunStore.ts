@@ -1,0 +1,112 @@
+import { Deferred, Duration, Effect, type Layer, Option, Ref, Schedule, Scope } from "effect"
+import type { Run } from "../../../schema/runs/Run.ts"
+import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
+import { lazyRunStore } from "../../runs/lazyRunStore.ts"
+import type { Outbox } from "../../runs/Outbox.ts"
+import type { RunHistory } from "../../runs/RunHistory.ts"
+import type { RunOwnership } from "../../runs/RunOwnership.ts"
+import { stateLayer, type StateStore } from "../../runs/RunStore.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { purgeRuns } from "../sql/purgeRuns.ts"
+import { type HolderNote, holderOf, noteHolder } from "./storeHolder.ts"
+
+const usedBy = (who: string) => `${who} of this machine uses it. Stop that one, or use its address`
+
+const reopenPause = Duration.seconds(2)
+
+/**
+ * Store in an embedded database beside the settings file, opened in the background on first use.
+ * @param openTimeout time that a call waits for the file to be opened
+ * @param holderTimeout time that it waits while another living process holds the file
+ */
+export const makeRunStoreIn = (
+  file: string,
+  openTimeout: Duration.DurationInput,
+  holderTimeout: Duration.DurationInput = openTimeout
+): Effect.Effect<StateStore, never, Settings | Scope.Scope> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const scope = yield* Effect.scope
+    const opened = yield* Deferred.make<StateStore>()
+    // Completes when the file turns out to be unusable: calls fail fast; retries continue in the background.
+    const stuck = yield* Deferred.make<void>()
+    const isWanted = yield* Ref.make(false)
+    const hindrance = yield* Ref.make(usedBy("another Berth"))
+    const named = yield* Ref.make("")
+    const note = yield* Deferred.make<HolderNote>()
+    const changed = (run: Run) => Effect.flatMap(Deferred.await(note), ({ changed }) => changed(run))
+
+    const waiting = Effect.gen(function*() {
+      const holder = yield* holderOf(file)
+      const words = usedBy(
+        Option.match(holder, { onNone: () => "another Berth", onSome: (who) => `another Berth (${who})` })
+      )
+      if ((yield* Ref.getAndSet(hindrance, words)) === words) return
+      // The same process again, once its runs have ended, is nothing new.
+      const name = Option.getOrElse(holder, () => "")
+      if ((yield* Ref.get(named)).endsWith(name)) return
+      yield* Ref.set(named, name)
+      yield* Effect.logWarning(`Waiting for another berth: ${name}`)
+    })
+    // Native modules are loaded on first use.
+    const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
+    const open = Effect.gen(function*() {
+      const [{ openState }, { reasonOf }] = yield* load
+      const store = yield* openState(file, waiting).pipe(
+        Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
+        Effect.tapError(() => Deferred.succeed(stuck, undefined)),
+        Effect.retry(Schedule.spaced(reopenPause)),
+        Effect.orDie
+      )
+      yield* Deferred.succeed(note, yield* noteHolder(file))
+      yield* Deferred.succeed(opened, store)
+      yield* purgeRuns(store.history, settings)
+    })
+    const wanted = Effect.whenEffect(
+      Effect.forkIn(Effect.interruptible(Effect.provideService(open, Scope.Scope, scope)), scope),
+      Ref.modify(isWanted, (before) => [!before, true])
+    )
+    const isHeld = Effect.map(holderOf(file), Option.isSome)
+    // Completes when the holder has ended, or after the timeout.
+    const released = Effect.repeat(isHeld, { while: (is) => is, schedule: Schedule.spaced(openTimeout) }).pipe(
+      Effect.timeoutOption(holderTimeout)
+    )
+    const now = Effect.flatMap(Deferred.poll(opened), Effect.transposeOption)
+    // The timeout also applies to callers that cannot be interrupted: a shutdown.
+    const waited = Effect.raceFirst(Deferred.await(opened), Deferred.await(stuck)).pipe(
+      Effect.interruptible,
+      Effect.timeoutOption(openTimeout),
+      Effect.zipRight(now)
+    )
+    const inTime = Effect.flatMap(now, (store) => Option.isSome(store) ? Effect.succeed(store) : waited)
+    const opening = Effect.gen(function*() {
+      yield* Effect.uninterruptible(wanted)
+      let store = yield* inTime
+      if (Option.isNone(store) && Duration.greaterThan(holderTimeout, openTimeout)) {
+        // A race waits for its loser: an uninterruptible one would take this process for the holder, for hours.
+        yield* Effect.raceFirst(Effect.interruptible(released), Effect.interruptible(Deferred.await(opened)))
+        store = yield* inTime
+      }
+      if (Option.isSome(store)) return store.value
+      return yield* new RunStoreUnavailable({ store: file, reason: yield* Ref.get(hindrance) })
+    })
+    const { history, outbox, ownership } = lazyRunStore(opening)
+    return {
+      history: {
+        ...history,
+        insert: (stored) => Effect.zipLeft(history.insert(stored), changed(stored.run)),
+        save: (run, attempt, notices) => Effect.zipLeft(history.save(run, attempt, notices), changed(run))
+      },
+      outbox,
+      // There is nothing to release: a file that was never used is not opened for it.
+      ownership: { ...ownership, release: Effect.void }
+    }
+  })
+
+/** The same store as a layer, whatever `state.url` says. */
+export const runStoreIn = (
+  file: string,
+  openTimeout: Duration.DurationInput,
+  holderTimeout: Duration.DurationInput = openTimeout
+): Layer.Layer<Outbox | RunHistory | RunOwnership, never, Settings> =>
+  stateLayer(makeRunStoreIn(file, openTimeout, holderTimeout))

@@ -1,8 +1,0 @@
-/** Whether a process of this user runs under an id. One of somebody else cannot be signalled. */
-export const isProcess = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
