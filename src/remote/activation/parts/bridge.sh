@@ -1,0 +1,80 @@
+# shellcheck shell=sh
+# Starts a bridge for each `bridge` line of the manifest: one container of the new version, on a port of its own, that takes
+# the requests while its service is recreated. Then waits until the caller has led them there (.berth/go), and takes
+# everything back where it asks for that (.berth/stop) or is gone, which its lock shows.
+# The local ports that something listens on, in hexadecimal.
+listening() { cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | awk '$4 == "0A" { sub(/.*:/, "", $2); print $2 }'; }
+# run_bridge SERVICE NAME ADDRESS TARGET PORT FIRST LAST
+run_bridge() {
+  taken=" $(listening | tr '\n' ' ') "
+  candidate=$6
+  attempts=20
+  while [ "$candidate" -le "$7" ] && [ "$attempts" -gt 0 ]; do
+    bridge_port=$candidate
+    candidate=$((candidate + 1))
+    case $taken in *" $(printf '%04X' "$bridge_port") "*) continue ;; esac
+    attempts=$((attempts - 1))
+    printf 'bridge\t%s\t%s\t%s\t%s\n' "$1" "$2" "$5" "$bridge_port" >>.berth/bridge || return 1
+    said=$(compose -f "$compose_file" run -d -T --no-deps --name "$2" --label "berth.bridge=$run" -p "${3:+$3:}$bridge_port:$4" "$1" 2>&1 </dev/null) && return 0
+    as_root docker rm -fv "$2" >/dev/null 2>&1 </dev/null
+    case $said in *"already allocated"* | *"address already in use"*) ;; *) printf '%s\n' "$said"; return 1 ;; esac
+  done
+  echo "no port from $6 to $7 is free for a second container of $1 (deploy.bridgePorts)"
+  return 1
+}
+# The fields are separated by tabs, and the address may be empty: a read that splits at tabs would skip it.
+run_bridges() {
+  [ -n "$placed" ] || place || return 1
+  about bridge | while IFS= read -r line; do
+    # shellcheck disable=SC2046 # Names and ports without spaces; an empty address is written as a dash.
+    set -- $(printf '%s\n' "$line" | tr '\t' ' ')
+    address=$3
+    [ "$address" != - ] || address=
+    run_bridge "$1" "$2" "$address" "$4" "$5" "$6" "$7" || exit 1
+  done
+}
+bridge_names() { awk -F '\t' '$1 == "bridge" && !seen[$3]++ { print $3 }' .berth/bridge 2>/dev/null; }
+# Once the caller has begun to edit the proxy file, which it notes first, the bridges stay until it has led the requests back.
+take_back() {
+  if ! grep -q "^proxy$tab" .berth/bridge 2>/dev/null; then
+    # shellcheck disable=SC2046 # A list of names.
+    as_root docker rm -fv $(bridge_names) >/dev/null 2>&1 </dev/null
+    rm -f .berth/bridge .berth/leadBack.sh
+  fi
+  rm -f .berth/waiting .berth/go .berth/stop
+  note_brought 2>/dev/null
+  restore_files
+  restore_names .berth/names
+  failed bridge yes
+}
+await_go() {
+  looks=0
+  while [ -e .berth/waiting ]; do
+    if [ -e .berth/stop ] && [ "$(cat .berth/stop)" = "$run" ] && rm .berth/waiting 2>/dev/null; then
+      said="it was taken back"
+      return 1
+    fi
+    looks=$((looks + 1))
+    if [ $((looks % 10)) = 0 ] && flock -n .berth/lock true 2>/dev/null && rm .berth/waiting 2>/dev/null; then
+      said="nobody was waiting for it any more"
+      return 1
+    fi
+    sleep 0.2 2>/dev/null || sleep 1
+  done
+  [ -e .berth/go ] || { said=".berth/waiting is gone"; return 1; }
+}
+if [ -n "$(about bridge)" ]; then
+  printf 'step\tbridge\n'
+  rm -f .berth/waiting .berth/go
+  said="so .berth/bridge could not be noted"
+  printf 'run\t%s\n' "$run" | note bridge 2>/dev/null && said=$(told bridged run_bridges) || take_back
+  placed=yes
+  # shellcheck disable=SC2046 # A list of names.
+  inspect $(bridge_names)
+  grep "^bridge$tab" .berth/bridge
+  said="so .berth/waiting could not be noted"
+  : >.berth/waiting || take_back
+  printf 'step\tswitch\n'
+  await_go || take_back
+  rm -f .berth/go .berth/stop
+fi

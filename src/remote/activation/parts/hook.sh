@@ -1,0 +1,61 @@
+# shellcheck shell=sh
+# Runs the command of the manifest's `hook` line in a container of the new version, beside what runs. It is stopped, and
+# everything is taken back, when its time is up, where the caller asks for that (.berth/stop), or when the caller is gone,
+# which its lock shows.
+hook=$(about hook)
+run_hook() {
+  place || return 1
+  # A command line may hold anything but line breaks; x keeps an empty argument.
+  set --
+  while IFS= read -r argument; do set -- "$@" "${argument#x}"; done <<ARGUMENTS
+$(about argument)
+ARGUMENTS
+  compose -f "$compose_file" run --rm -T --no-deps --name "$hook_name" --label "berth.hook=$(pwd -P)" \
+    -e "BERTH_RUN=$run" -e BERTH_HOOK=beforeStart "$hook_service" "$@" </dev/null
+}
+# Says why it stops the container, and goes on until it is gone: the container may not be there yet.
+watch_hook() {
+  left=$hook_seconds
+  why=
+  while [ -e .berth/hook ]; do
+    left=$((left - 1))
+    if [ -z "$why" ]; then
+      if [ "$left" -lt 0 ]; then why="it was stopped after $hook_seconds s (hooks.timeout in container.json)"
+      elif [ -e .berth/stop ] && [ "$(cat .berth/stop)" = "$run" ]; then why="it was taken back"
+      elif [ $((left % 5)) = 0 ] && flock -n .berth/lock true; then why="nobody was waiting for it any more"
+      fi
+      [ -z "$why" ] || printf '%s\n' "$why" >.berth/hook
+    fi
+    [ -z "$why" ] || as_root docker rm -fv "$hook_name"
+    sleep 1
+  done
+}
+hook_failed() {
+  why=$(cat .berth/hook 2>/dev/null)
+  [ -z "$why" ] || said=$(printf '%s\n%s' "$said" "$why")
+  rm -f .berth/hook .berth/stop
+  remove_hooks
+  note_brought 2>/dev/null
+  if [ -s .berth/running ]; then
+    restore_files
+    restore_names .berth/names
+  else put_back
+  fi
+  failed beforeStart yes
+}
+if [ -n "$hook" ]; then
+  printf 'step\tbeforeStart\n'
+  hook_service=$(printf '%s\n' "$hook" | cut -f 1)
+  hook_name=$(printf '%s\n' "$hook" | cut -f 2)
+  hook_seconds=$(printf '%s\n' "$hook" | cut -f 3)
+  rm -f .berth/stop
+  remove_hooks
+  said="so .berth/hook could not be noted"
+  : >.berth/hook || hook_failed
+  watch_hook >/dev/null 2>&1 </dev/null 5>&- 8>&- &
+  said=$(told hooked run_hook) || hook_failed
+  placed=yes
+  # It may have been stopped at its very end.
+  [ ! -s .berth/hook ] || hook_failed
+  rm -f .berth/hook
+fi

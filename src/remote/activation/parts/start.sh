@@ -1,0 +1,50 @@
+# shellcheck shell=sh
+# Starts the stack, or puts everything back and says why not.
+printf 'step\tstart\n'
+start() {
+  [ -n "$placed" ] || place || return 1
+  compose -f "$compose_file" up -d </dev/null
+}
+if ! said=$(told started start); then
+  note_brought 2>/dev/null
+  if put_back; then failed start yes; fi
+  said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")
+  failed start no
+fi
+# Warnings of compose; docker-compose 1.x does not mark them without a terminal.
+printf '%s\n' "$said" | LC_ALL=C sed -n -e "/level=warning/s/^/warning$tab/p" -e "s/^WARNING: /warning$tab/p" \
+  -e "/ variable is not set\. /!{/^Python-dotenv could not /!{/^Found orphan containers /!d}}" -e "/level=warning/d" -e "/^warning$tab/d" -e "s/^/warning$tab/p" |
+  head -n 20 | cut -c 1-1000
+while IFS= read -r name; do
+  [ ! -f "$previous/$name" ] || printf 'removed\t%s\n' "$name"
+done <.berth/gone
+cp .berth/brought .berth/deployed
+printf 'step\thealth\n'
+rm -rf "$staged" "$previous"
+# The archive that lies here is what was loaded, or there is none.
+settle_archive() {
+  kept=
+  [ ! -f .berth/archive ] || IFS= read -r kept <.berth/archive
+  case $kept in */*) kept= ;; esac
+  if [ "$source" = file ]; then
+    [ "$kept" != "$archive" ] || kept=
+    printf '%s\n' "$archive" >.berth/archive
+  else
+    [ -z "$archive" ] || rm -f "./$archive"
+    rm -f .berth/archive
+  fi
+  [ -z "$kept" ] || rm -f "./$kept"
+}
+[ "$source" = none ] || settle_archive
+if [ "$compose_kind" = v1 ] && [ "$compose_version" != 1.x ]; then
+  { LC_ALL=C ls -lLd "$(command -v docker-compose)" && printf '%s\n' "$compose_version"; } >.berth/compose 2>/dev/null
+fi
+# The compose file and .env decide what a project is called.
+if grep -qxF -e "./$compose_file" -e ./.env .berth/files || grep -qxF .env .berth/gone || ! now=$(known_containers); then
+  rm -f .berth/project
+  now=$(containers_here) || now=$(containers "$compose_file")
+fi
+printf '%s\n' "$now" >.berth/containers
+if [ -z "$(about again)" ]; then came_to started; else came_to undone; fi
+# shellcheck disable=SC2086 # A list of ids.
+inspect $now

@@ -1,0 +1,34 @@
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { hashesOf } from "../deploy/preflightCommand.ts"
+import { script } from "./releaseFiles.sh.ts"
+
+/** Files of a release as its server keeps them. */
+export interface ReleaseFiles {
+  /** The sha256 of each, by its name below the remote path. */
+  readonly hashes: ReadonlyMap<string, string>
+  /** The text of its compose file. */
+  readonly compose: string
+  /** The text of its `.env`; empty where it has none. */
+  readonly env: string
+}
+
+/** Reads the hashes of a release's files, and the texts that compose reads first. */
+export const releaseFilesCommand = (remotePath: string, release: string, composeFile: string): RemoteCommand => ({
+  what: `reading the files of release ${release}`,
+  script,
+  args: [remotePath, release, composeFile],
+  sudo: false,
+  limit: lineLimit(8, 100_000)
+})
+
+/** Reads the answer of `releaseFilesCommand`. */
+export const parseReleaseFiles = (output: string): ReleaseFiles => {
+  const values = (key: string) =>
+    output.split("\n").flatMap((line) => line.startsWith(`${key}\t`) ? [line.slice(key.length + 1)] : [])
+  return {
+    hashes: hashesOf(values("file")),
+    compose: values("composefile").join("\n"),
+    env: values("env").join("\n")
+  }
+}

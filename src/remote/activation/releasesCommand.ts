@@ -1,0 +1,56 @@
+import { Option } from "effect"
+import type { ReleaseImage } from "../../schema/deploy/Release.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { parseManifest, type ReleaseManifest } from "./releaseManifest.ts"
+import { script } from "./releases.sh.ts"
+
+/** Lists the releases of a remote path. */
+export const releasesCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({
+  what: "listing the releases",
+  script,
+  args: [remotePath],
+  sudo,
+  // Twenty releases of ten thousand files each.
+  limit: lineLimit(8, 200_000)
+})
+
+/** A release as the server has it. */
+export interface RemoteRelease {
+  readonly id: string
+  readonly at: string
+  readonly isCurrent: boolean
+  readonly images: ReadonlyArray<ReleaseImage>
+  /** Those of its images that the server has no longer. */
+  readonly missing: ReadonlyArray<ReleaseImage>
+  readonly manifest: ReleaseManifest
+}
+
+const valueOf = (lines: ReadonlyArray<string>, key: string) =>
+  Option.fromNullable(lines.find((line) => line.startsWith(`${key}\t`))?.slice(key.length + 1))
+
+/** Reads the answer of `releasesCommand`: the newest first. */
+export const parseReleases = (output: string): ReadonlyArray<RemoteRelease> => {
+  const lines = output.split("\n")
+  const here = new Set(lines.flatMap((line) => line.startsWith("here\t") ? [line.slice("here\t".length)] : []))
+  const notes: Array<{ readonly id: string; readonly isCurrent: boolean; readonly lines: Array<string> }> = []
+  for (const line of lines) {
+    const [, id, marker] = /^release\t(\d+)\t(.*)$/.exec(line) ?? []
+    if (id === undefined) notes.at(-1)?.lines.push(line)
+    else notes.push({ id, isCurrent: marker === "current", lines: [] })
+  }
+  return notes.flatMap(({ id, isCurrent, lines }) => {
+    const images = lines.flatMap((line) => {
+      const [label, id, name] = line.split("\t")
+      return label === "image" && id !== undefined && name !== undefined ? [{ name, id }] : []
+    })
+    return Option.toArray(Option.map(valueOf(lines, "at"), (at) => ({
+      id,
+      at,
+      isCurrent,
+      images,
+      missing: images.filter((image) => !here.has(image.id)),
+      manifest: parseManifest(lines)
+    })))
+  }).toSorted((one, other) => Number(other.id) - Number(one.id))
+}

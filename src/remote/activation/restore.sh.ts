@@ -1,0 +1,150 @@
+// Generated from restore.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+name_ids() {
+[ "$#" -gt 0 ] || return 0
+if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+return 0
+fi
+[ "$#" -gt 1 ] || return 0
+for name do
+id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+done
+return 0
+}
+kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+keep_images() {
+names_begin=$(kept_prefix)
+while read -r kept_id _; do
+[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+done
+}
+incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
+forget_incoming() {
+[ -s .berth/loading ] || return 0
+as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+rm -f .berth/loading
+}
+docker_images() {
+for pause in 0.1 0.3 1; do
+if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
+[ -z "$listed_images" ] || printf '%s\\n' "$listed_images"
+return 0
+fi
+sleep "$pause" 2>/dev/null || sleep 1
+done
+as_root docker image ls "$@" </dev/null
+}
+list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }
+restore_names() {
+while read -r id name _; do as_root docker tag "$id" "$name" </dev/null >/dev/null 2>&1; done <"$1"
+}
+restore_containers() {
+while read -r _ _ id name; do
+is=$(as_root docker inspect --type container --format '{{.Name}}' "$id" 2>/dev/null </dev/null) || continue
+[ "$is" != "$name" ] || continue
+as_root docker rm -f "\${name#/}" </dev/null >/dev/null 2>&1
+as_root docker rename "$id" "\${name#/}" </dev/null >/dev/null 2>&1
+done <.berth/running
+}
+restore_current() { [ ! -f .berth/before ] || mv -f .berth/before .berth/current; }
+restore_files() {
+restore_current
+while IFS= read -r name; do
+if [ -e "$previous/$name" ]; then mv -f "$previous/$name" "$name"
+elif [ -e "$previous/$name.absent" ]; then rm -f "$name"
+fi
+done <.berth/files
+[ ! -f .berth/gone ] || while IFS= read -r name; do
+[ ! -f "$previous/$name" ] || mv -f "$previous/$name" "./$name"
+done <.berth/gone
+}
+let_go() {
+[ "$store" = containerd ] || return 0
+if [ -z "$incoming" ] || as_root docker rmi $incoming >/dev/null 2>&1 </dev/null; then rm -f .berth/loading; fi
+held=$(docker_images --format '{{.Repository}}:{{.Tag}}' | grep "^$(kept_prefix)")
+[ -z "$held" ] || as_root docker rmi $held >/dev/null 2>&1 </dev/null
+}
+any_compose_file() {
+for name in "$@" compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -f "$name" ]; then printf '%s\\n' "$name"; return; fi
+done
+}
+remove_hooks() {
+hooks_left=$(as_root docker ps -aq --filter "label=berth.hook=$(pwd -P)" 2>/dev/null </dev/null)
+[ -z "$hooks_left" ] || as_root docker rm -fv $hooks_left >/dev/null 2>&1 </dev/null
+}
+put_back() {
+[ ! -e .berth/hook ] || remove_hooks
+if [ -s .berth/running ]; then
+restore_files
+restore_names .berth/names
+restore_names .berth/running
+restore_containers
+again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
+return
+fi
+if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
+else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
+fi
+restore_files
+restore_names .berth/names
+return 0
+}
+if [ "$#" -gt 0 ]; then cd "$(path_of "$1")" || exit 1
+else cd "$(dirname "$0")/.." || exit 1
+fi
+trap '' HUP
+previous=.berth/previous
+[ -d "$previous" ] || [ -f .berth/bridge ] || { echo "$(pwd): no deploy was cut off here, so there is nothing to put back"; exit 0; }
+exec 8>>.berth/activation || exit 1
+flock -n 8 || { echo "$(pwd): a deploy is starting the stack right now; it puts back what fails by itself" >&2; exit 75; }
+if [ -f .berth/bridge ] && [ -f .berth/lock ]; then
+flock -n .berth/lock true || { echo "$(pwd): a Berth is deploying here right now; it leads the requests back by itself" >&2; exit 75; }
+fi
+find_compose
+[ "$compose_kind" != none ] || { echo "neither docker compose nor docker-compose answers; try again with sudo" >&2; exit 1; }
+if [ -d "$previous" ]; then
+compose_file=$(any_compose_file)
+old=$(cat .berth/old)
+if [ -s .berth/running ] || [ -n "$(ls -A "$previous")" ]; then put_back
+else
+restore_current
+restore_names .berth/names
+fi || { printf '%s\\n' "$again" >&2; echo "$(pwd): the files are back, but the stack did not start" >&2; exit 1; }
+rm -rf .berth/staged "$previous"
+rm -f .berth/waiting .berth/go .berth/stop .berth/hook
+store=containerd
+incoming=
+forget_incoming
+let_go
+echo "$(pwd): the previous version is back"
+fi
+if [ -f .berth/leadBack.sh ]; then . ./.berth/leadBack.sh
+elif [ -f .berth/bridge ]; then
+as_root docker rm -fv $(awk -F '\\t' '$1 == "bridge" { print $3 }' .berth/bridge) >/dev/null 2>&1 </dev/null
+rm -f .berth/bridge
+fi
+`

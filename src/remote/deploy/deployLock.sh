@@ -1,0 +1,74 @@
+#!/bin/sh
+# deployLock.sh DIRECTORY HOLDER [GONE]: holds the deploy lock of a directory for as long as stdin stays open and brings
+# something every three minutes. Prints `held` and the revision when it has it; exits with 75 and the holder's name when
+# somebody else has it, unless that is GONE.
+# The lock belongs to this process: it is released when the channel, or its opener, is gone. Leftovers of a broken deploy
+# go with it, once the activation that it may have under way has ended. sshd notices a lost network after hours, so the
+# holder sends a heartbeat. One that stops, or that its own Berth reports as gone, loses its connection.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+. "$(dirname "$0")/../lib/revision.sh"
+path=$(path_of "$1")
+# A directory that is made for a deploy that then fails goes again: nothing is deployed there.
+made=
+[ -e "$path" ] || made=yes
+revision=
+known=yes
+[ -d "$path/.berth" ] || known=
+command -v flock >/dev/null || { echo "flock is missing: install util-linux" >&2; exit 1; }
+hang_up() {
+  case $(cat "/proc/$1/comm" 2>/dev/null) in sshd*) kill -KILL "$1" 2>/dev/null ;; esac
+}
+while :; do
+  mkdir -p "$path/.berth" || exit 1
+  cd "$path/.berth" || exit 1
+  exec 9>>lock || exit 1
+  if ! flock -n 9; then
+    # shellcheck disable=SC2094 # It is only read here.
+    { IFS= read -r holder; read -r connection process; } <holder
+    if [ -n "$3" ] && [ "$holder" = "$3" ]; then
+      hang_up "$connection"
+      kill -KILL "$process" 2>/dev/null
+    fi
+    [ -z "$holder" ] || printf '%s\n' "$holder"
+    exit 75
+  fi
+  # Recreated if it was removed in between.
+  [ ! -e lock ] || break
+done
+if [ -e activation ]; then
+  exec 8<activation
+  flock -w 300 8 || { echo "an earlier deploy to this directory has not ended" >&2; exit 1; }
+  exec 8<&-
+fi
+[ -z "$known" ] || revision=$(deploy_revision .)
+printf '%s\n%s %s\n' "$2" "$PPID" "$$" >holder
+rm -rf incoming
+told=
+silent=
+trap 'told=yes' HUP INT TERM
+printf 'held\t%s\n' "$revision"
+if command -v timeout >/dev/null; then
+  until [ -n "$told$silent" ]; do
+    heard=$(timeout 180 dd bs=256 count=1 2>/dev/null 9>&-) || silent=yes
+    [ -n "$heard" ] || break
+  done
+else
+  cat >/dev/null 9>&-
+fi
+rm -rf incoming
+# Removes the directory with .berth if it is otherwise empty and idle, and no load was cut off, whose names are noted there. A
+# process that waits for the lock sees its holder until the end.
+remove_made() {
+  [ ! -s loading ] || return
+  [ ! -e activation ] || { exec 8<activation && flock -n 8; } || return
+  [ -z "$(cd "$path" && find . ! -type d ! -path './.berth/*' 2>&1 | head -n 1)" ] || return
+  mv "$path/.berth" "$path/.berth-$$" || return
+  rm -rf "$path/.berth-$$"
+  cd / || return
+  find "$path" -depth -type d ! -name .berth -exec rmdir {} \; 2>/dev/null
+}
+if [ -z "$made" ] || ! remove_made; then
+  [ ! -e holder ] || : >holder
+fi
+exec 9>&-
+[ -n "$told" ] || [ -z "$silent" ] || hang_up "$PPID"

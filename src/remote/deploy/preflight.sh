@@ -1,0 +1,94 @@
+#!/bin/sh
+# preflight.sh DIRECTORY THOROUGH LAYERS FILES THROUGH-SUDO MOST COMPOSE-FILE NAME…: everything a deploy has to know of the
+# server (Docker, compose, disks, the ports that containers publish, the images of these names, and files, whose names are
+# on stdin, each ended by a NUL), a line each. The four in the middle are yes or no: make a docker-compose 1.x show that it
+# runs, tell the layers of the server's images (MOST at most), hash the files, and whether as_root goes through sudo. For a
+# plan, COMPOSE-FILE is not empty: then the current release, the containers of the directory, the texts of that file and
+# .env, and the addresses of the server are printed too.
+# Compose is the slowest to answer, so it runs beside everything else. Its facts from the last deploy hold as long
+# as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+. "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/images.sh"
+. "$(dirname "$0")/../lib/revision.sh"
+tab=$(printf '\t')
+path=$(path_of "$1")
+printf 'revision\t%s\n' "$(deploy_revision "$path/.berth")"
+home=$(cd "$path" 2>/dev/null && pwd -P) && printf 'home\t%s\n' "$home"
+known_compose() {
+  program=$(command -v docker-compose) || return 1
+  { IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
+    [ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
+  compose_version=1.x
+  [ "$thorough" = no ] && head -c 80 "$program" | grep -q '^#!.*python'
+}
+thorough=$2
+layers=$3
+files=$4
+through_sudo=$5
+most=$6
+planned=$7
+shift 7
+beside() {
+  find_compose
+  printf 'compose\t%s\t%s\n' "$compose_kind" "$compose_version"
+  name_ids "$@" | sed "s/^/image$tab/"
+  as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
+    sed "s/^/port$tab/"
+}
+# Through sudo one question comes first, alone: a wrong password is then one attempt.
+[ "$through_sudo" = yes ] || beside "$@" </dev/null &
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+[ "$through_sudo" = no ] || beside "$@" </dev/null &
+# The API of both the command line and the engine.
+api=
+case $layers:$info in yes:*io.containerd.snapshotter*) api=$(as_root docker version --format '{{.Client.APIVersion}}' 2>/dev/null </dev/null) ;; esac
+free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
+near=$path
+while [ ! -d "$near" ]; do near=$(dirname "$near"); done
+free_here=$(free "$near")
+root=${info##*|}
+free_there=
+[ ! -d "$root" ] || free_there=$(free "$root")
+hashes=
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+chains=
+if [ "$layers" = yes ]; then
+  # Those of releases first: they are often old, and the likeliest to be deployed again. What a run is loading may lack layers.
+  ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" '
+    $2 ~ /^berth\/incoming:/ { next }
+    { release = $2 ~ /^berth\/release:/; ids[++count] = $1; is_kept[$1] = is_kept[$1] || release }
+    END {
+      for (pass = 1; pass >= 0; pass--) for (i = 1; i <= count; i++)
+        if (is_kept[ids[i]] == pass && !seen[ids[i]]++ && most-- > 0) print ids[i]
+    }')
+  # shellcheck disable=SC2086 # A list of ids.
+  [ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
+fi
+# told KEY FILE: the lines of a file as they are.
+told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s/^/$1$tab/"; }
+stack() {
+  cd "$path" 2>/dev/null || return 0
+  IFS= read -r current 2>/dev/null <.berth/current && printf 'current\t%s\n' "$current"
+  told composefile "./$planned"
+  told env ./.env
+  # The networks of containers are the same on many servers, and mean none of them.
+  PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
+    awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\/.*/, "", $4); print "address\t" $4 }'
+  ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0
+  # shellcheck disable=SC2086 # A list of ids.
+  [ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
+    sed "s/^/stack$tab/"
+}
+stack=
+[ -z "$planned" ] || stack=$(stack)
+wait
+printf 'docker\t%s\napi\t%s\n' "$info" "$api"
+[ -z "$stack" ] || printf '%s\n' "$stack"
+[ -w "$near" ] || printf 'readonly\t%s\n' "$near"
+printf 'free\t%s\ndockerfree\t%s\n' "$free_here" "$free_there"
+printf '%s\n' "$hashes" | sed "s/^/file$tab/"
+printf '%s\n' "$chains" | sed "s/^/chain$tab/"
+sed "s/^/deployed$tab/" "$path/.berth/deployed" 2>/dev/null
+[ ! -f "$path/.berth/bridge" ] || printf 'bridge\tleft\n'
+exit 0

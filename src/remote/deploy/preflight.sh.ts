@@ -1,0 +1,136 @@
+// Generated from preflight.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+name_ids() {
+[ "$#" -gt 0 ] || return 0
+if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+return 0
+fi
+[ "$#" -gt 1 ] || return 0
+for name do
+id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+done
+return 0
+}
+kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+keep_images() {
+names_begin=$(kept_prefix)
+while read -r kept_id _; do
+[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+done
+}
+incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
+forget_incoming() {
+[ -s .berth/loading ] || return 0
+as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+rm -f .berth/loading
+}
+docker_images() {
+for pause in 0.1 0.3 1; do
+if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
+[ -z "$listed_images" ] || printf '%s\\n' "$listed_images"
+return 0
+fi
+sleep "$pause" 2>/dev/null || sleep 1
+done
+as_root docker image ls "$@" </dev/null
+}
+list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }
+deploy_revision() { stat -c %y "$1" "$1/holder" 2>/dev/null | tr '\\n' ' '; }
+tab=$(printf '\\t')
+path=$(path_of "$1")
+printf 'revision\\t%s\\n' "$(deploy_revision "$path/.berth")"
+home=$(cd "$path" 2>/dev/null && pwd -P) && printf 'home\\t%s\\n' "$home"
+known_compose() {
+program=$(command -v docker-compose) || return 1
+{ IFS= read -r is && IFS= read -r compose_version; } 2>/dev/null <"$path/.berth/compose" &&
+[ "$is" = "$(LC_ALL=C ls -lLd "$program")" ] && return 0
+compose_version=1.x
+[ "$thorough" = no ] && head -c 80 "$program" | grep -q '^#!.*python'
+}
+thorough=$2
+layers=$3
+files=$4
+through_sudo=$5
+most=$6
+planned=$7
+shift 7
+beside() {
+find_compose
+printf 'compose\\t%s\\t%s\\n' "$compose_kind" "$compose_version"
+name_ids "$@" | sed "s/^/image$tab/"
+as_root docker ps --format '{{.Names}}|{{.Ports}}|{{.Label "com.docker.compose.project.working_dir"}}' 2>/dev/null </dev/null |
+sed "s/^/port$tab/"
+}
+[ "$through_sudo" = yes ] || beside "$@" </dev/null &
+info=$(as_root docker info --format '{{.ServerVersion}}|{{.Driver}}|{{json .DriverStatus}}|{{.DockerRootDir}}' </dev/null) || { wait; exit 3; }
+[ "$through_sudo" = no ] || beside "$@" </dev/null &
+api=
+case $layers:$info in yes:*io.containerd.snapshotter*) api=$(as_root docker version --format '{{.Client.APIVersion}}' 2>/dev/null </dev/null) ;; esac
+free() { df -Pk "$1" 2>/dev/null | awk 'END { print $(NF - 2) }'; }
+near=$path
+while [ ! -d "$near" ]; do near=$(dirname "$near"); done
+free_here=$(free "$near")
+root=\${info##*|}
+free_there=
+[ ! -d "$root" ] || free_there=$(free "$root")
+hashes=
+[ "$files" = no ] || hashes=$(cd "$path" 2>/dev/null && xargs -0 sha256sum 2>/dev/null)
+chains=
+if [ "$layers" = yes ]; then
+ids=$(docker_images --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' | awk -v most="$most" '
+$2 ~ /^berth\\/incoming:/ { next }
+{ release = $2 ~ /^berth\\/release:/; ids[++count] = $1; is_kept[$1] = is_kept[$1] || release }
+END {
+for (pass = 1; pass >= 0; pass--) for (i = 1; i <= count; i++)
+if (is_kept[ids[i]] == pass && !seen[ids[i]]++ && most-- > 0) print ids[i]
+}')
+[ -z "$ids" ] || chains=$(as_root docker image inspect --format '{{.Id}} {{json .RootFS.Layers}}' "$@" $ids 2>/dev/null </dev/null)
+fi
+told() { [ ! -f "$2" ] || { head -c 1048577 "$2" && echo; } 2>/dev/null | sed "s/^/$1$tab/"; }
+stack() {
+cd "$path" 2>/dev/null || return 0
+IFS= read -r current 2>/dev/null <.berth/current && printf 'current\\t%s\\n' "$current"
+told composefile "./$planned"
+told env ./.env
+PATH=$PATH:/usr/sbin:/sbin ip -o addr show scope global 2>/dev/null </dev/null |
+awk '$2 !~ /^(docker|br-|veth|virbr|podman|cni|flannel|cali)/ { sub(/\\/.*/, "", $4); print "address\\t" $4 }'
+ids=$(as_root docker ps -aq --no-trunc --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" </dev/null) || return 0
+[ -z "$ids" ] || as_root docker inspect --type container --format '{{.Id}}|{{.Image}}|{{.State.Running}}|{{index .Config.Labels "com.docker.compose.oneoff"}}|{{index .Config.Labels "com.docker.compose.service"}}' $ids 2>/dev/null </dev/null |
+sed "s/^/stack$tab/"
+}
+stack=
+[ -z "$planned" ] || stack=$(stack)
+wait
+printf 'docker\\t%s\\napi\\t%s\\n' "$info" "$api"
+[ -z "$stack" ] || printf '%s\\n' "$stack"
+[ -w "$near" ] || printf 'readonly\\t%s\\n' "$near"
+printf 'free\\t%s\\ndockerfree\\t%s\\n' "$free_here" "$free_there"
+printf '%s\\n' "$hashes" | sed "s/^/file$tab/"
+printf '%s\\n' "$chains" | sed "s/^/chain$tab/"
+sed "s/^/deployed$tab/" "$path/.berth/deployed" 2>/dev/null
+[ ! -f "$path/.berth/bridge" ] || printf 'bridge\\tleft\\n'
+exit 0
+`

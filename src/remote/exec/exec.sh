@@ -1,0 +1,23 @@
+#!/bin/sh
+# exec.sh CONTAINER MARK TERM COMMAND…: runs a command in a container with this script's input, output and exit code; on its
+# terminal where TERM is not empty. In COMMAND a backslash is `\\`, and a line break `\0012`. The environment of what it starts
+# holds MARK: where the connection breaks, that is ended, since Docker itself leaves it running.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+endExec=$(cat "$(dirname "$0")/inner/endExec.sh")
+container=$1
+mark=$2
+terminal=$3
+shift 3
+for word; do
+  shift
+  word=$(printf '%b_' "$word")
+  set -- "$@" "${word%_}"
+done
+set -- --interactive --env "BERTH_EXEC=$mark" "$container" "$@"
+[ -z "$terminal" ] || set -- --tty --env "TERM=$terminal" "$@"
+broken=
+trap 'broken=yes' HUP TERM
+as_root docker exec "$@"
+code=$?
+[ -z "$broken" ] || as_root sh -c "$endExec" sh "$mark" </dev/null >/dev/null 2>&1
+exit "$code"

@@ -1,0 +1,33 @@
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { ownName } from "../stack/containersCommand.ts"
+import { script } from "./findContainers.sh.ts"
+
+/** Lists the containers of the stack in a directory, also those that do not run. */
+export const findContainersCommand = (remotePath: string, sudo: boolean): RemoteCommand => ({
+  what: `looking for the containers of ${remotePath}`,
+  script,
+  args: [remotePath],
+  sudo
+})
+
+/** A container of a stack, by its labels of Compose. */
+export interface StackContainer {
+  readonly id: string
+  readonly name: string
+  readonly service: string
+  readonly number: number
+  /** State in Docker's word: `running`, `exited`. */
+  readonly state: string
+}
+
+/** Reads the answer of `findContainersCommand`, without what `compose run` started; undefined without the directory. */
+export const parseFoundContainers = (output: string): ReadonlyArray<StackContainer> | undefined => {
+  const lines = output.split("\n")
+  if (lines.includes("absent")) return undefined
+  return lines.flatMap((line) => {
+    const [id = "", names = "", service = "", number = "", state = "", oneoff = ""] = line.replace(/\r$/, "").split("|")
+    return /^[0-9a-f]{12,64}$/.test(id) && service !== "" && oneoff !== "True"
+      ? [{ id, name: ownName(names), service, number: Number(number) || 0, state }]
+      : []
+  })
+}

@@ -1,0 +1,47 @@
+# shellcheck shell=sh
+# name_ids NAME…: a line of id and name for each image name that means something.
+name_ids() {
+  [ "$#" -gt 0 ] || return 0
+  if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+    for id in $ids; do printf '%s %s\n' "$id" "$1"; shift; done
+    return 0
+  fi
+  [ "$#" -gt 1 ] || return 0
+  for name do
+    id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\n' "$id" "$name"
+  done
+  return 0
+}
+# Names that hold on to the images of this directory while what their own names mean is in doubt. Containerd's store forgets
+# an image as soon as its last name means another one, even if it runs.
+kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+# keep_images: gives such a name to each image whose id begins a line of stdin.
+keep_images() {
+  names_begin=$(kept_prefix)
+  while read -r kept_id _; do
+    [ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+  done
+}
+# Names under which a run loads images until they are proved to lack nothing; .berth/loading notes the run.
+incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
+# forget_incoming: removes what a load that was cut off has left. Docker 25 and 26 do not list images that lack layers, so
+# each name that it may have given is tried: an archive has 100 at most.
+forget_incoming() {
+  [ -s .berth/loading ] || return 0
+  # shellcheck disable=SC2046 # A list of names without spaces.
+  as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+  rm -f .berth/loading
+}
+# docker_images OPTIONS: `docker image ls`, which containerd's store fails while another image is being removed.
+docker_images() {
+  for pause in 0.1 0.3 1; do
+    if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
+      [ -z "$listed_images" ] || printf '%s\n' "$listed_images"
+      return 0
+    fi
+    sleep "$pause" 2>/dev/null || sleep 1
+  done
+  as_root docker image ls "$@" </dev/null
+}
+# list_images: a line of id and name for each image of the server, and ok after the last.
+list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }

@@ -1,0 +1,53 @@
+# shellcheck shell=sh
+# The releases of the directory, and the images that only some of them need: such as Berth brought, that no container and no
+# other release uses, and that nobody else has given a name. .berth/leaving notes those that could not go with theirs, an id
+# and its own names a line.
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+# The numbers of the releases, the newest first.
+numbers() {
+  for note in .berth/releases/[0-9]*/note; do
+    release=${note%/note}
+    [ ! -f "$note" ] || printf '%s\n' "${release##*/}"
+  done | sort -rn
+}
+# leaving DROPPED: those lines, for releases that are numbers between blanks.
+leaving() {
+  to_drop=$1
+  set --
+  for note in .berth/leaving .berth/releases/[0-9]*/note; do
+    [ ! -f "$note" ] || set -- "$@" "$note"
+  done
+  [ "$#" -gt 0 ] || return 0
+  awk -F '\t' -v dropped="$to_drop" '
+    FNR == 1 {
+      parts = split(FILENAME, path, "/")
+      is_dropped = index(dropped, " " path[parts - 1] " ") > 0
+    }
+    $1 == "image" && !is_dropped { needed[$2] = 1 }
+    $1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+    $1 ~ /^sha256:/ {
+      split($1, words, " ")
+      own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
+    }
+    END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
+}
+# remove_image ID NAME…: fails where a container uses it.
+remove_image() {
+  leaving_id=$1
+  shift
+  berths_name=$release_prefix$(printf '%s' "${leaving_id#sha256:}" | cut -c 1-12)
+  names_now=$(printf '%s\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
+  [ -n "$names_now" ] || printf '%s\n' "$images_there" | grep -q "^$leaving_id " || return 0
+  for name in $names_now; do
+    case " $* $berths_name " in
+      *" $name "*) ;;
+      # Somebody else knows it by a name: only Berth's own goes.
+      *)
+        as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
+        return 0 ;;
+    esac
+  done
+  [ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
+  # shellcheck disable=SC2086 # A list of names without spaces.
+  as_root docker rmi ${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
+}

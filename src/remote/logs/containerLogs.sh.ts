@@ -1,0 +1,28 @@
+// Generated from containerLogs.sh by "npm run scripts".
+export const script = `time_of() {
+case $1 in
+-*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
+*) printf '%s\\n' "$1" ;;
+esac
+}
+containerLogs='name=$1
+lines=$2
+since=$3
+timestamps=$4
+until=$5
+contains=$6
+set -- \${since:+--since "$since"} \${until:+--until "$until"}
+[ "$timestamps" != yes ] || set -- "$@" --timestamps
+if [ -z "$until$contains" ]; then
+docker logs "$@" --tail "$lines" "$name" 2>&1
+exit
+fi
+tail=200000
+[ -z "$until" ] || tail=all
+{ docker inspect --type container --format ok "$name" >/dev/null; } 2>&1 || exit 1
+docker logs "$@" --tail "$tail" "$name" 2>&1 |
+if [ -n "$contains" ]; then LC_ALL=C grep -aiF -e "$contains" | tail -n 10000
+else tail -n "$lines"
+fi'
+as_root sh -c "$containerLogs" sh "$1" "$2" "$(time_of "$3")" "$4" "$(time_of "\${5:-}")" "\${6:-}" </dev/null
+`

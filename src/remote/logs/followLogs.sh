@@ -1,0 +1,14 @@
+#!/bin/sh
+# followLogs.sh container NAME LINES SINCE, or followLogs.sh stack DIRECTORY LINES SINCE [SERVICE [UNTIL [CONTAINS [BYTES]]]]: prints
+# `following`, or `none` where there is nothing to follow; then the last LINES lines, `live`, and every further one, like
+# `o|web|<time> text`: the stream (o or e), the service (web-2 where it has several containers), and when it was written.
+# SINCE and UNTIL are empty, a time, or - and how many seconds ago; with an UNTIL that is past it ends instead of `live`.
+# Where CONTAINS is not empty, the last lines are 10,000 that may contain it, in letters of either case, at most BYTES.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+. "$(dirname "$0")/../lib/since.sh"
+follow=$(cat "$(dirname "$0")/inner/followLogs.sh")
+target=$2
+if [ "$1" = stack ]; then
+  target=$(cd "$(path_of "$2")" 2>/dev/null && pwd -P) || { echo none; exit 0; }
+fi
+as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")" "${5:-}" "$(time_of "${6:-}")" "${7:-}" "${8:-10485760}"

@@ -1,0 +1,138 @@
+# shellcheck shell=sh
+# As root where Docker needs it, so that what it starts ends with it: prints the last lines of the containers' logs and
+# then every line as it comes, until its input ends.
+kind=$1
+target=$2
+lines=$3
+since=$4
+# The one service of a stack to follow; all of them where it is empty.
+only=$5
+until=$6
+contains=$7
+bytes=$8
+now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
+case $now in *N*) now=$(date -u +%Y-%m-%dT%H:%M:%SZ) ;; esac
+
+list() {
+  case $kind in
+    stack)
+      docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$target" \
+        --format '{{.ID}}|{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}' </dev/null |
+        awk -F '|' -v only="$only" '$2 != "True" && (only == "" || $3 == only) { print $1 }'
+      ;;
+    *) docker inspect --type container --format '{{.Id}}' "$target" </dev/null ;;
+  esac
+}
+service_of() {
+  is=$(docker inspect --type container --format '{{index .Config.Labels "com.docker.compose.service"}}|{{.Name}}' "$1" 2>/dev/null </dev/null)
+  service=${is%%|*}
+  name=${is#*|/}
+  printf '%s\n' "${service:-$name}" | tr -cd 'A-Za-z0-9._\n-'
+}
+# Services that have several containers: one that is being replaced has its number twice.
+numbered() {
+  [ "$kind" = stack ] || return 0
+  docker ps -a --filter "label=com.docker.compose.project.working_dir=$target" \
+    --format '{{.Label "com.docker.compose.oneoff"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}' </dev/null |
+    awk -F '|' '$1 != "True" && !(($2, $3) in seen) { seen[$2, $3] = 1; if (++count[$2] == 2) print $2 }'
+}
+# label_of ID: its service, with its number where that has several containers.
+label_of() {
+  service=$(service_of "$1")
+  if [ -n "$several" ] && printf '%s\n' "$several" | grep -qxF -e "$service"; then
+    number=$(docker inspect --type container --format '{{index .Config.Labels "com.docker.compose.container-number"}}' "$1" 2>/dev/null </dev/null)
+    service=$service-$(printf '%s' "$number" | tr -cd 0-9)
+  fi
+  printf '%s\n' "$service"
+}
+# marked TEXT: its input with the text before each line, every line at once. GNU's sed -u reads byte by byte, which takes
+# ten times as long.
+if command -v stdbuf >/dev/null 2>&1; then
+  marked() { stdbuf -oL sed "s/^/$1/"; }
+else
+  marked() { sed -u "s/^/$1/"; }
+fi
+# both SERVICE ARGUMENT…: the log of a container, each line with its stream and service before it.
+both() {
+  by=$1
+  shift
+  {
+    { docker logs --timestamps "$@" 2>&1 >&3 3>&- </dev/null | marked "e|$by|" >&4; } 3>&1 |
+      marked "o|$by|"
+  } 4>&1
+}
+
+if ! ids=$(list 2>/dev/null) || [ -z "$ids" ]; then
+  # Docker's own words, when it is Docker that does not answer.
+  docker version >/dev/null || exit 1
+  echo none
+  exit 0
+fi
+echo following
+several=$(numbered 2>/dev/null)
+
+# Docker counts the last lines before it leaves any out.
+end=$now
+tail=$lines
+if [ -n "$contains" ]; then lines=10000 tail=200000; fi
+past=no
+if [ -n "$until" ]; then
+  # Times of different precision compare by their seconds.
+  if ! LC_ALL=C expr "${until%%[.Z]*}" '>' "${now%%[.Z]*}" >/dev/null; then past=yes end=$until tail=all; fi
+fi
+containing() {
+  if [ -n "$contains" ]; then LC_ALL=C grep -aiF -e "$contains"; else cat; fi
+}
+latest() {
+  for id in $ids; do
+    if [ -n "$since" ]; then both "$(label_of "$id")" --tail "$tail" --since "$since" --until "$end" "$id"
+    else both "$(label_of "$id")" --tail "$tail" --until "$end" "$id"
+    fi
+  done | containing | LC_ALL=C sort -s -t '|' -k 3.1,3.30 | tail -n "$lines" | tail -c "$bytes"
+}
+if [ "$past" = yes ]; then
+  latest
+  exit 0
+fi
+
+# The end of the input means that the reader is gone: then everything ends, also processes of root.
+exec 5<&0
+{
+  cat <&5 >/dev/null
+  trap '' TERM
+  kill 0
+} &
+exec 5<&-
+
+latest
+echo live
+
+# follow ID SINCE, unless its log is being followed. One that has just stopped takes a moment to end.
+follow() {
+  case $1 in "" | *[!0-9a-f]*) return ;; esac
+  marked_as=$(label_of "$1")
+  eval "follower=\${follower_$1:-}"
+  for wait in 0.1 0.2 0.3 0.4; do
+    if [ -z "$follower" ] || ! kill -0 "$follower" 2>/dev/null; then break; fi
+    sleep "$wait"
+    [ "$wait" != 0.4 ] || return
+  done
+  both "$marked_as" --follow --since "$2" "$1" &
+  eval "follower_$1=$!"
+}
+for id in $ids; do follow "$id" "$now"; done
+
+# Containers that are started later, be they new or old ones.
+case $kind in
+  stack) filter=label=com.docker.compose.project.working_dir=$target ;;
+  *) filter=container=$target ;;
+esac
+docker events --since "$now" --filter type=container --filter event=start --filter "$filter" --format '{{.ID}}' </dev/null |
+  while read -r id; do
+    [ -z "$only" ] || [ "$(service_of "$id")" = "$only" ] || continue
+    # Its first lines are older than the event of its start, and younger than the end of its last run.
+    ended=$(docker inspect --type container --format '{{.State.FinishedAt}}' "$id" 2>/dev/null </dev/null)
+    case $ended in "" | 0001-*) ended=$now ;; esac
+    several=$(numbered 2>/dev/null)
+    follow "$id" "$ended"
+  done

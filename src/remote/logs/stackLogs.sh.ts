@@ -1,0 +1,86 @@
+// Generated from stackLogs.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+time_of() {
+case $1 in
+-*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
+*) printf '%s\\n' "$1" ;;
+esac
+}
+path=$(path_of "$1")
+if ! cd "$path" 2>/dev/null; then
+why=$(LC_ALL=C ls -d "$path/." 2>&1)
+printf '%s\\n' "$why" >&2
+case $why in *"No such file"* | *"Not a directory"*) exit 66 ;; esac
+exit 1
+fi
+find_compose
+since=$(time_of "$4")
+until=$(time_of "\${7:-}")
+contains=\${8:-}
+lines=$2
+tail=$lines
+if [ -n "$contains" ]; then lines=10000 tail=200000; fi
+[ -z "$until" ] || tail=all
+containing() {
+if [ -n "$contains" ]; then LC_ALL=C grep -aiF -e "$contains"; else cat; fi
+}
+stamps='s/^\\([^|]*|\\) [0-9-]*T[0-9:.]*Z/\\1/'
+[ "$5" != yes ] || stamps=
+labels=$(as_root docker ps -a --filter "label=com.docker.compose.project.working_dir=$(pwd -P)" --format \\
+'{{.Names}}|{{.Label "com.docker.compose.project"}}|{{.Label "com.docker.compose.service"}}|{{.Label "com.docker.compose.container-number"}}|{{.Label "com.docker.compose.oneoff"}}' \\
+</dev/null 2>/dev/null | LC_ALL=C awk -F '|' '
+$5 != "True" && $3 != "" { if (!(($3, $4) in seen)) count[$3]++; seen[$3, $4] = 1; line[NR] = $0 }
+END {
+for (at in line) {
+split(line[at], is, "|")
+label = is[3] (count[is[3]] > 1 ? "-" is[4] : "")
+sub(/,.*/, "", is[1])
+print is[1] "=" label
+print is[3] "_" is[4] "=" label
+print is[3] "-" is[4] "=" label
+if (index(is[1], is[2] "-") == 1) print substr(is[1], length(is[2]) + 2) "=" label
+}
+}' | tr '\\n' ' ')
+exec 4>&1
+code=$({
+{ compose logs --no-color --timestamps --tail "$tail" \${6:+"$6"} </dev/null 4>&-; echo "$?" >&3; } |
+LC_ALL=C sed -n '/^[^|]*| [0-9]\\{4\\}-[0-9-]*T[0-9:.]*Z/p' |
+LC_ALL=C awk -F '|' -v since="$since" -v until="$until" -v labels="$labels" '
+BEGIN { for (at = split(labels, all, " "); at > 0; at--) { split(all[at], is, "="); label[is[1]] = is[2] } }
+since != "" && substr($2, 2, length(since) - 1) < substr(since, 1, length(since) - 1) { next }
+until != "" && substr($2, 2, length(until) - 1) > substr(until, 1, length(until) - 1) { next }
+{
+prefix = $1
+sub(/ *$/, "", prefix)
+print (prefix in label ? label[prefix] : prefix) " " substr($0, index($0, "|"))
+}' |
+containing |
+LC_ALL=C sort -s -t '|' -k 2.1,2.32 |
+tail -n "$lines" |
+LC_ALL=C sed "$stamps" |
+tail -c "$3" >&4
+} 3>&1)
+exit "$code"
+`

@@ -1,0 +1,116 @@
+import type { ObservedServer, ServerDisk } from "../../schema/Overview.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { ownName } from "../stack/containersCommand.ts"
+import { script } from "./overview.sh.ts"
+
+/** The exit code of `overviewCommand` where Docker cannot be used. */
+export const overviewExit = { noDocker: 3 } as const
+
+/** Reads the state of a server's stacks in one command. `paths` are remote paths, none of them with a line break or NUL. */
+export const overviewCommand = (paths: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
+  what: "looking at the stacks",
+  script,
+  args: [],
+  stdin: paths.map((path) => `${path}\n`).join(""),
+  sudo,
+  limit: lineLimit(4, 20_000)
+})
+
+/** Stack at a remote path, as its server reported it. */
+export interface StackSight {
+  /** Status of each of its containers, as Docker words it: `Up 3 hours (healthy)`. */
+  readonly statuses: ReadonlyArray<string>
+  /** Names of its containers, in the same order. */
+  readonly names: ReadonlyArray<string>
+  /** Ports of its running containers, as Docker lists them: `0.0.0.0:2000->3000/tcp`. */
+  readonly ports: ReadonlyArray<string>
+  /** Id of the current release; null where no deploy recorded one. */
+  readonly release: string | null
+}
+
+const kinds = ["containers", "docker"] as const
+const kibibytes = /^\d{1,15}$/
+
+/** The disks that the answer of `overviewCommand` tells of, also where Docker cannot be used: each file system once. */
+export const parseDisks = (output: string): ReadonlyArray<ServerDisk> => {
+  const disks = new Map<string, ServerDisk>()
+  for (const line of output.split("\n")) {
+    const [label, kind = "", total = "", free = "", ...mount] = line.split("\t")
+    const holds = kinds.find((known) => known === kind)
+    if (label !== "disk" || holds === undefined || !kibibytes.test(total) || !kibibytes.test(free)) continue
+    // The script tells of each kind once.
+    if ([...disks.values()].some((disk) => disk.holds.includes(holds))) continue
+    const mountedOn = mount.join("\t").slice(0, 300)
+    const before = disks.get(mountedOn)?.holds ?? []
+    disks.set(mountedOn, {
+      holds: [...new Set([...before, holds])],
+      mountedOn,
+      totalBytes: Number(total) * 1024,
+      freeBytes: Number(free) * 1024
+    })
+  }
+  return [...disks.values()]
+}
+
+const decimal = /^\d{1,6}(?:\.\d{1,6})?$/
+
+/** Load and memory that the answer of `overviewCommand` tells of; absent where a server has no such files. */
+export const parseUsage = (output: string): Pick<ObservedServer, "load" | "memory"> => {
+  const fieldsOf = (kind: string) => output.split("\n").find((line) => line.startsWith(`${kind}\t`))?.split("\t") ?? []
+  const [, minute = "", processors = ""] = fieldsOf("load")
+  const [, total = "", free = ""] = fieldsOf("memory")
+  return {
+    ...decimal.test(minute) && decimal.test(processors) && Number(processors) > 0
+      ? { load: { minute: Number(minute), processors: Number(processors) } }
+      : {},
+    ...kibibytes.test(total) && kibibytes.test(free)
+      ? { memory: { totalBytes: Number(total) * 1024, freeBytes: Number(free) * 1024 } }
+      : {}
+  }
+}
+
+/** Ids of releases; the file may hold anything. */
+const releaseId = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,99}$/
+
+/** Reads the answer of `overviewCommand`: the stack at a remote path, which may be another one than was asked for. */
+export const parseOverview = (
+  output: string,
+  paths: ReadonlyArray<string>
+): (remotePath: string) => StackSight => {
+  let home = ""
+  const containers = new Map<
+    string,
+    Array<{ readonly status: string; readonly name: string; readonly ports: string }>
+  >()
+  const releases = new Map<string, string>()
+  const realPaths = new Map<string, string>()
+  for (const line of output.split("\n")) {
+    const [kind = "", first = "", ...rest] = line.split("\t")
+    const path = rest.join("\t")
+    if (kind === "home") home = line.slice("home\t".length)
+    else if (kind === "container") {
+      const [ports = "", names = "", ...directory] = rest
+      const path = directory.join("\t")
+      const container = { status: first, name: ownName(names), ports }
+      const before = containers.get(path)
+      if (before === undefined) containers.set(path, [container])
+      else before.push(container)
+    } else if (kind === "release" && releaseId.test(first)) releases.set(path, first)
+    else if (kind === "asked") {
+      const asked = paths[Number(first) - 1]
+      if (asked !== undefined) realPaths.set(asked, path)
+    }
+  }
+  return (remotePath) => {
+    const named = remotePath.startsWith("~/") ? `${home}${remotePath.slice(1)}` : remotePath
+    const directories = [...new Set([named, realPaths.get(remotePath) ?? named])]
+    const found = directories.flatMap((directory) => containers.get(directory) ?? [])
+    return {
+      statuses: found.map(({ status }) => status),
+      names: found.map(({ name }) => name),
+      ports: found.flatMap(({ ports }) => ports.split(", ").filter((port) => port !== "")),
+      release: directories.map((directory) => releases.get(directory)).find((release) => release !== undefined) ?? null
+    }
+  }
+}

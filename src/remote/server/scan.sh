@@ -1,0 +1,37 @@
+#!/bin/sh
+# scan.sh LIMIT COMPOSE-FILE…: looks at every directory of ~/containers; links, and what may not be read, are left out.
+# Prints `berth-scan`, then six fields a directory: name, compose file (the first of these names that is there), env,
+# data, archive, and up to LIMIT bytes of the compose file. A NUL ends each. Globs and quoted expansions only, so that no
+# name is ever read as shell text.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+LC_ALL=C
+export LC_ALL
+printf 'berth-scan\0'
+limit=$1
+shift
+# shellcheck disable=SC2088 # path_of expands it.
+root=$(path_of "~/containers")
+[ -e "$root" ] || exit 0
+cd "$root" || exit 1
+for name in * .[!.]* ..?*; do
+  directory=./$name
+  case $name in .berth*) continue ;; esac
+  [ ! -L "$directory" ] && [ -d "$directory" ] && [ -r "$directory" ] && [ -x "$directory" ] || continue
+  compose=
+  for file do
+    if [ -f "$directory/$file" ]; then compose=$file; break; fi
+  done
+  [ -z "$compose" ] || [ -r "$directory/$compose" ] || continue
+  env=
+  [ ! -f "$directory/.env" ] || env=yes
+  data=
+  [ ! -d "$directory/data" ] || data=yes
+  archive=
+  for file in "$directory"/*.tar; do
+    if [ -f "$file" ]; then archive=${file##*/}; break; fi
+  done
+  printf '%s\0' "$name" "$compose" "$env" "$data" "$archive"
+  [ -z "$compose" ] || head -c "$limit" <"$directory/$compose" | tr -d '\000'
+  printf '\0'
+done
+exit 0

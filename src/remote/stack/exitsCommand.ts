@@ -1,0 +1,25 @@
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+
+// Docker remembers its last 256 events. One that runs again shows no exit code in its state.
+const script = `until=$(date +%s)
+for id do
+  as_root docker events --since 24h --until "$until" --filter type=container --filter event=die --filter "container=$id" \\
+    --format '{{.Actor.ID}} {{.Actor.Attributes.exitCode}}' </dev/null | tail -n 1
+done`
+
+/** Asks for the exit codes that containers which run again ended with. */
+export const exitsCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
+  what: "asking for exit codes",
+  script,
+  args: ids,
+  sudo
+})
+
+/** Reads the answer of `exitsCommand`: the last exit code of each container by its id, where it is known. */
+export const parseExits = (output: string): ReadonlyMap<string, number> =>
+  new Map(
+    output.split("\n").flatMap((line) => {
+      const [, id, code] = /^([0-9a-f]+) (\d+)$/.exec(line) ?? []
+      return id === undefined ? [] : [[id, Number(code)] as const]
+    })
+  )

@@ -1,0 +1,68 @@
+import { Array, Option, Schema } from "effect"
+import { decodeJson } from "../../services/foreign/json.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { script } from "./inspect.sh.ts"
+
+/** Asks what these containers are doing. */
+export const inspectCommand = (ids: ReadonlyArray<string>, sudo: boolean): RemoteCommand => ({
+  what: "looking at the containers",
+  script,
+  args: ids,
+  sudo,
+  // The state of a container holds what its last health checks printed.
+  limit: lineLimit(8, 100_000)
+})
+
+/** A container as `inspectCommand` saw it. */
+export interface ContainerState {
+  readonly id: string
+  readonly name: string
+  readonly service: string
+  readonly status: string
+  /** The verdict of its health check; empty when it has none. */
+  readonly health: string
+  readonly exitCode: number
+  readonly restartPolicy: string
+  /** Restarts by Docker itself. */
+  readonly restarts: number
+  /** For how many milliseconds it has been up. */
+  readonly upMillis: number
+}
+
+const decodeState = decodeJson(Schema.Struct({
+  Status: Schema.String,
+  ExitCode: Schema.Number,
+  StartedAt: Schema.String,
+  Health: Schema.optional(Schema.NullOr(Schema.Struct({ Status: Schema.String })))
+}))
+// Not every date knows nanoseconds: without them a container seems up to a second younger than it is.
+const clock = (line: string | undefined): number => {
+  const [, seconds, fraction = ""] = /^now\t(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{3})?/.exec(line ?? "") ?? []
+  return Date.parse(`${seconds}${fraction}Z`)
+}
+
+/** Reads the lines that `inspectCommand` prints; other lines are passed over. */
+export const parseInspect = (output: string): ReadonlyArray<ContainerState> => {
+  const lines = output.split("\n")
+  const now = clock(lines.find((line) => line.startsWith("now\t")))
+  return Array.filterMap(lines, (line) => {
+    if (!line.startsWith("container\t")) return Option.none()
+    const [id = "", name = "", service = "", restartPolicy = "", restarts, ...rest] = line.slice("container\t".length)
+      .split("|")
+    return Option.map(decodeState(rest.join("|")), ({ ExitCode, Health, StartedAt, Status }) => {
+      const up = now - Date.parse(StartedAt)
+      return {
+        id,
+        name: name.replace(/^\//, ""),
+        service,
+        status: Status,
+        health: Health?.Status === "none" ? "" : Health?.Status ?? "",
+        exitCode: ExitCode,
+        restartPolicy,
+        restarts: Number(restarts) || 0,
+        upMillis: Number.isFinite(up) ? Math.max(0, up) : 0
+      }
+    })
+  })
+}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# stack.sh ACTION DIRECTORY VOLUMES: stops, starts, restarts or removes the stack in a directory, or only looks at it: at
+# once (look), or when nothing is under way there any more (settled). VOLUMES is yes where removing takes the volumes of the
+# compose file with it. Prints `absent` where nothing is deployed, `empty` where a stack has no containers to stop or
+# restart, else what inspect prints of its containers as they are then. A removal prints a `removed` line for each file
+# that it took away, an `image` line for each image, and a `left` line for what it could not remove. It ends with a code
+# other than 0 if the action failed, with the output of the refusal. Nothing stops it halfway, also not the end of
+# the connection.
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+. "$(dirname "$0")/../lib/compose.sh"
+. "$(dirname "$0")/../lib/images.sh"
+. "$(dirname "$0")/../lib/inspect.sh"
+. "$(dirname "$0")/../lib/leaving.sh"
+action=$1
+volumes=$3
+cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
+here=$(pwd -P)
+tab=$(printf '\t')
+ids() {
+  as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" \
+    --format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
+}
+# Through sudo one question comes first, alone: a wrong password is then one attempt.
+as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
+if [ "$action" = settled ] && [ -e .berth/activation ]; then
+  exec 8<.berth/activation
+  flock -w 300 8 || { echo "what goes on in this directory has not ended" >&2; exit 1; }
+fi
+containers=$(ids) || exit 1
+file=
+for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+  if [ -f "$name" ]; then file=$name; break; fi
+done
+# Berth has deployed here: the compose file is its own.
+berths=
+[ ! -f .berth/deployed ] && [ ! -d .berth/releases ] && [ ! -s .berth/loading ] || berths=yes
+case $action:$containers:$file:$berths in
+  *::*:yes | start::?*: | look::?*: | settled::?*:) ;;
+  *::*:) echo absent; exit 0 ;;
+esac
+show() {
+  # shellcheck disable=SC2046 # A list of ids.
+  inspect $(ids)
+}
+if [ "$action" = look ] || [ "$action" = settled ]; then
+  [ -n "$containers" ] || echo empty
+  show
+  exit 0
+fi
+find_compose
+trap '' HUP PIPE TERM
+# shellcheck disable=SC2034 # What calls sudo asks for it.
+berth_ignores=yes
+if [ -d .berth ]; then
+  exec 8>>.berth/activation || exit 1
+  flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
+fi
+# With the compose file, or where there is none any more with Docker alone. Their output is printed when they have ended:
+# writing to a closed connection could stop them halfway.
+to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\n' "$said" >&2; return 1; }; }
+by_compose() { to_its_end compose -f "$file" "$@"; }
+# shellcheck disable=SC2086 # A list of ids.
+by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
+case $action:$file in
+  stop:?* | restart:?*) set -- by_compose "$action" ;;
+  start:?*) set -- by_compose up -d --no-build --no-recreate ;;
+  *) set -- by_docker "$action" ;;
+esac
+if [ "$action" != remove ]; then
+  case $action:$file in
+    start:?*) ;;
+    *) [ -n "$containers" ] || { echo empty; exit 0; } ;;
+  esac
+  "$@" || { show; exit 1; }
+  show
+  exit 0
+fi
+
+if [ -n "$file" ]; then
+  if [ "$volumes" = yes ]; then by_compose down -v; else by_compose down; fi || { show; exit 1; }
+fi
+# Containers that the compose file no longer names, or that have no compose file.
+containers=$(ids) || exit 1
+by_docker rm -f || { show; exit 1; }
+containers=$(ids) || exit 1
+[ -z "$containers" ] || { echo "not all containers could be removed" >&2; show; exit 1; }
+notes() { cat .berth/releases/[0-9]*/note 2>/dev/null; }
+brought_files() {
+  notes | sed -n -e "s/^compose$tab//p" -e "s/^env$tab//p" -e "s/^file$tab//p" -e "s/^large$tab//p"
+  [ -z "$berths" ] || { printf '%s\n' "$file"; cat .berth/deployed .berth/archive 2>/dev/null; }
+}
+brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
+  case $name in "" | /* | data | data/* | .. | ../* | */../* | */.. | .berth | .berth/*) continue ;; esac
+  [ -f "./$name" ] || [ -L "./$name" ] || continue
+  if rm -f "./$name"; then printf 'removed\t%s\n' "$name"; else printf 'left\t%s\n' "$name"; fi
+  case $name in */*) rmdir -p "./${name%/*}" 2>/dev/null ;; esac
+done
+# The names by which releases and deploys that were cut off hold on to images go first. Docker keeps what a container uses.
+forget_incoming
+release_prefix=$(prefix_here)
+left=$(leaving " $(numbers | tr '\n' ' ') ")
+images_before=$(list_images)
+held=$(printf '%s\n' "$images_before" | cut -d ' ' -f 2 | grep -e "^$release_prefix" -e "^$(kept_prefix)")
+# shellcheck disable=SC2086 # A list of names without spaces.
+[ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1
+images_there=$(list_images)
+# shellcheck disable=SC2086 # An id and names without spaces.
+printf '%s\n' "$left" | while IFS= read -r line; do [ -z "$line" ] || remove_image $line; done
+images_now=$(list_images) || images_now=$images_before
+printf '%s\n' "$left" | while read -r id name _; do
+  printf '%s\n' "$images_before" | grep -q "^$id " || continue
+  printf '%s\n' "$images_now" | grep -q "^$id " || printf 'image\t%s\n' "${name:-$id}"
+done
+rm -rf .berth
+cd / && rmdir "$here" 2>/dev/null
+exit 0

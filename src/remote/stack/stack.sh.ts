@@ -1,0 +1,201 @@
+// Generated from stack.sh by "npm run scripts".
+export const script = `known_compose() { return 1; }
+find_compose() {
+compose_kind=none
+if compose_version=$(as_root docker compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+compose_kind=v2
+elif known_compose; then
+compose_kind=v1
+elif compose_version=$(as_root docker-compose version --short 2>/dev/null </dev/null) && [ -n "$compose_version" ]; then
+case $compose_version in
+1.*) compose_kind=v1 ;;
+*) compose_kind=standalone ;;
+esac
+else
+compose_version=
+fi
+}
+compose() {
+case $compose_kind in
+v2) as_root docker compose "$@" ;;
+v1 | standalone) as_root docker-compose "$@" ;;
+*) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
+esac
+}
+name_ids() {
+[ "$#" -gt 0 ] || return 0
+if ids=$(as_root docker image inspect --format '{{.Id}}' "$@" 2>/dev/null </dev/null); then
+for id in $ids; do printf '%s %s\\n' "$id" "$1"; shift; done
+return 0
+fi
+[ "$#" -gt 1 ] || return 0
+for name do
+id=$(as_root docker image inspect --format '{{.Id}}' "$name" 2>/dev/null </dev/null) && printf '%s %s\\n' "$id" "$name"
+done
+return 0
+}
+kept_prefix() { printf 'berth/kept:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+keep_images() {
+names_begin=$(kept_prefix)
+while read -r kept_id _; do
+[ -z "$kept_id" ] || as_root docker tag "$kept_id" "$names_begin$(printf '%s' "\${kept_id#sha256:}" | cut -c 1-12)" >/dev/null 2>&1 </dev/null
+done
+}
+incoming_prefix() { printf 'berth/incoming:%s-' "$1"; }
+forget_incoming() {
+[ -s .berth/loading ] || return 0
+as_root docker rmi $(awk -v prefix="$(incoming_prefix "$(cat .berth/loading)")" 'BEGIN { for (number = 1; number <= 100; number++) print prefix number }' </dev/null) >/dev/null 2>&1 </dev/null
+rm -f .berth/loading
+}
+docker_images() {
+for pause in 0.1 0.3 1; do
+if listed_images=$(as_root docker image ls "$@" 2>/dev/null </dev/null); then
+[ -z "$listed_images" ] || printf '%s\\n' "$listed_images"
+return 0
+fi
+sleep "$pause" 2>/dev/null || sleep 1
+done
+as_root docker image ls "$@" </dev/null
+}
+list_images() { docker_images -a --no-trunc --format '{{.ID}} {{.Repository}}:{{.Tag}}' && echo ok; }
+inspect() {
+[ "$#" -gt 0 ] || return 0
+printf 'now\\t%s\\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)"
+as_root docker inspect --type container --format "$(printf 'container\\t')"'{{.Id}}|{{.Name}}|{{index .Config.Labels "com.docker.compose.service"}}|{{.HostConfig.RestartPolicy.Name}}|{{.RestartCount}}|{{json .State}}' "$@" 2>/dev/null </dev/null
+}
+prefix_here() { printf 'berth/release:%s-' "$(pwd -P | sha256sum | cut -c 1-12)"; }
+numbers() {
+for note in .berth/releases/[0-9]*/note; do
+release=\${note%/note}
+[ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
+done | sort -rn
+}
+leaving() {
+to_drop=$1
+set --
+for note in .berth/leaving .berth/releases/[0-9]*/note; do
+[ ! -f "$note" ] || set -- "$@" "$note"
+done
+[ "$#" -gt 0 ] || return 0
+awk -F '\\t' -v dropped="$to_drop" '
+FNR == 1 {
+parts = split(FILENAME, path, "/")
+is_dropped = index(dropped, " " path[parts - 1] " ") > 0
+}
+$1 == "image" && !is_dropped { needed[$2] = 1 }
+$1 == "image" && is_dropped && $4 == "brought" { own[$2] = own[$2] ($3 == $2 ? "" : " " $3) }
+$1 ~ /^sha256:/ {
+split($1, words, " ")
+own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
+}
+END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
+}
+remove_image() {
+leaving_id=$1
+shift
+berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
+names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
+[ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
+for name in $names_now; do
+case " $* $berths_name " in
+*" $name "*) ;;
+*)
+as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
+return 0 ;;
+esac
+done
+[ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
+as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
+}
+action=$1
+volumes=$3
+cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
+here=$(pwd -P)
+tab=$(printf '\\t')
+ids() {
+as_root docker ps -a --no-trunc --filter "label=com.docker.compose.project.working_dir=$here" \\
+--format '{{.ID}} {{.Label "com.docker.compose.oneoff"}}' </dev/null | awk '$2 != "True" { print $1 }'
+}
+as_root docker version --format '{{.Server.Version}}' </dev/null >/dev/null || exit 1
+if [ "$action" = settled ] && [ -e .berth/activation ]; then
+exec 8<.berth/activation
+flock -w 300 8 || { echo "what goes on in this directory has not ended" >&2; exit 1; }
+fi
+containers=$(ids) || exit 1
+file=
+for name in compose.yml compose.yaml docker-compose.yml docker-compose.yaml; do
+if [ -f "$name" ]; then file=$name; break; fi
+done
+berths=
+[ ! -f .berth/deployed ] && [ ! -d .berth/releases ] && [ ! -s .berth/loading ] || berths=yes
+case $action:$containers:$file:$berths in
+*::*:yes | start::?*: | look::?*: | settled::?*:) ;;
+*::*:) echo absent; exit 0 ;;
+esac
+show() {
+inspect $(ids)
+}
+if [ "$action" = look ] || [ "$action" = settled ]; then
+[ -n "$containers" ] || echo empty
+show
+exit 0
+fi
+find_compose
+trap '' HUP PIPE TERM
+berth_ignores=yes
+if [ -d .berth ]; then
+exec 8>>.berth/activation || exit 1
+flock -w 300 8 || { echo "a deploy to this directory has not ended" >&2; exit 1; }
+fi
+to_its_end() { said=$("$@" </dev/null 2>&1) || { printf '%s\\n' "$said" >&2; return 1; }; }
+by_compose() { to_its_end compose -f "$file" "$@"; }
+by_docker() { [ -z "$containers" ] || to_its_end as_root docker "$@" $containers; }
+case $action:$file in
+stop:?* | restart:?*) set -- by_compose "$action" ;;
+start:?*) set -- by_compose up -d --no-build --no-recreate ;;
+*) set -- by_docker "$action" ;;
+esac
+if [ "$action" != remove ]; then
+case $action:$file in
+start:?*) ;;
+*) [ -n "$containers" ] || { echo empty; exit 0; } ;;
+esac
+"$@" || { show; exit 1; }
+show
+exit 0
+fi
+if [ -n "$file" ]; then
+if [ "$volumes" = yes ]; then by_compose down -v; else by_compose down; fi || { show; exit 1; }
+fi
+containers=$(ids) || exit 1
+by_docker rm -f || { show; exit 1; }
+containers=$(ids) || exit 1
+[ -z "$containers" ] || { echo "not all containers could be removed" >&2; show; exit 1; }
+notes() { cat .berth/releases/[0-9]*/note 2>/dev/null; }
+brought_files() {
+notes | sed -n -e "s/^compose$tab//p" -e "s/^env$tab//p" -e "s/^file$tab//p" -e "s/^large$tab//p"
+[ -z "$berths" ] || { printf '%s\\n' "$file"; cat .berth/deployed .berth/archive 2>/dev/null; }
+}
+brought_files | LC_ALL=C sort -u | while IFS= read -r name; do
+case $name in "" | /* | data | data/* | .. | ../* | */../* | */.. | .berth | .berth/*) continue ;; esac
+[ -f "./$name" ] || [ -L "./$name" ] || continue
+if rm -f "./$name"; then printf 'removed\\t%s\\n' "$name"; else printf 'left\\t%s\\n' "$name"; fi
+case $name in */*) rmdir -p "./\${name%/*}" 2>/dev/null ;; esac
+done
+forget_incoming
+release_prefix=$(prefix_here)
+left=$(leaving " $(numbers | tr '\\n' ' ') ")
+images_before=$(list_images)
+held=$(printf '%s\\n' "$images_before" | cut -d ' ' -f 2 | grep -e "^$release_prefix" -e "^$(kept_prefix)")
+[ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1
+images_there=$(list_images)
+printf '%s\\n' "$left" | while IFS= read -r line; do [ -z "$line" ] || remove_image $line; done
+images_now=$(list_images) || images_now=$images_before
+printf '%s\\n' "$left" | while read -r id name _; do
+printf '%s\\n' "$images_before" | grep -q "^$id " || continue
+printf '%s\\n' "$images_now" | grep -q "^$id " || printf 'image\\t%s\\n' "\${name:-$id}"
+done
+rm -rf .berth
+cd / && rmdir "$here" 2>/dev/null
+exit 0
+`
