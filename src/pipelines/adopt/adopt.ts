@@ -1,16 +1,16 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/Adopt.ts"
-import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
-import { PlatformEntry, type RawEntry } from "../../schema/PlatformFile.ts"
+import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/applications/Adopt.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { PlatformEntry, type RawEntry } from "../../schema/applications/PlatformFile.ts"
 import {
   type PathOutside,
   platformFileName,
   type ProjectFileInvalid,
   type ProjectPathInvalid
-} from "../../schema/Project.ts"
-import { quoted } from "../../schema/quoted.ts"
+} from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import { withElement } from "../../services/foreign/jsonList.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { projectFileLock } from "../../services/locks/LockKey.ts"
@@ -20,13 +20,13 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { findApplication } from "../applications/applications.ts"
 import { gitUrlOf, planOf } from "../applications/appPlan.ts"
 import { driftDiffs } from "../applications/driftDiffs.ts"
+import { maskEntries } from "../applications/maskEntries.ts"
 import { declaredIn, readPlatformFile, withoutPlaces } from "../applications/platformFile.ts"
-import { shownEntries } from "../applications/shownEntries.ts"
 import { wantedBy } from "../drift/compareEntry.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
 import { type LiveEntry, liveEntry } from "./liveEntry.ts"
 
-/** The name of the server that an application runs on, where it is told and not the default one. */
+/** Name of the application's server, if the platform reports one other than the default. */
 const serverName = ({ server_uuid: uuid }: PlatformRecord) =>
   Effect.gen(function*() {
     const byDefault = yield* (yield* Settings).find("platform.defaultServerUuid")
@@ -55,14 +55,14 @@ const read = (uuid: string, directory: string) =>
     return { app, envs, live, refuse }
   })
 
-const isTold = ({ entry, unknown }: LiveEntry) => (key: string) =>
+const isReadable = ({ entry, unknown }: LiveEntry) => (key: string) =>
   key !== "service" && !unknown.some(({ field }) => field === key) && (key !== "server" || "server" in entry)
 
-/** What an earlier entry has that the platform does not tell stays: keys that Berth does not know, and what is hidden. */
-const keptOf = (earlier: RawEntry, live: LiveEntry): RawEntry => {
+/** Fields of the earlier entry that the platform does not report: unknown keys and hidden values. */
+const retainedFields = (earlier: RawEntry, live: LiveEntry): RawEntry => {
   const known = Object.keys(PlatformEntry.fields)
   return Object.fromEntries(
-    Object.entries(earlier).filter(([key]) => !known.includes(key) || !isTold(live)(key))
+    Object.entries(earlier).filter(([key]) => !known.includes(key) || !isReadable(live)(key))
   )
 }
 
@@ -75,9 +75,8 @@ const textOf = (file: string) =>
   })
 
 /**
- * Declares a live application: writes an entry of the project's `platform.json` that says what the application is, so
- * that there is no drift. Other entries keep their bytes; the platform is not changed. What the platform hides is told,
- * and not written.
+ * Writes the entry of `platform.json` that declares a live application without drift. Other entries keep their bytes,
+ * and the platform is not changed. Hidden values are reported, not written.
  */
 export const adopt = Effect.fn("adopt")(function*(
   { projectPath, replace, uuid }: AdoptRequest
@@ -106,7 +105,7 @@ export const adopt = Effect.fn("adopt")(function*(
     const index = declared.findIndex(({ entry }) => entry.name === app.name)
     const earlier = declared[index]
     if (earlier !== undefined && replace !== true) return yield* new EntryExists({ file, name: app.name })
-    const entry = { ...live.entry, ...(earlier === undefined ? {} : keptOf(earlier.raw, live)) }
+    const entry = { ...live.entry, ...(earlier === undefined ? {} : retainedFields(earlier.raw, live)) }
 
     const plan = yield* planOf(directory, yield* declaredIn(withoutPlaces(file))(entry, Math.max(index, 0)))
     const { diffs } = driftDiffs(plan, yield* platform.declared(app, wantedBy(plan)), envs)
@@ -119,7 +118,7 @@ export const adopt = Effect.fn("adopt")(function*(
     const mark = text.startsWith("\uFEFF") ? "\uFEFF" : ""
     const edited = withElement(text.slice(mark.length), entry, earlier === undefined ? undefined : index)
     yield* files.write(file, `${mark}${edited}`)
-    const [shown] = yield* shownEntries([entry])
+    const [shown] = yield* maskEntries([entry])
     return {
       action: earlier === undefined ? "added" as const : "replaced" as const,
       uuid,

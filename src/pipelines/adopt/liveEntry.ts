@@ -1,23 +1,24 @@
 import { Either, Option, Schema } from "effect"
-import { appDefaults, publishDefaults } from "../../schema/AppDefaults.ts"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { DriftUnknown } from "../../schema/Drift.ts"
-import type { AppEnv, PlatformRecord } from "../../schema/PlatformApp.ts"
-import { BuildPack, type RawEntry, RepositoryWord } from "../../schema/PlatformFile.ts"
-import { quoted } from "../../schema/quoted.ts"
-import { Domain } from "../../schema/Route.ts"
-import { servingFields } from "../applications/fields.ts"
+import { BuildPack } from "../../schema/applications/DeclaredField.ts"
+import { declaredFields, RepositoryWord } from "../../schema/applications/declaredFields.ts"
+import type { DriftUnknown } from "../../schema/applications/Drift.ts"
+import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import type { RawEntry } from "../../schema/applications/PlatformFile.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
+import { Domain } from "../../schema/routes/Route.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { comparedInDrift, defaultOf, isUnset, liveValue } from "../applications/fields.ts"
 import { hostPortOf } from "../applications/hostPort.ts"
 
-/** What an entry leaves out because it is what Berth assumes: the settings' owner and the directory's name. */
+/** Defaults that an entry leaves out: the settings' owner and the directory's name. */
 export interface Assumed {
   readonly owner: string
   readonly repository: string
-  /** What the address of every repository begins with: `git@host:port/`. */
+  /** Prefix of every repository's address: `git@host:port/`. */
   readonly gitHost: string
 }
 
-/** An entry for a live application, what of it is hidden, and what an entry cannot say. */
+/** Entry for a live application, with its hidden fields and what an entry cannot express. */
 export interface LiveEntry {
   readonly entry: RawEntry
   readonly unknown: ReadonlyArray<DriftUnknown>
@@ -42,20 +43,17 @@ const repositoryFields = ({ git_repository: url }: PlatformRecord, { gitHost, ow
   })
 }
 
-const unless = <A>(byDefault: A, key: string, value: A | null | undefined) =>
-  value === undefined || value === null || value === "" || value === byDefault ? {} : { [key]: value }
-
-const buildFieldsOf = (app: PlatformRecord) => {
-  switch (app.build_pack) {
-    case "composestack":
-      return unless(appDefaults.composeLocation, "composeLocation", app.compose_location)
-    case "autopack":
-      return app.is_static === true
-        ? { static: true, ...unless(publishDefaults.site, "publishDir", app.publish_directory) }
-        : {}
-    default:
-      return {}
-  }
+/** The fields that the record holds, without those that an entry without them asks for too. */
+const recordedFields = (app: PlatformRecord, buildpack: BuildPack) => {
+  const entry = { buildpack, static: app.is_static === true }
+  return Object.fromEntries(
+    comparedInDrift({ entry }).flatMap((field) => {
+      const value = liveValue(field, { entry }, app)
+      const isLeftOut = field.name === "buildpack" || field.name === "repo" || isUnset(value) ||
+        value === defaultOf(field, entry)
+      return isLeftOut ? [] : [[field.name, value]]
+    })
+  )
 }
 
 const portFields = (envs: ReadonlyArray<AppEnv>) => {
@@ -66,7 +64,7 @@ const portFields = (envs: ReadonlyArray<AppEnv>) => {
 }
 
 const hiddenPort = (envs: Option.Option<ReadonlyArray<AppEnv>>): ReadonlyArray<DriftUnknown> => {
-  const { label, name: field } = servingFields.port
+  const [field, { label }] = ["port", declaredFields.port] as const
   if (Option.isNone(envs)) return [{ field, label, reason: "the application's variables cannot be read" }]
   const port = Option.getOrUndefined(hostPortOf(envs.value))?.value
   return port !== undefined && Disclosed.$is("Hidden")(port) ? [{ field, label, reason: port.reason }] : []
@@ -105,9 +103,7 @@ export const liveEntry = (
       ...(domain === undefined ? {} : { domain }),
       ...(server === undefined ? {} : { server }),
       ...repository,
-      ...unless(appDefaults.branch, "branch", app.git_branch),
-      ...unless(appDefaults.baseDirectory, "baseDirectory", app.base_directory),
-      ...buildFieldsOf(app)
+      ...recordedFields(app, buildpack)
     },
     unknown: hiddenPort(envs),
     warnings: isUnsaid ? [`An entry has one domain that is served with https: ${quoted(fqdn)} is not in it`] : []

@@ -1,35 +1,52 @@
 import { Path } from "@effect/platform"
 import { Effect, Option, Schema } from "effect"
-import { appDefaults } from "../../schema/AppDefaults.ts"
-import type { Repository } from "../../schema/GitHook.ts"
-import { type BuildPack, type DeclaredApp, type RawEntry, RepositoryWord } from "../../schema/PlatformFile.ts"
-import { platformFileName, ProjectFileInvalid } from "../../schema/Project.ts"
-import { quoted } from "../../schema/quoted.ts"
+import type { BuildPack } from "../../schema/applications/DeclaredField.ts"
+import { declaredFields, RepositoryWord } from "../../schema/applications/declaredFields.ts"
+import type { DeclaredApp, PlatformEntry, RawEntry } from "../../schema/applications/PlatformFile.ts"
+import { platformFileName, ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import type { Repository } from "../../schema/webhooks/GitHook.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** What an entry of `platform.json` asks for, with the defaults filled in that hold for every use of a field. */
+/** An entry of `platform.json`, with what the settings, the directory and defaults add to it. */
 export interface AppPlan {
   readonly name: string
   readonly raw: RawEntry
+  /** As it is declared: `plannedValue` fills in the default of a field. */
+  readonly entry: PlatformEntry
   readonly warnings: ReadonlyArray<string>
   readonly buildPack: BuildPack
-  /** The build pack where the entry names one. */
-  readonly declaredBuildPack: Option.Option<BuildPack>
   readonly repository: Repository
   readonly gitUrl: string
   readonly branch: string
-  readonly baseDirectory: string
-  readonly composeLocation: string
-  readonly isStatic: boolean
-  readonly publishDir: Option.Option<string>
   readonly port: Option.Option<number>
   readonly domain: Option.Option<string>
   readonly server: Option.Option<string>
   readonly service: Option.Option<string>
 }
 
-/** Where Git finds a repository: `git@host:port/owner/name.git`. */
+/** Plans an entry whose repository is known. */
+export const planWith = (
+  { entry, raw, warnings }: DeclaredApp,
+  repository: Repository,
+  gitUrl: string
+): AppPlan => ({
+  name: entry.name,
+  raw,
+  entry,
+  warnings,
+  buildPack: entry.buildpack ?? declaredFields.buildpack.fallback,
+  repository,
+  gitUrl,
+  branch: entry.branch ?? declaredFields.branch.fallback,
+  port: Option.fromNullable(entry.port),
+  domain: Option.fromNullable(entry.domain),
+  server: Option.fromNullable(entry.server),
+  service: Option.fromNullable(entry.service)
+})
+
+/** Address of a repository: `git@host:port/owner/name.git`. */
 export const gitUrlOf = Effect.fn("gitUrlOf")(function*(
   { name, owner }: Repository
 ): Effect.fn.Return<string, SettingsError, Settings> {
@@ -42,8 +59,9 @@ export const gitUrlOf = Effect.fn("gitUrlOf")(function*(
 /** Fills in the defaults of an entry: of the format, of the settings, and of the project's directory. */
 export const planOf = Effect.fn("planOf")(function*(
   projectPath: string,
-  { entry, raw, warnings }: DeclaredApp
+  declared: DeclaredApp
 ): Effect.fn.Return<AppPlan, ProjectFileInvalid | SettingsError, Settings | Path.Path> {
+  const { entry } = declared
   const path = yield* Path.Path
   const settings = yield* Settings
   const name = entry.repo ?? path.basename(path.resolve(projectPath))
@@ -57,22 +75,5 @@ export const planOf = Effect.fn("planOf")(function*(
     ? settings.get("gitHost.owner")
     : Effect.succeed(entry.gitOwner))
   const repository = { owner, name }
-  return {
-    name: entry.name,
-    raw,
-    warnings,
-    buildPack: entry.buildpack ?? appDefaults.buildPack,
-    declaredBuildPack: Option.fromNullable(entry.buildpack),
-    repository,
-    gitUrl: yield* gitUrlOf(repository),
-    branch: entry.branch ?? appDefaults.branch,
-    baseDirectory: entry.baseDirectory ?? appDefaults.baseDirectory,
-    composeLocation: entry.composeLocation ?? appDefaults.composeLocation,
-    isStatic: entry.static === true,
-    publishDir: Option.fromNullable(entry.publishDir),
-    port: Option.fromNullable(entry.port),
-    domain: Option.fromNullable(entry.domain),
-    server: Option.fromNullable(entry.server),
-    service: Option.fromNullable(entry.service)
-  }
+  return planWith(declared, repository, yield* gitUrlOf(repository))
 })

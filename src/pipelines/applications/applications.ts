@@ -1,7 +1,13 @@
 import { Array, Effect, Option } from "effect"
-import type { CreateApp } from "../../schema/CreateApp.ts"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { AppEnv, PlatformApp, PlatformFailure, PlatformRecord, Raw } from "../../schema/PlatformApp.ts"
+import type { CreateApp } from "../../schema/applications/CreateApp.ts"
+import type {
+  AppEnv,
+  PlatformApp,
+  PlatformFailure,
+  PlatformRecord,
+  Raw
+} from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -52,7 +58,7 @@ export const findApplication = Effect.fn("findApplication")(function*(
   return Array.findFirst(yield* platform.applications, (app) => app.name === name)
 })
 
-/** What the settings say about new applications; the server only when none is named. */
+/** Settings for new applications; the default server only when none is named. */
 export const createDefaults = Effect.fn("createDefaults")(function*(
   serverUuid: string | null | undefined
 ): Effect.fn.Return<CreateDefaults, SettingsError, Settings> {

@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
-import { Change, type ChangelogEntry, changelogFileName } from "../../schema/Changelog.ts"
-import { RawEntry } from "../../schema/PlatformFile.ts"
+import { Change, ChangelogEntry, changelogFileName } from "../../schema/applications/Changelog.ts"
+import { RawEntry } from "../../schema/applications/PlatformFile.ts"
 import { decodeJson } from "../../services/foreign/json.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { changelogLock } from "../../services/locks/LockKey.ts"
@@ -12,11 +12,12 @@ const recordedIn = Schema.decodeUnknownOption(
   Schema.Struct({ appName: Schema.String, changes: Schema.Array(Change) })
 )
 const snapshotIn = Schema.decodeUnknownOption(Schema.Struct({ appName: Schema.String, configSnapshot: RawEntry }))
+const entryIn = Schema.decodeUnknownOption(ChangelogEntry)
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const isText = (bytes: Uint8Array) =>
   Option.isSome(Option.liftThrowable(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))())
 
-/** Whether what a changelog holds is added to as it is; an empty file is. */
+/** True if the changelog can be appended to; an empty file can. */
 const isSound = (content: Uint8Array) => {
   const text = textOf(content)
   return text.trim() === "" || (isText(content) && Option.isSome(entriesIn(text)))
@@ -24,7 +25,7 @@ const isSound = (content: Uint8Array) => {
 
 const corruptNames = ["", ...Array.range(2, 100).map((number) => `-${number}`)]
 
-/** Keeps what cannot be read under a name that is free. */
+/** Copies an unreadable changelog to a free name. */
 const keepCorrupt = (file: string, content: Uint8Array) =>
   Effect.gen(function*() {
     const files = yield* LocalFiles
@@ -61,7 +62,7 @@ export const appendChangelog = Effect.fn("appendChangelog")(function*(
   }).pipe(locks.withLock(changelogLock(file)))
 })
 
-/** Whether an entry can be added to a project's changelog as it is; otherwise it would be kept aside and replaced. */
+/** True if the project's changelog can be appended to; otherwise it would be set aside and replaced. */
 export const changelogIsSound = Effect.fn("changelogIsSound")(function*(
   directory: string
 ): Effect.fn.Return<boolean, LocalFileFailed, LocalFiles | Path.Path> {
@@ -91,7 +92,7 @@ export const lastApplied = Effect.fn("lastApplied")(function*(
   )
 })
 
-/** Every change that a project's changelog tells of an application, oldest first; what cannot be read tells nothing. */
+/** Recorded changes of an application, oldest first; unreadable entries are skipped. */
 export const recordedChanges = Effect.fn("recordedChanges")(function*(
   directory: string,
   appName: string
@@ -103,4 +104,13 @@ export const recordedChanges = Effect.fn("recordedChanges")(function*(
       onSome: (recorded) => recorded.appName === appName ? recorded.changes : []
     })
   )
+})
+
+/** Newest entry of an application in a project's changelog, by its uuid or name. */
+export const recordedApplication = Effect.fn("recordedApplication")(function*(
+  directory: string,
+  given: string
+): Effect.fn.Return<Option.Option<ChangelogEntry>, never, LocalFiles | Path.Path> {
+  const entries = Array.getSomes((yield* recordedEntries(directory)).map(entryIn))
+  return Array.findLast(entries, ({ appName, uuid }) => uuid === given || appName === given)
 })

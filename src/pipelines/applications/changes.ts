@@ -1,71 +1,71 @@
 import { Option } from "effect"
-import { appDefaults, publishDefaults } from "../../schema/AppDefaults.ts"
-import type { Change } from "../../schema/Changelog.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { Change } from "../../schema/applications/Changelog.ts"
+import { exposedPorts, publishDefaults } from "../../schema/applications/declaredFields.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import type { RecordField } from "../../schema/applications/recordColumns.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"
 import type { AppPlan } from "./appPlan.ts"
-import type { NewApp } from "./createFields.ts"
-import { type AppField, buildFields, comparedInUpsert, writtenFields } from "./fields.ts"
+import { type CreateDefaults, createFields, requestedKeys } from "./createFields.ts"
+import {
+  alwaysWritten,
+  comparedInUpsert,
+  liveValue,
+  plannedValue,
+  writtenFields,
+  writtenForBuildPack
+} from "./fields.ts"
+
+const valuesOf = (plan: AppPlan, fields: ReadonlyArray<RecordField>): AppFields =>
+  Object.fromEntries(fields.map((field) => [field.record.key, plannedValue(field, plan)]))
 
 /** The fields that an existing application is brought to, in the order of the platform's call. */
-export const updateFields = (plan: AppPlan): AppFields => {
-  const { compose_location: composeLocation, ...others } = Object.fromEntries(
-    writtenFields(plan).map(({ declared, record }) => [record, declared(plan)])
-  )
+export const updateFields = (plan: AppPlan): AppFields => ({
+  ...valuesOf(plan, alwaysWritten(plan)),
+  [exposedPorts.key]: exposedPorts.value,
+  ...valuesOf(plan, writtenForBuildPack(plan))
+})
+
+/** The fields that a new application is created with: those of a request, and others that are declared. */
+export const creationFields = (plan: AppPlan, defaults: CreateDefaults): AppFields => {
+  const { branch, entry, gitUrl, name } = plan
   return {
-    ...others,
-    ports_exposes: appDefaults.portsExposes,
-    ...(composeLocation === undefined ? {} : { compose_location: composeLocation })
+    ...valuesOf(plan, writtenFields(plan).filter(({ record }) => !requestedKeys.includes(record.key))),
+    ...createFields({
+      name,
+      buildpack: plan.buildPack,
+      gitRepo: gitUrl,
+      gitBranch: branch,
+      isStatic: entry.static,
+      publishDir: entry.publishDir,
+      baseDirectory: entry.baseDirectory,
+      composeLocation: entry.composeLocation
+    }, defaults)
   }
 }
 
-/** What a new application is asked for as. */
-export const newApp = (plan: AppPlan, serverUuid: string): NewApp => ({
-  name: plan.name,
-  buildpack: plan.buildPack,
-  gitRepo: plan.gitUrl,
-  gitBranch: plan.branch,
-  isStatic: plan.isStatic,
-  publishDir: Option.getOrUndefined(plan.publishDir),
-  baseDirectory: plan.baseDirectory,
-  composeLocation: plan.composeLocation,
-  serverUuid
-})
-
-/** What a new application needs once it exists; nothing when there is nothing to follow up. */
+/** Fields to write once a new application exists; none if there are none. */
 export const followUpFields = (plan: AppPlan): Option.Option<AppFields> => {
+  const { publishDir = publishDefaults.followUp, static: isStatic } = plan.entry
   const fields = {
-    ...(plan.isStatic
-      ? { is_static: true, publish_directory: Option.getOrElse(plan.publishDir, () => publishDefaults.followUp) }
-      : {}),
+    ...(isStatic === true ? { is_static: true, publish_directory: publishDir } : {}),
     ...(plan.buildPack === "composestack" ? {} : { domains: "" })
   }
   return Object.keys(fields).length === 0 ? Option.none() : Option.some(fields)
 }
 
-// What a platform that leaves a field out means by it.
-const unsaid = (field: AppField, plan: AppPlan): unknown => {
-  if (field === buildFields.isStatic) return false
-  return field === buildFields.publishDir && !plan.isStatic ? publishDefaults.other : undefined
-}
-
-const isUnset = (value: unknown) => value === undefined || value === null || value === ""
-
-/** In which of some fields an application is not what its plan says. */
+/** The differences between an application and its plan, in some fields. */
 export const differences = (
-  fields: ReadonlyArray<AppField>,
+  fields: ReadonlyArray<RecordField>,
   plan: AppPlan,
   app: PlatformRecord
 ): ReadonlyArray<Change> =>
   fields.flatMap((field) => {
-    const old = app[field.record]
-    const next = field.declared(plan)
-    const now = isUnset(old) ? unsaid(field, plan) : old
-    return now === next
+    const next = plannedValue(field, plan)
+    return liveValue(field, plan, app) === next
       ? []
-      : [{ field: field.record, label: field.label, old: old ?? null, new: next }]
+      : [{ field: field.record.key, label: field.label, old: app[field.record.key] ?? null, new: next }]
   })
 
-/** What an update will change of an application's build. */
+/** Changes of an application's build by an update. */
 export const changesOf = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Change> =>
   differences(comparedInUpsert(plan), plan, app)

@@ -1,9 +1,9 @@
-import { appDefaults, publishDefaults } from "../../schema/AppDefaults.ts"
-import type { CreateApp } from "../../schema/CreateApp.ts"
-import type { BuildPack } from "../../schema/PlatformFile.ts"
+import type { CreateApp } from "../../schema/applications/CreateApp.ts"
+import type { BuildPack } from "../../schema/applications/DeclaredField.ts"
+import { declaredFields, exposedPorts, publishDefaults } from "../../schema/applications/declaredFields.ts"
 import type { AppFields } from "../../services/platform/Platform.ts"
 
-/** What the settings say about every new application. */
+/** Settings for every new application. */
 export interface CreateDefaults {
   readonly projectUuid: string
   readonly serverUuid: string
@@ -25,16 +25,24 @@ export const createFields = (app: NewApp, defaults: CreateDefaults): AppFields =
   environment_name: "production",
   name: app.name,
   git_repository: app.gitRepo,
-  git_branch: orElse(app.gitBranch, appDefaults.branch),
-  build_pack: orElse(app.buildpack, appDefaults.buildPack),
-  ports_exposes: orElse(app.portsExposes, appDefaults.portsExposes),
+  git_branch: orElse(app.gitBranch, declaredFields.branch.fallback),
+  build_pack: orElse(app.buildpack, declaredFields.buildpack.fallback),
+  ports_exposes: orElse(app.portsExposes, exposedPorts.value),
   instant_deploy: false,
   private_key_uuid: defaults.privateKeyUuid,
-  base_directory: orElse(app.baseDirectory, appDefaults.baseDirectory),
+  base_directory: orElse(app.baseDirectory, declaredFields.baseDirectory.fallback),
   ...(app.buildpack === "composestack"
-    ? { compose_location: orElse(app.composeLocation, appDefaults.composeLocation) }
+    ? { compose_location: orElse(app.composeLocation, declaredFields.composeLocation.fallback) }
     : {}),
   ...(app.isStatic === true
     ? { is_static: true, publish_directory: orElse(app.publishDir, publishDefaults.site) }
     : {})
 })
+
+/** The keys of the record that a request to create an application decides on. */
+export const requestedKeys: ReadonlyArray<string> = Object.keys(
+  createFields(
+    { name: "", gitRepo: "", buildpack: "composestack", isStatic: true },
+    { projectUuid: "", serverUuid: "", privateKeyUuid: "" }
+  )
+)

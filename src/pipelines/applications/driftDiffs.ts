@@ -1,12 +1,13 @@
 import { Option } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { DriftDiff, DriftUnknown } from "../../schema/Drift.ts"
-import type { AppEnv, PlatformRecord } from "../../schema/PlatformApp.ts"
+import { declaredFields } from "../../schema/applications/declaredFields.ts"
+import type { DriftDiff, DriftUnknown } from "../../schema/applications/Drift.ts"
+import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { AppPlan } from "./appPlan.ts"
-import { type AppField, buildFields, comparedInDrift, servingFields } from "./fields.ts"
+import { comparedInDrift, fieldNamed, isPlanned, liveValue, plannedValue, type RecordValue } from "./fields.ts"
 import { hostPortOf } from "./hostPort.ts"
 
-/** What the last upsert applied, and the application's record in the words of that. */
+/** Plan of the last upsert, with the record in its spelling. */
 export interface Applied {
   readonly plan: AppPlan
   readonly app: PlatformRecord
@@ -19,7 +20,15 @@ interface Row {
   readonly remote: Disclosed<string>
 }
 
-type Named = Pick<AppField, "name" | "label">
+interface Named {
+  readonly name: string
+  readonly label: string
+}
+
+const { domain, port } = {
+  domain: { name: "domain", label: declaredFields.domain.label },
+  port: { name: "port", label: declaredFields.port.label }
+}
 
 const known = (value: string): Disclosed<string> => Disclosed.Known({ value })
 const row = ({ label, name }: Named, local: string, remote: Disclosed<string>): Row => ({
@@ -29,44 +38,43 @@ const row = ({ label, name }: Named, local: string, remote: Disclosed<string>): 
   remote
 })
 
-const shown = (value: string | boolean | null | undefined): string => String(value ?? "")
+const asText = (value: RecordValue): string => String(value ?? "")
 
 const buildRows = (plan: AppPlan, app: PlatformRecord): ReadonlyArray<Row> =>
-  comparedInDrift(plan).map((field) => {
-    // An entry without a build pack differs from whatever the platform builds with.
-    const isUndeclared = field === buildFields.buildPack && Option.isNone(plan.declaredBuildPack)
-    const local = isUndeclared ? "" : shown(field.declared(plan))
-    // What the platform does not say about a site is that it is none.
-    const remote = field === buildFields.isStatic ? app.is_static === true : app[field.record]
-    return row(field, local, known(shown(remote)))
+  comparedInDrift(plan).filter(isPlanned(plan)).map((field) => {
+    // An entry without a build pack differs from any that the platform builds with.
+    const isUndeclared = field.name === "buildpack" && plan.entry.buildpack === undefined
+    const local = isUndeclared ? "" : asText(plannedValue(field, plan))
+    return row(field, local, known(asText(liveValue(field, plan, app))))
   })
 
 const portRows = (plan: AppPlan, envs: ReadonlyArray<AppEnv>): ReadonlyArray<Row> => {
   const local = Option.match(plan.port, { onNone: () => "", onSome: String })
   return Option.match(hostPortOf(envs), {
-    onSome: ({ value }) => [row(servingFields.port, local, value)],
-    onNone: () => local === "" ? [] : [row(servingFields.port, local, known(notSet))]
+    onSome: ({ value }) => [row(port, local, value)],
+    onNone: () => local === "" ? [] : [row(port, local, known(notSet))]
   })
 }
 
 const domainRows = (plan: AppPlan, { fqdn }: PlatformRecord): ReadonlyArray<Row> =>
   Option.isSome(plan.domain) && fqdn !== undefined && fqdn !== null && fqdn !== ""
-    ? [row(servingFields.domain, domainOf(plan), known(fqdn))]
+    ? [row(domain, domainOf(plan), known(fqdn))]
     : []
 
 const notSet = "(not set)"
 const domainOf = ({ domain }: AppPlan): string =>
   Option.match(domain, { onNone: () => "", onSome: (host) => `https://${host}` })
 
-/** A field's value at the last upsert, with what the platform says of it now in the same words. */
+/** Value of a field at the last upsert, with the live one in the same spelling. */
 const appliedTo = (name: string, remote: string, { app, plan }: Applied): readonly [applied: string, now: string] => {
-  if (name === servingFields.port.name) {
+  if (name === port.name) {
     return [Option.match(plan.port, { onNone: () => "", onSome: String }), remote === notSet ? "" : remote]
   }
-  if (name === servingFields.domain.name) return [domainOf(plan), shown(app.fqdn)]
-  const field = Object.values(buildFields).find((one) => one.name === name)
-  if (field === undefined) return ["", remote]
-  return [shown(field.declared(plan)), field === buildFields.isStatic ? remote : shown(app[field.record])]
+  if (name === domain.name) return [domainOf(plan), asText(app.fqdn)]
+  const field = fieldNamed(name)
+  return field === undefined
+    ? ["", remote]
+    : [asText(plannedValue(field, plan)), asText(liveValue(field, plan, app))]
 }
 
 const history = (name: string, local: string, remote: string, applied: Applied | undefined) => {
@@ -82,8 +90,8 @@ const history = (name: string, local: string, remote: string, applied: Applied |
 }
 
 /**
- * Where an application differs from what its entry declares, and what cannot be told. `envs` is nothing when they could
- * not be read: the port is then left out. With what the last upsert applied, each difference says which side moved.
+ * Compares an application with its declared entry. Without `envs`, which could not be read, the port is left out. With
+ * the plan of the last upsert, each difference names the side that moved.
  */
 export const driftDiffs = (
   plan: AppPlan,

@@ -1,94 +1,76 @@
-import { Option } from "effect"
-import { publishDefaults } from "../../schema/AppDefaults.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { EntryContext } from "../../schema/applications/DeclaredField.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { type RecordField, recordFields } from "../../schema/applications/recordColumns.ts"
 import type { AppPlan } from "./appPlan.ts"
-import { hostPortKey } from "./hostPort.ts"
 
-/** A field of an application: one that its entry declares, and that its record on the platform has under another name. */
-export interface AppField {
-  /** Its name in `platform.json` and in a drift answer. */
-  readonly name: string
-  readonly label: string
-  readonly record: Exclude<keyof PlatformRecord, "raw">
-  /** What it is to be, the defaults filled in. */
-  readonly declared: (plan: AppPlan) => string | boolean
+/** A value of a record, in a plan or on the platform. */
+export type RecordValue = string | number | boolean | null | undefined
+
+/** The field that the repository's owner, the directory and the settings have a part in. */
+const repository: RecordField["name"] = "repo"
+
+/** The value of a field that an entry does not declare. */
+export const defaultOf = ({ fallback }: RecordField, entry: EntryContext): RecordValue =>
+  typeof fallback === "function" ? fallback(entry) : fallback
+
+/** Planned value of a field; undefined if it is neither declared nor has a default. */
+export const plannedValue = (field: RecordField, { entry, gitUrl }: AppPlan): RecordValue =>
+  field.name === repository ? gitUrl : entry[field.name] ?? defaultOf(field, entry)
+
+export const isUnset = (value: RecordValue) => value === undefined || value === null || value === ""
+
+/** A field of a record as the platform means it. */
+export const liveValue = (
+  { record }: RecordField,
+  { entry }: { readonly entry: EntryContext },
+  app: PlatformRecord
+): RecordValue => {
+  const value = app[record.key]
+  return isUnset(value) && "absent" in record ? record.absent(entry) ?? value : value
 }
 
-const isCompose = ({ buildPack }: AppPlan) => buildPack === "composestack"
+const writtenFor = ({ record }: RecordField): ReadonlyArray<string> | undefined =>
+  "writtenFor" in record ? record.writtenFor : undefined
+const recordedFor = (field: RecordField): ReadonlyArray<string> | undefined =>
+  "recordedFor" in field.record ? field.record.recordedFor : writtenFor(field)
+const comparedFor = (field: RecordField): ReadonlyArray<string> | undefined =>
+  "comparedFor" in field.record ? field.record.comparedFor : recordedFor(field)
 
-/** The directory that a site is served from, as an update sets it. */
-export const publishDirectory = ({ isStatic, publishDir }: AppPlan): string =>
-  Option.getOrElse(publishDir, () => isStatic ? publishDefaults.site : publishDefaults.other)
+const isFor = (buildPacks: ReadonlyArray<string> | undefined, buildPack: string | undefined) =>
+  buildPacks === undefined || (buildPack !== undefined && buildPacks.includes(buildPack))
 
-/** What an application is built from, field by field. */
-export const buildFields = {
-  buildPack: { name: "buildpack", label: "Buildpack", record: "build_pack", declared: (plan) => plan.buildPack },
-  branch: { name: "branch", label: "Branch", record: "git_branch", declared: (plan) => plan.branch },
-  baseDirectory: {
-    name: "baseDirectory",
-    label: "Base directory",
-    record: "base_directory",
-    declared: (plan) => plan.baseDirectory
-  },
-  composeLocation: {
-    name: "composeLocation",
-    label: "Compose file",
-    record: "compose_location",
-    declared: (plan) => plan.composeLocation
-  },
-  isStatic: { name: "static", label: "Static site", record: "is_static", declared: (plan) => plan.isStatic },
-  publishDir: {
-    name: "publishDir",
-    label: "Publish directory",
-    record: "publish_directory",
-    declared: publishDirectory
-  },
-  repository: { name: "repo", label: "Git repository", record: "git_repository", declared: (plan) => plan.gitUrl }
-} satisfies Record<string, AppField>
+/** Fields in the order of drift's answer: the repository comes last. */
+export const inDriftOrder: ReadonlyArray<RecordField> = [
+  ...recordFields.filter(({ name }) => name !== repository),
+  ...recordFields.filter(({ name }) => name === repository)
+]
 
-/** What is set apart from the build: the port as a variable, the domain where the application is served. */
-export const servingFields = {
-  port: { name: "port", label: hostPortKey },
-  domain: { name: "domain", label: "Domain (FQDN)" }
-} as const
+/** The fields that drift compares; the declared build pack decides, not the default one. */
+export const comparedInDrift = ({ entry }: { readonly entry: EntryContext }): ReadonlyArray<RecordField> =>
+  inDriftOrder.filter((field) =>
+    isFor(comparedFor(field), entry.buildpack) && (!("comparedIf" in field.record) || field.record.comparedIf(entry))
+  )
 
-/** The fields that drift compares, in the order of its answer; `declaredBuildPack` decides, as it is what is written. */
-export const comparedInDrift = ({ declaredBuildPack, isStatic }: AppPlan): ReadonlyArray<AppField> => {
-  const is = (buildPack: string) => Option.contains(declaredBuildPack, buildPack)
-  const { baseDirectory, branch, buildPack, composeLocation, isStatic: site, publishDir, repository } = buildFields
-  return [
-    buildPack,
-    branch,
-    baseDirectory,
-    ...(is("composestack") ? [composeLocation] : []),
-    ...(is("autopack") ? [site] : []),
-    ...(is("autopack") && isStatic ? [publishDir] : []),
-    repository
-  ]
-}
+/** True if the field is declared or has a default; others are left alone. */
+export const isPlanned = (plan: AppPlan) => (field: RecordField) => plannedValue(field, plan) !== undefined
 
 /** The fields whose changes an update records, in the order of the changelog. */
-export const comparedInUpsert = (plan: AppPlan): ReadonlyArray<AppField> => {
-  const { baseDirectory, branch, buildPack, composeLocation, isStatic, publishDir, repository } = buildFields
-  return [
-    buildPack,
-    repository,
-    branch,
-    baseDirectory,
-    ...(isCompose(plan) ? [composeLocation] : [isStatic, publishDir])
-  ]
-}
+export const comparedInUpsert = (plan: AppPlan): ReadonlyArray<RecordField> =>
+  recordFields.filter((field) => isFor(recordedFor(field), plan.buildPack)).filter(isPlanned(plan))
+
+/** The fields that an update writes to every application. */
+export const alwaysWritten = (plan: AppPlan): ReadonlyArray<RecordField> =>
+  recordFields.filter((field) => writtenFor(field) === undefined).filter(isPlanned(plan))
+
+/** The fields that an update writes to applications of the plan's build pack only. */
+export const writtenForBuildPack = (plan: AppPlan): ReadonlyArray<RecordField> =>
+  recordFields.filter((field) => writtenFor(field)?.includes(plan.buildPack)).filter(isPlanned(plan))
 
 /** The fields that an update writes, in the order of its body. */
-export const writtenFields = (plan: AppPlan): ReadonlyArray<AppField> => {
-  const { baseDirectory, branch, buildPack, composeLocation, isStatic, publishDir, repository } = buildFields
-  return [
-    buildPack,
-    repository,
-    branch,
-    baseDirectory,
-    isStatic,
-    publishDir,
-    ...(isCompose(plan) ? [composeLocation] : [])
-  ]
-}
+export const writtenFields = (plan: AppPlan): ReadonlyArray<RecordField> => [
+  ...alwaysWritten(plan),
+  ...writtenForBuildPack(plan)
+]
+
+/** The recorded field with a name of `platform.json`. */
+export const fieldNamed = (name: string): RecordField | undefined => recordFields.find((field) => field.name === name)

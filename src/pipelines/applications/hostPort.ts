@@ -1,9 +1,6 @@
 import { Option } from "effect"
-import type { AppEnv } from "../../schema/PlatformApp.ts"
-import { hostPortKey } from "../../services/platform/leavingFields.ts"
-
-/** The environment variable whose value is the port that an application is reached at. */
-export { hostPortKey }
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
+import type { AppEnv } from "../../schema/applications/PlatformApp.ts"
 
 /** The application's port among its environment variables; that of its previews is another matter. */
 export const hostPortOf = (envs: ReadonlyArray<AppEnv>): Option.Option<AppEnv> =>

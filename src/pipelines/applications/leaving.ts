@@ -5,7 +5,7 @@ import { type Leaving, leavingFor } from "../../services/platform/leavingRecord.
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 
-/** What may leave of the platform's answers for the caller of the current request. */
+/** Filter of the platform's answers for the caller of the current request. */
 export const leaving: Effect.Effect<Leaving, never, Settings> = Effect.gen(function*() {
   const { role } = yield* CurrentCaller
   return leavingFor({ secrets: yield* secretsInUse, seesValues: maySeeValues(role) })

@@ -1,18 +1,23 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Predicate, Schema } from "effect"
-import { inWords } from "../../schema/inWords.ts"
-import type { Mistake } from "../../schema/mistakes.ts"
-import { type DeclaredApp, PlatformEntry, PlatformFileMissing, type RawEntry } from "../../schema/PlatformFile.ts"
-import { type PathOutside, platformFileName, type ProjectFileInvalid } from "../../schema/Project.ts"
-import { quoted } from "../../schema/quoted.ts"
+import {
+  type DeclaredApp,
+  PlatformEntry,
+  PlatformFileMissing,
+  type RawEntry
+} from "../../schema/applications/PlatformFile.ts"
+import { type PathOutside, platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import { inWords } from "../../schema/words/inWords.ts"
+import type { Mistake } from "../../schema/words/mistakes.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import type { Place } from "../../services/foreign/TextProblem.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { permitPath } from "../projects/permitPath.ts"
-import { decodedPart, invalidAt, jsonSource } from "../projects/projectSource.ts"
-import { projectText } from "../projects/projectText.ts"
-import { shownEntries } from "./shownEntries.ts"
+import { permitPath } from "../projects/files/permitPath.ts"
+import { decodedPart, invalidAt, jsonSource } from "../projects/files/projectSource.ts"
+import { projectText } from "../projects/files/projectText.ts"
+import { maskEntries } from "./maskEntries.ts"
 
 const decodeEntry = Schema.decodeUnknown(PlatformEntry, { errors: "all" })
 const knownKeys = Object.keys(PlatformEntry.fields)
@@ -24,7 +29,7 @@ const entryLabel = (raw: RawEntry, index: number) => {
   return `entry ${index + 1}${Predicate.isString(name) && name !== "" ? ` (${quoted(name)})` : ""}`
 }
 
-/** What an entry has that no field of it is, with the field that was probably meant. */
+/** Warns of unknown keys, and suggests the field that was probably meant. */
 const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
   const unknown = Object.keys(raw).filter((key) => !knownKeys.includes(key)).map((key): Mistake => ({
     path: [key],
@@ -35,17 +40,17 @@ const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
   return unknown.length === 0 ? [] : [`${platformFileName}, ${label}: ${inWords(unknown, vocabulary)}`]
 }
 
-/** What is null or empty counts as absent. */
+/** Removes null and empty values: they count as absent. */
 const filled = (raw: RawEntry) =>
   Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null && value !== ""))
 
-/** A file whose entries are read, and where the parts of each stand, as far as that is known. */
+/** A file of entries, with the position of each part if it is known. */
 export interface EntriesSource {
   readonly file: string
   readonly placeAt: (index: number, path: ReadonlyArray<PropertyKey>) => Place | undefined
 }
 
-/** Entries that are not read from the file that an error names. */
+/** A source without positions, for copies of entries. */
 export const withoutPlaces = (file: string): EntriesSource => ({ file, placeAt: () => undefined })
 
 /** Reads one entry of a `platform.json`, or of a file that keeps copies of them. */
@@ -64,8 +69,8 @@ export const declaredIn = ({ file, placeAt }: EntriesSource) =>
 }
 
 /**
- * The applications that a project's `platform.json` declares; nothing when there is no such file. What does not fit is
- * named with file, line, column, entry and field.
+ * Reads the applications that a project's `platform.json` declares; none if there is no such file. Errors name file,
+ * line, column, entry and field.
  */
 export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   projectPath: string,
@@ -76,7 +81,7 @@ export const readPlatformFile = Effect.fn("readPlatformFile")(function*(
   LocalFiles | Path.Path
 > {
   const path = yield* Path.Path
-  // A relative path would be taken from wherever the service was started.
+  // A relative path would depend on the service's working directory.
   if (!path.isAbsolute(projectPath) || projectPath.includes("\0")) return Option.none()
   const file = path.join(projectPath, platformFileName)
   const text = yield* projectText(path.resolve(projectPath), platformFileName, { seen })
@@ -103,7 +108,7 @@ export const declaredEntries = Effect.fn("declaredEntries")(function*(
   yield* permitPath(path)
   const apps = yield* readPlatformFile(path)
   if (Option.isNone(apps)) return yield* new PlatformFileMissing({ path })
-  return yield* shownEntries(apps.value.map(({ raw }) => raw))
+  return yield* maskEntries(apps.value.map(({ raw }) => raw))
 })
 
 /** The entry with a name, or the first one when no name is given. */

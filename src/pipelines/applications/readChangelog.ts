@@ -1,15 +1,20 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
-import { ChangelogEntry, changelogFileName, type ChangelogPage, type ChangelogQuery } from "../../schema/Changelog.ts"
-import { type PathOutside, type ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
+import {
+  ChangelogEntry,
+  changelogFileName,
+  type ChangelogPage,
+  type ChangelogQuery
+} from "../../schema/applications/Changelog.ts"
+import { type PathOutside, type ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { shownJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
-import { invalidAt, jsonSource } from "../projects/projectSource.ts"
-import { projectText } from "../projects/projectText.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { invalidAt, jsonSource } from "../projects/files/projectSource.ts"
+import { projectText } from "../projects/files/projectText.ts"
 
 const mostMiB = 16
 const usualLimit = 20
@@ -17,8 +22,8 @@ const usualLimit = 20
 const decodeEntry = Schema.decodeUnknownOption(ChangelogEntry)
 
 /**
- * What upserts did to the applications of a project, by its changelog, newest first: one page of it. A project without
- * a changelog has an empty one; what is not an entry is counted and left out.
+ * Reads a page of a project's changelog, newest first. A missing changelog counts as empty; invalid entries are counted
+ * and left out.
  */
 export const readChangelog = Effect.fn("readChangelog")(function*(
   { appName, before, limit = usualLimit, projectPath }: ChangelogQuery

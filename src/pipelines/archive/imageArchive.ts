@@ -1,31 +1,25 @@
-import { Array, Effect, Option, Schema } from "effect"
+import { Array, Effect, Option, Schema, Stream } from "effect"
 import type { GunzipFailed } from "../../services/bytes/gunzip.ts"
-import { sha256Of } from "../../services/bytes/sha256.ts"
+import { hashedInPassing, sha256Of } from "../../services/bytes/sha256.ts"
 import { decodeJson } from "../../services/foreign/json.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { ArchiveNotUnderstood, cleanName, readTar, type TarMember } from "./tarMembers.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type ArchiveLayer, locate, type Located } from "./imageLayout.ts"
+import { padded } from "./tarHeader.ts"
+import { ArchiveNotUnderstood, cleanName, packingOf, readTar, type TarMember } from "./tarMembers.ts"
 import { gzipSource, plainSource } from "./tarSource.ts"
 
-/** A layer of an image in an archive. */
-export interface ArchiveLayer {
-  /** The name of the member that holds it. */
-  readonly member: string
-  /** `sha256:…` of the layer as it is unpacked; a server knows it by this. */
-  readonly diffId: string
-  /** The bytes of the member. */
-  readonly size: number
-}
-
 /** An image in an archive. */
-export interface ArchiveImage {
+export interface ArchiveImage extends Located {
   /** The image's id, `sha256:…`: what Docker calls it once it is loaded. */
   readonly configId: string
   readonly repoTags: ReadonlyArray<string>
   /** From the bottom up. */
   readonly layers: ReadonlyArray<ArchiveLayer>
+  /** `os/architecture` and, for one of several kinds of a processor, `/variant`. */
+  readonly platform: string
 }
 
-/** What `docker save` wrote: a tar, perhaps compressed with gzip. */
+/** Output of `docker save`: a tar, perhaps compressed with gzip. */
 export interface ImageArchive {
   readonly path: string
   readonly gzip: boolean
@@ -40,6 +34,9 @@ const manifestIn = decodeJson(Schema.Array(Schema.Struct({
 })))
 const DiffId = Schema.String.pipe(Schema.pattern(/^sha256:[0-9a-f]{64}$/))
 const configIn = decodeJson(Schema.Struct({
+  os: Schema.optional(Schema.String),
+  architecture: Schema.optional(Schema.String),
+  variant: Schema.optional(Schema.String),
   rootfs: Schema.Struct({ diff_ids: Schema.NullOr(Schema.Array(DiffId)) })
 }))
 
@@ -67,7 +64,30 @@ const layerMember = (members: ReadonlyMap<string, TarMember>, name: string): Opt
   return Option.none()
 }
 
-const isGzip = (bytes: Uint8Array) => bytes[0] === 0x1f && bytes[1] === 0x8b
+interface Platform {
+  readonly os?: string | undefined
+  readonly architecture?: string | undefined
+  readonly variant?: string | undefined
+}
+
+const platformOf = ({ architecture = "", os = "linux", variant = "" }: Platform) =>
+  // The one kind of its processor that Docker leaves unnamed.
+  [os, architecture, ...variant === "" || (architecture === "arm64" && variant === "v8") ? [] : [variant]].join("/")
+
+/** Digests of compressed members, which a plain archive is read for. */
+const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const digests = yield* Effect.forEach(members, ({ end, name, size }) =>
+      Effect.gen(function*() {
+        const { bytes, sha256 } = yield* hashedInPassing(
+          files.lend(path, { offset: end - padded(size), bytes: size })
+        )
+        yield* Stream.runDrain(bytes)
+        return [name, `sha256:${yield* sha256}`] as const
+      }))
+    return new Map(digests)
+  })
 
 /**
  * Reads what an image archive holds, by its headers alone where it is not compressed. Both forms of `docker save` are
@@ -81,7 +101,7 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
   LocalFiles
 > {
   const plain = yield* plainSource(path)
-  const gzip = isGzip(yield* plain.take(2))
+  const gzip = packingOf(yield* plain.take(2)) === "gzip"
   const { json, members } = yield* Effect.scoped(
     Effect.flatMap(gzip ? gzipSource(path) : plainSource(path), readTar)
   )
@@ -89,10 +109,12 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
   const named = new Map(contents.map((member) => [member.name, member]))
   if (named.size < contents.length) return yield* refuse("it holds two members of one name")
   const manifest = yield* decode(manifestIn, "manifest.json", json.get("manifest.json") ?? new Uint8Array())
+  const packed = contents.filter(({ name, packing }) => packing !== "none" && !name.startsWith("blobs/"))
+  const digests = gzip ? new Map<string, string>() : yield* digestsOf(path, packed)
   const images = yield* Effect.forEach(manifest, (entry) =>
     Effect.gen(function*() {
       const config = json.get(cleanName(entry.Config)) ?? new Uint8Array()
-      const { rootfs } = yield* decode(configIn, "image config", config)
+      const { rootfs, ...platform } = yield* decode(configIn, "image config", config)
       const [names, diffIds] = [entry.Layers ?? [], rootfs.diff_ids ?? []]
       if (names.length !== diffIds.length) return yield* refuse("its layers do not fit its config")
       const layers = yield* Effect.forEach(Array.zip(names, diffIds), ([name, diffId]) =>
@@ -101,7 +123,9 @@ export const readImageArchive = Effect.fn("readImageArchive")(function*(
             refuse("a layer is missing in it"),
           onSome: (member) => Effect.succeed({ member: member.name, diffId, size: member.size })
         }))
-      return { configId: `sha256:${sha256Of(config)}`, repoTags: entry.RepoTags ?? [], layers }
+      const configId = `sha256:${sha256Of(config)}`
+      const located = locate({ members: named, json }, { config, configId, layers }, digests)
+      return { configId, repoTags: entry.RepoTags ?? [], layers, platform: platformOf(platform), ...located }
     }))
   return { path, gzip, members, images }
 })

@@ -6,7 +6,7 @@ export const blockSize = 512
 /** The bytes that some content takes up in a tar, padding included. */
 export const padded = (bytes: number): number => Math.ceil(bytes / blockSize) * blockSize
 
-/** What a header announces: a member, or a long name, a long link or further fields for the member after it. */
+/** Content of a header: a member, or a long name, a long link or further fields for the next member. */
 export type HeaderKind =
   | "file"
   | "symlink"
@@ -64,7 +64,31 @@ const checksumEnd = 156
 const checksum = (block: Uint8Array) =>
   block.reduce((sum, byte, index) => sum + (index >= checksumAt && index < checksumEnd ? 32 : byte), 0)
 
-/** Whether a block is one of the empty ones that end a tar. */
+const encoder = new TextEncoder()
+const mostOctal = 8 ** 11
+
+/** Writes the header block of a file that anybody may read, the same for the same name and size. */
+export const fileHeader = (name: string, size: number): Uint8Array => {
+  const block = new Uint8Array(blockSize)
+  const put = (at: number, text: string) => block.set(encoder.encode(text), at)
+  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`
+  put(0, name)
+  put(100, octal(0o644, 7))
+  put(108, octal(0, 7))
+  put(116, octal(0, 7))
+  if (size < mostOctal) put(124, octal(size, 11))
+  else {
+    block[124] = 0x80
+    for (let at = 135, rest = size; rest > 0; at--, rest = Math.floor(rest / 256)) block[at] = rest % 256
+  }
+  put(136, octal(0, 11))
+  put(checksumEnd, "0")
+  put(257, "ustar\u000000")
+  put(checksumAt, `${octal(checksum(block), 6)} `)
+  return block
+}
+
+/** True for the empty blocks that end a tar. */
 export const isEmptyBlock = (block: Uint8Array): boolean => block.every((byte) => byte === 0)
 
 /** Reads a header block; left is why it is none that can be understood. */

@@ -7,15 +7,19 @@ import type { TarSource } from "./tarSource.ts"
 /** An archive that is not of a form that can be sent in parts. */
 export class ArchiveNotUnderstood extends Data.TaggedError("ArchiveNotUnderstood")<{ readonly reason: string }> {}
 
-/** A member of a tar: where its headers begin and its padded content ends, in bytes from the beginning of the tar. */
+/** Compression of a member's content, by its first bytes. */
+export type Packing = "none" | "gzip" | "zstd"
+
+/** A member of a tar. */
 export interface TarMember {
   readonly name: string
   readonly kind: "file" | "symlink" | "directory" | "other"
-  /** Where a symlink leads. */
+  /** Target of a symlink. */
   readonly target: string
   /** The bytes of its content. */
   readonly size: number
-  readonly start: number
+  readonly packing: Packing
+  /** Offset in the tar at which its padded content ends. */
   readonly end: number
 }
 
@@ -34,6 +38,14 @@ export const cleanName = (name: string): string =>
   name.split("/").filter((segment) => segment !== "" && segment !== ".").join("/")
 
 const refuse = (reason: string) => new ArchiveNotUnderstood({ reason })
+const magic = { gzip: [0x1f, 0x8b], zstd: [0x28, 0xb5, 0x2f, 0xfd] } as const
+
+/** Tells the compression of content by its first bytes. */
+export const packingOf = (content: Uint8Array): Packing => {
+  const begins = (bytes: ReadonlyArray<number>) => bytes.every((byte, index) => content[index] === byte)
+  return begins(magic.gzip) ? "gzip" : begins(magic.zstd) ? "zstd" : "none"
+}
+
 const looksLikeJson = (content: Uint8Array) => content[0] === 0x7b || content[0] === 0x5b
 
 /** Reads the headers of a tar from its beginning to its end. */
@@ -45,7 +57,6 @@ export const readTar = (
     const json = new Map<string, Uint8Array>()
     let jsonBytes = 0
     let at = 0
-    let start = 0
     let extra: { readonly name?: string; readonly target?: string; readonly size?: number } = {}
 
     const content = (size: number) =>
@@ -91,19 +102,20 @@ export const readTar = (
       const size = kind === "file" ? extra.size ?? header.size : 0
       if (!Number.isSafeInteger(size) || size < 0) return yield* refuse("it holds a member whose size cannot be read")
       if (members.length === mostMembers) return yield* refuse(`it holds more than ${mostMembers} members`)
-      const member = { name, kind, target: extra.target ?? header.target, size, start, end: at + padded(size) }
+      let packing: Packing = "none"
       if (size > 0 && size <= longestJson && jsonBytes + size <= mostJson) {
         const bytes = yield* content(size)
+        packing = packingOf(bytes)
         if (looksLikeJson(bytes)) {
           json.set(name, bytes.slice())
           jsonBytes += size
         }
-      } else {
-        yield* source.skip(padded(size))
+      } else if (size > 0) {
+        packing = packingOf(yield* source.take(blockSize))
+        yield* source.skip(padded(size) - blockSize)
         at += padded(size)
       }
-      members.push(member)
-      start = at
+      members.push({ name, kind, target: extra.target ?? header.target, size, packing, end: at })
       extra = {}
     }
     return { members, json }

@@ -1,23 +1,23 @@
 import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
-import { type BuildRequest, BuildResult, buildScriptName, shellScriptName } from "../../schema/Build.ts"
-import { type PathOutside, ProjectPathInvalid } from "../../schema/Project.ts"
-import type { RunFailure } from "../../schema/Run.ts"
+import { type BuildRequest, BuildResult, buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
+import { type PathOutside, ProjectPathInvalid } from "../../schema/projects/Project.ts"
+import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { buildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
+import { emitOutput } from "../../services/runs/events/emitOutput.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
-import { tellOutput } from "../../services/runs/tellOutput.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
-import { firstNamed, newestTarOf, projectFiles } from "../projects/projectFiles.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { firstNamed, newestTarOf, projectFiles } from "../projects/files/projectFiles.ts"
 import { runBuildScript } from "./runBuildScript.ts"
 
-/** How many bytes of a build's output are kept, the last ones. */
+/** Bytes of a build's output that are kept: the last ones. */
 export const buildOutputLimit = 1024 * 1024
 
 const written = (before: ReadonlyArray<LocalEntry>, after: ReadonlyArray<LocalEntry>) =>
@@ -35,13 +35,13 @@ const runScript = (directory: string) =>
     const processes = yield* LocalProcesses
     const timeout = yield* settings.get("build.timeout")
     const before = yield* projectFiles(directory, scriptNames)
-    const lines = yield* tellOutput("stdout")
+    const lines = yield* emitOutput("stdout")
     const [elapsed, { exitCode, output, timedOut }] = yield* Effect.timed(
       runBuildScript(
         directory,
         before.map(({ name }) => name),
         (program, args) =>
-          processes.run({ program, args, cwd: directory, timeout, maxOutput: buildOutputLimit }, lines.tell)
+          processes.run({ program, args, cwd: directory, timeout, maxOutput: buildOutputLimit }, lines.emit)
       )
     )
     yield* lines.end
@@ -62,7 +62,7 @@ const runScript = (directory: string) =>
 
 /**
  * Runs a project's `build-image-tar.ps1` in the shell of the setting `build.shell`, or its `build-image-tar.sh` where
- * there is no PowerShell. A script that ran and failed, or was stopped because it took too long, is a result; a project
+ * PowerShell is missing. A script that failed or timed out is a result; a project
  * without one is a 400.
  */
 export const build = Effect.fn("build")(function*(

@@ -1,11 +1,11 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
+import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { projectText } from "../projects/projectText.ts"
+import { projectText } from "../projects/files/projectText.ts"
 
 // Other shells do not know them, and take them for scripts.
 const powerShellFlags = ["-NoProfile", "-NonInteractive", "-File"]
@@ -35,7 +35,7 @@ const inShell = (directory: string, script: string, run: RunProgram) =>
 
 /**
  * Runs the build script of a project: `build-image-tar.ps1` in the shell of the setting `build.shell`, or
- * `build-image-tar.sh` where that is the only one, or where there is no PowerShell.
+ * `build-image-tar.sh` if it is the only one, or PowerShell is missing.
  * @param names those of the two that the project has
  */
 export const runBuildScript = Effect.fn("build.runBuildScript")(function*(

@@ -1,29 +1,5 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import type { ComparedFile, CompareRequest, Comparison, ComparisonStatus } from "../../schema/Compare.ts"
-import {
-  composeFileNames,
-  type ContainerConfig,
-  containerConfigName,
-  type PathOutside,
-  ProjectFileInvalid,
-  type ProjectPathInvalid
-} from "../../schema/Project.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
-import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { readComposeFile } from "../projects/composeFile.ts"
-import { readContainerConfig } from "../projects/containerConfig.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
-import { composeFileOf } from "../projects/projectFiles.ts"
-import { relativeName } from "../projects/relativeName.ts"
-import { isSecretName } from "../projects/secretName.ts"
-import { shownCompose } from "../projects/shownCompose.ts"
 import {
   contentsCommand,
   inventoryCommand,
@@ -32,8 +8,32 @@ import {
   parseInventory,
   type RemoteFile,
   textLimit
-} from "../remote/compare.ts"
-import { commandFailed, execute } from "../remote/execute.ts"
+} from "../../remote/compare/compareCommand.ts"
+import { commandFailed, execute } from "../../remote/execute.ts"
+import type { ComparedFile, CompareRequest, Comparison, ComparisonStatus } from "../../schema/projects/Compare.ts"
+import {
+  composeFileNames,
+  type ContainerConfig,
+  containerConfigName,
+  type PathOutside,
+  ProjectFileInvalid,
+  type ProjectPathInvalid
+} from "../../schema/projects/Project.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { readComposeFile } from "../projects/compose/composeFile.ts"
+import { redactCompose } from "../projects/compose/redactCompose.ts"
+import { readContainerConfig } from "../projects/files/containerConfig.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { composeFileOf } from "../projects/files/projectFiles.ts"
+import { relativeName } from "../projects/files/relativeName.ts"
+import { isSecretName } from "../projects/files/secretName.ts"
 import { compareImages } from "./compareImages.ts"
 import { keyDifference, textDifference, textOf, wholeText } from "./difference.ts"
 import { type LocalFile, localInventory } from "./localInventory.ts"
@@ -45,7 +45,7 @@ const mostWarnings = 20
 interface Names {
   /** Files and directories, relative to the project. */
   readonly all: ReadonlyArray<string>
-  /** Whether a file may hold values of variables, which are nobody's to see. */
+  /** Tests for files that may hold values of variables, which are never shown. */
   readonly isSecret: (name: string) => boolean
   readonly warnings: ReadonlyArray<string>
   readonly config: ContainerConfig
@@ -60,7 +60,7 @@ const isComposeName = (name: string) => composeFileNames.some((known) => known =
 const isHashedOnly = ({ isSecret }: Names, name: string) =>
   (name === dataName || name.startsWith(`${dataName}/`)) && !isSecret(name)
 
-/** What a comparison looks at: the compose file, env files, `data` and what `container.json` lists. */
+/** Names that a comparison covers: the compose file, env files, `data` and the entries of `container.json`. */
 const namesOf = (directory: string) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -165,7 +165,7 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
     if (Option.isNone(here)) return plain
     if (names.isSecret(name)) return { ...plain, keys: keyDifference(there.value, here.value) }
     const [old, now] = isComposeName(name)
-      ? [yield* shownCompose(there.value), yield* shownCompose(here.value)]
+      ? [yield* redactCompose(there.value), yield* redactCompose(here.value)]
       : [there, here]
     // The only difference may be in values that the caller may not see.
     if (Option.isNone(old) || Option.isNone(now) || old.value === now.value) return plain

@@ -1,18 +1,18 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import type { ComparedImage } from "../../schema/Compare.ts"
-import type { ContainerConfig } from "../../schema/Project.ts"
-import type { ServerAccess } from "../../schema/Server.ts"
+import { parsePreflight, preflightCommand, type ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import { serverWords } from "../../remote/execute.ts"
+import type { ComparedImage } from "../../schema/projects/Compare.ts"
+import type { ContainerConfig } from "../../schema/projects/Project.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
-import { projectArchive } from "../deploy/projectArchive.ts"
-import { archiveNames, readArchive } from "../deploy/transfer.ts"
-import { parsePreflight, preflightCommand, type ServerFacts } from "../remote/deployPreflight.ts"
-import { serverWords } from "../remote/execute.ts"
+import { projectArchive } from "../archive/projectArchive.ts"
+import { archiveNames, idsThere, readArchive } from "../archive/transfer.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 
-/** How the images of an archive relate to those of a server, and what kept Berth from telling. */
+/** Images of an archive compared with those of a server, with the reason where that failed. */
 export interface ImageComparison {
   readonly images: ReadonlyArray<ComparedImage>
   readonly warnings: ReadonlyArray<string>
@@ -20,15 +20,16 @@ export interface ImageComparison {
 
 const none: ImageComparison = { images: [], warnings: [] }
 
-/** An image goes by its id; containerd gives ids of its own, so there an image is known by its layers. */
+/** Judges images by the ids that they get on the server, as a deploy does; by their layers where no id can be foretold. */
 const judged = ({ images }: ImageArchive, facts: ServerFacts): ReadonlyArray<ComparedImage> => {
+  const ids = idsThere(images, facts)
   const layers = new Map(facts.serverImages.map((image) => [image.id, image.layers.join()]))
   const chains = new Map(images.map((image) => [image.configId, image.layers.map(({ diffId }) => diffId).join()]))
   return archiveNames({ images }).map(({ id, name }) => {
-    const isNameless = id === name
-    const there = isNameless ? [...layers.keys()].find((one) => one === id) : facts.imageIds.get(name)
+    const expected = ids.get(id) ?? ""
+    const there = id !== name ? facts.imageIds.get(name) : layers.has(expected) ? expected : undefined
     if (there === undefined) return { name, status: "local-only" as const }
-    const isSame = facts.containerdStore ? layers.get(there) === chains.get(id) : there === id
+    const isSame = expected === "" ? layers.get(there) === chains.get(id) : there === expected
     return { name, status: isSame ? "same" as const : "different" as const }
   })
 }

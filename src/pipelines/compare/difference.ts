@@ -1,12 +1,12 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff"
 import { Option } from "effect"
-import type { KeyDifference } from "../../schema/Compare.ts"
-import { parseEnv } from "../projects/envText.ts"
+import type { KeyDifference } from "../../schema/projects/Compare.ts"
+import { parseEnv } from "../projects/compose/envText.ts"
 
 // A pair of texts that have little in common is not worth the time of working out what.
 const effort = { timeout: 300 }
 
-/** What makes the remote text the local one, as a unified diff; nothing where that takes too long to work out. */
+/** Unified diff from the remote to the local text; none if computing it takes too long. */
 export const textDifference = (name: string, remote: string, local: string): Option.Option<string> =>
   Option.fromNullable(
     createTwoFilesPatch(`remote/${name}`, `local/${name}`, remote, local, undefined, undefined, {

@@ -1,8 +1,8 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import type { ContainerConfig, ProjectFileInvalid } from "../../schema/Project.ts"
+import type { ContainerConfig, ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { linkTarget } from "../projects/linkTarget.ts"
+import { resolveLink } from "../projects/files/resolveLink.ts"
 
 /** A local file of a comparison. */
 export interface LocalFile {
@@ -16,7 +16,7 @@ interface Place {
   readonly at: string
 }
 
-/** What is there, and what could not be looked at. */
+/** Local files, and those that could not be read. */
 export interface LocalInventory {
   readonly files: ReadonlyMap<string, LocalFile>
   /** The names that were asked for and could not be looked at. */
@@ -49,7 +49,7 @@ export const localInventory = Effect.fn("compare.localInventory")(function*(
     Effect.gen(function*() {
       const found = yield* local.find(path.join(directory, ...name.split("/")))
       if (Option.isNone(found)) return []
-      return note({ name, at: yield* linkTarget(directory, name, config) }, found.value)
+      return note({ name, at: yield* resolveLink(directory, name, config) }, found.value)
     })
 
   const noteUnknown = (name: string) => Effect.sync(() => void unknown.push(name))

@@ -1,6 +1,9 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { DeployPlanMoved } from "../../schema/ContainerPlan.ts"
+import type { Stream } from "effect"
+import type { ImageSource } from "../../remote/activation/activateCommand.ts"
+import { manifestLines } from "../../remote/activation/releaseManifest.ts"
+import { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
 import {
   DeployFailed,
   DeployLocked,
@@ -8,207 +11,228 @@ import {
   type DeployResult,
   type OnUnhealthy,
   type PullPolicy
-} from "../../schema/Deploy.ts"
-import { type PathOutside, ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/Project.ts"
-import { followedBy } from "../../schema/quoted.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
-import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
+} from "../../schema/deploy/Deploy.ts"
+import { type PathOutside, ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/projects/Project.ts"
+import type { RunFailure } from "../../schema/runs/runFailures.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import { counted } from "../../schema/words/counted.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
-import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
-import { countBytes } from "../../services/runs/progress.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { stages, Steps, uncancellable } from "../../services/runs/Steps.ts"
-import { warnWithoutSecrets, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { stages, Steps } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { partialSize } from "../archive/partialTar.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
-import { manifestLines } from "../remote/releaseManifest.ts"
-import { acquireDeployLock } from "./acquireDeployLock.ts"
-import { activate, LoadFailed } from "./activation.ts"
-import { awaitHealth } from "./awaitHealth.ts"
-import { besideOtherDeploys } from "./besideOtherDeploys.ts"
-import { checkPlan } from "./containerPlan/containerPlan.ts"
-import { decide, refusalOf } from "./decide.ts"
-import type { DeployFile } from "./deployFiles.ts"
-import { envFileNames } from "./envFileNames.ts"
-import { stateWithin } from "./failureState.ts"
-import { healthOutcome } from "./healthWords.ts"
-import { keepReleases } from "./keepReleases.ts"
-import { describeKept } from "./kept.ts"
+import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
+import { activate, LoadFailed } from "../activation/activate.ts"
+import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
+import { describeStateWithin } from "../activation/failureState.ts"
+import { finishDeploy } from "../activation/finishDeploy.ts"
+import { awaitHealth } from "../activation/health/awaitHealth.ts"
+import { healthOutcome } from "../activation/health/describeHealth.ts"
+import { keepReleases } from "../activation/keepReleases.ts"
+import { describeKeptRelease } from "../activation/keptRelease.ts"
+import { describeRemarks } from "../activation/startRemarks.ts"
+import { makeActivations } from "../activation/undoWhenCancelled.ts"
+import { fullSize } from "../archive/transfer.ts"
+import { BridgeRefused, refusedByBridge } from "../bridge/BridgeRefused.ts"
+import { makeBridging } from "../bridge/Bridging.ts"
+import { leadBack } from "../bridge/leadBack.ts"
+import { describeRollouts } from "../bridge/Rollout.ts"
+import { runAfterDeploy } from "../hooks/afterDeploy.ts"
+import { startHookLines, stopHookWhenCancelled } from "../hooks/beforeStart.ts"
+import { runLocalHook } from "../hooks/localHooks.ts"
+import { type DeployFile, totalSize } from "../projects/deployFiles.ts"
+import { envFileNames } from "../projects/envFileNames.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { checkPlan } from "./containerPlan.ts"
+import { decideDeploy, refusalOf } from "./decideDeploy.ts"
+import type { DeployDecision } from "./DeployDecision.ts"
+import type { DeployTarget } from "./deployFacts.ts"
+import { loadImages } from "./loadImages.ts"
 import { pullImages } from "./pullImages.ts"
 import { deploySpec } from "./reconcileDeploy.ts"
 import { releaseOf } from "./releaseOf.ts"
-import { settle } from "./settle.ts"
-import { describeRemarks } from "./startRemarks.ts"
-import { archiveHelp, imageSource, type Transfer, transferInput, transferSize } from "./transfer.ts"
-import { makeActivations } from "./undoneWhenCancelled.ts"
-import { uploadFiles } from "./upload.ts"
+import { savesTime } from "./savesTime.ts"
+import { uploadFiles } from "./uploadFiles.ts"
 
 /** A step whose failure is the deploy's: `Deploy failed at <step>: …`. */
 const stage = stages((name, error) => {
   if (error instanceof DeployFailed || error instanceof DeployLocked || error instanceof DeployPlanMoved) return error
+  if (error instanceof BridgeRefused) return error
   const status = error instanceof ProjectFileInvalid ? error.status : 500
-  const state = error instanceof LoadFailed ? error.state : stateWithin(name)
+  const state = error instanceof LoadFailed ? error.state : describeStateWithin(name)
   return new DeployFailed({ step: name, reason: error.message, state, status })
 })
 
-const size = (bytes: number) =>
-  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-const total = (files: ReadonlyArray<DeployFile>) => files.reduce((sum, file) => sum + file.size, 0)
-const loadWords = (transfer: Transfer, file: DeployFile | undefined): string => {
-  switch (transfer.kind) {
-    case "none":
-      return "nothing to load"
-    case "names":
-      return `${file?.name}: the server has its images`
-    case "layers":
-      return `${size(partialSize(transfer.members))} of ${file?.name}: the server has the rest`
-    case "whole":
-    case "file":
-      return file?.name ?? ""
-  }
-}
-
-/** What a request may say of a deploy beside where it goes. */
-interface Wishes {
+/** Choices of a request that take precedence over `container.json` and the settings. */
+interface DeployOverrides {
   readonly planHash: string | undefined
   readonly pull: PullPolicy | undefined
   readonly onUnhealthy: OnUnhealthy | undefined
 }
 
-/** Everything that has to be known before anything is changed; the remote path is held from then on. */
-const prepare = (server: ServerAccess, directory: string, remotePath: string, { planHash, ...wishes }: Wishes) =>
+/** Decides the deploy and acquires the lock of the remote path; changes nothing. */
+const prepare = (target: DeployTarget, { planHash, ...overrides }: DeployOverrides) =>
   Effect.gen(function*() {
+    const { directory, remotePath, server } = target
     const decided = Effect.gen(function*() {
-      const decision = yield* decide(server, directory, remotePath, {
+      const decision = yield* decideDeploy(server, directory, remotePath, {
         isPlanned: planHash !== undefined,
-        ...wishes
+        ...overrides
       })
-      if (planHash !== undefined) yield* checkPlan(planHash, { server, directory, remotePath }, decision)
+      if (planHash !== undefined) yield* checkPlan(planHash, target, decision)
       const refusal = refusalOf(decision, directory)
       return Option.isNone(refusal) ? decision : yield* refusal.value
     })
     const ready = yield* decided
     const revision = yield* acquireDeployLock(server, remotePath)
-    // What was seen is no longer so when somebody else has deployed since. A plan binds what is done under the lock.
-    return revision === ready.facts.revision && planHash === undefined ? ready : yield* decided
+    // Another deploy before the lock makes the facts stale. A plan is checked against facts read under the lock.
+    if (ready.facts.hasBridge === true) yield* Effect.ignore(leadBack(server, remotePath))
+    return revision === ready.facts.revision && planHash === undefined && ready.facts.hasBridge !== true
+      ? ready
+      : yield* decided
   })
 
-const deployTo = (
-  server: ServerAccess,
-  directory: string,
-  remotePath: string,
-  wishes: Wishes,
-  by: string
+/** Brings everything but the images to the server, beside what runs there. */
+const uploadProject = (
+  { remotePath, server }: DeployTarget,
+  { facts, plan, toPull, transfer }: DeployDecision
 ) =>
   Effect.gen(function*() {
-    const { archive, facts, plan, pollOptions, toPull, transfer } = yield* stage(
-      "preflight",
-      prepare(server, directory, remotePath, wishes),
-      ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
-    )
-    const onUnhealthy = wishes.onUnhealthy ?? plan.onUnhealthy ?? (yield* (yield* Settings).get("deploy.onUnhealthy"))
     if (toPull.length > 0) {
       const pulled = Effect.scoped(pullImages(server, remotePath, toPull, facts.containerdStore))
       yield* stage("pull", pulled, () => toPull.join(", "))
     }
-    const archiveFile = plan.archive === undefined ? [] : [plan.archive]
-    const all = total([...plan.files, ...archiveFile])
-
-    const upload = (files: ReadonlyArray<DeployFile>) => uploadFiles(server, remotePath, files, facts.fileHashes)
-    const uploaded = yield* stage(
+    const archive = plan.archive === undefined ? [] : [plan.archive]
+    const files = transfer.kind === "file" ? [...plan.files, ...archive] : plan.files
+    const all = totalSize(plan.files) + fullSize(transfer, plan.archive)
+    const [uploaded, isCompressed] = yield* stage(
       "upload",
-      upload(transfer.kind === "file" ? [...plan.files, ...archiveFile] : plan.files),
-      (sent) => `${counted(sent.length, "file")}, ${size(total(sent))} of ${size(all)}`
+      Effect.all([
+        uploadFiles(server, remotePath, files, facts.fileHashes),
+        savesTime(server, transfer, plan.archive)
+      ]),
+      ([sent]) => `${counted(sent.length, "file")}, ${formatBytes(totalSize(sent))} of ${formatBytes(all)}`
     )
+    return { uploaded, all, isCompressed }
+  })
 
-    const brought = { ...facts, deployed: plan.envFiles }
-    const activations = yield* makeActivations(server, remotePath, brought)
-    const load = (transfer: Transfer) =>
+/** Loads the images, starts the stack and waits for its health; an unhealthy one is rolled back if that was decided. */
+const activateProject = (
+  target: DeployTarget,
+  decision: DeployDecision,
+  { isCompressed, uploaded }: { readonly isCompressed: boolean; readonly uploaded: ReadonlyArray<DeployFile> },
+  by: string
+) =>
+  Effect.gen(function*() {
+    const { remotePath, server } = target
+    const { facts, healthOptions, onUnhealthy, plan } = decision
+    const deployed = { ...facts, deployed: plan.envFiles }
+    const activations = yield* makeActivations(server, remotePath, deployed)
+    const hookLines = startHookLines(plan.hooks, (yield* Steps).run)
+    const bridging = yield* makeBridging(server, remotePath, decision.rollouts, facts.hasBridge === true)
+    const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
       Effect.gen(function*() {
-        const source = imageSource(transfer, plan.archive, archive, facts)
-        const bytes = yield* transferInput(transfer, plan.archive)
-        const count = yield* countBytes("load", transferSize(transfer, plan.archive))
-        const input = bytes === undefined ? undefined : count.passing(bytes)
-        const activation = yield* activations.begin(activate(server, {
-          run: (yield* Steps).run,
+        const { run } = yield* Steps
+        const release = [
+          ...manifestLines(releaseOf(plan, by)),
+          yield* keepReleases(onUnhealthy),
+          ...hookLines,
+          ...bridging.lines
+        ]
+        return yield* activations.begin(activate(server, facts, {
+          run,
           remotePath,
-          composeKind: facts.composeKind === "none" ? "v2" : facts.composeKind,
-          composeVersion: facts.composeVersion,
           composeFile: plan.compose.fileName,
-          containerdStore: facts.containerdStore,
           source,
+          stagedFiles: uploaded.length,
           envFiles: envFileNames(plan, facts),
           images: plan.images,
-          release: [...manifestLines(releaseOf(plan, by)), yield* keepReleases(onUnhealthy)]
+          release
         }, input))
-        yield* activation.loaded
-        const sent = input === undefined ? 0 : transferSize(transfer, plan.archive)
-        return { activation, sent, words: loadWords(transfer, plan.archive) }
-      })
-    /** What the server did not take in part it gets whole. */
-    const loadWhole = (partial: Transfer, reason: string) =>
-      Effect.gen(function*() {
-        yield* warnWithoutSecrets(`The server did not take a part of the archive, so all of it is sent: ${reason}`)
-        const whole = yield* load({ kind: "whole" })
-        return {
-          activation: whole.activation,
-          sent: transferSize(partial, plan.archive) + whole.sent,
-          words: `all of ${plan.archive?.name}, since a part of it did not do`
-        }
       })
     const started = Effect.gen(function*() {
       const { activation, sent } = yield* stage(
         "load",
-        Effect.catchTag(
-          load(transfer),
-          "LoadFailed",
-          (error) => transfer.kind === "layers" || transfer.kind === "names" ? loadWhole(transfer, error.reason) : error
-        ).pipe(
-          Effect.catchTag(
-            "LoadFailed",
-            ({ reason, state }) =>
-              new LoadFailed({ reason: followedBy(reason, archiveHelp(plan.archive, archive, reason)), state })
-          )
-        ),
-        ({ words }) => words
+        loadImages(server, decision, isCompressed, begin),
+        ({ detail }) => detail
       )
-      // Once the files are being exchanged there is nothing to stop at before the stack has started.
+      if (hookLines.length > 0) {
+        const hooked = stopHookWhenCancelled(server, remotePath)(activation.hooked)
+        yield* stage("beforeStart", hooked, () => "done")
+      }
+      if (bridging.lines.length > 0) {
+        yield* stage("bridge", bridging.lead(activation, healthOptions), (detail) => detail)
+      }
+      // The server exchanges the files from here on: the next safe point to stop is after the start.
       const remarks = yield* uncancellable(stage("start", activation.started, () => plan.compose.fileName))
       const health = yield* stage(
         "health",
-        Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, pollOptions)),
+        Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, healthOptions)),
         healthOutcome
       )
-      const kept = yield* activation.kept
-      const result = yield* settle(server, remotePath, { facts: brought, health, kept, onUnhealthy })
-      return { kept, remarks, result, sent }
+      const keptRelease = yield* activation.keptRelease
+      const judged = yield* runAfterDeploy(target, plan.hooks, health, keptRelease.release)
+      const result = yield* finishDeploy(server, remotePath, {
+        facts: deployed,
+        health: judged,
+        keptRelease,
+        onUnhealthy
+      })
+      return { keptRelease, remarks, result, sent }
     })
-    const { kept, remarks, result, sent } = yield* activations.undoneWhenCancelled(started)
-    const bytes = total(uploaded) + sent
+    const [done, remark] = yield* bridging.ledBack(activations.undoWhenCancelled(bridging.takenBack(started)))
+    return { ...done, remark: describeRollouts(decision.rollouts) + remark }
+  })
+
+const placeOf = ({ remotePath, server }: DeployTarget) => `${remotePath} on "${server.name}"`
+
+const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) =>
+  Effect.gen(function*() {
+    const decision = yield* stage(
+      "preflight",
+      prepare(target, overrides),
+      ({ facts }) => `Docker ${facts.engine}, compose ${facts.composeVersion}`
+    )
+    const { hooks } = decision.plan
+    if (hooks !== undefined && hooks.beforeDeploy.length > 0) {
+      const ran = runLocalHook(target, "beforeDeploy", hooks.beforeDeploy, hooks.timeout)
+      yield* stage("beforeDeploy", ran, (detail) => detail)
+    }
+    const upload = yield* uploadProject(target, decision)
+    const { all, uploaded } = upload
+    const { keptRelease, remark, remarks, result, sent } = yield* activateProject(target, decision, upload, by)
+    const bytes = totalSize(uploaded) + sent
     const names = uploaded.map(({ name }) => name)
+    const { archive } = decision.plan
     return {
       ...result,
-      uploadedFiles: sent === 0 ? names : [...names, ...archiveFile.map(({ name }) => name)],
+      uploadedFiles: sent === 0 || archive === undefined ? names : [...names, archive.name],
       message: [
         result.message,
-        (bytes === 0 ? `Nothing of ${size(all)} had to be sent.` : `Sent ${size(bytes)} of ${size(all)}.`) +
-        (yield* withoutSecrets(describeRemarks(remarks) + (result.success ? describeKept(kept) : ""))) +
+        (bytes === 0
+          ? `Nothing of ${formatBytes(all)} had to be sent.`
+          : `Sent ${formatBytes(bytes)} of ${formatBytes(all)}.`) +
+        (yield* withoutSecrets(
+          remark + describeRemarks(remarks) + (result.success ? describeKeptRelease(keptRelease) : "")
+        )) +
         result.details
       ].join(" ")
     }
-  }).pipe(Effect.scoped)
+  }).pipe(Effect.scoped, Effect.catchTag("BridgeRefused", refusedByBridge(`${placeOf(target)} was not deployed`)))
 
 /**
- * Brings a project to a server: preflight, upload, load, start, health. What fails from `load` on is undone, so that
- * what ran before runs again; of a stack that starts and stays unhealthy,
- * `onUnhealthy` decides.
+ * Deploys a project to a server: preflight, upload, load, start, health. A failure from `load` on is undone, so that the
+ * previous version runs again; `onUnhealthy` decides about a stack that starts and stays unhealthy.
  */
 export const deploy = Effect.fn("deploy")(function*(
   { onUnhealthy, planHash, projectPath, pull, remotePath, serverId }: DeployRequest
@@ -225,23 +249,21 @@ export const deploy = Effect.fn("deploy")(function*(
   | LocalFileFailed
   | FileLocked
   | RunFailure,
-  Settings | Ssh | LocalFiles | Path.Path | Runs | Instance | Locks
+  Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Runs | Instance | Locks
 > {
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* stackPathIn("remotePath", remotePath)
   const directory = yield* projectDirectory(projectPath)
   const { requestedBy } = yield* RunRequest
+  const overrides = {
+    planHash: planHash ?? undefined,
+    pull: pull ?? undefined,
+    onUnhealthy: onUnhealthy ?? undefined
+  }
   const program = besideOtherDeploys(server)(
-    deployTo(
-      server,
-      directory,
-      path,
-      { planHash: planHash ?? undefined, pull: pull ?? undefined, onUnhealthy: onUnhealthy ?? undefined },
-      requestedBy.name
-    )
+    deployTo({ server, directory, remotePath: path }, overrides, requestedBy.name)
   )
-  return yield* (yield* Runs).run(
-    deploySpec(server, directory, path, { projectPath, remotePath, serverId: server.id }),
-    program
-  )
+  // A restart reconciles with the recorded request, so it bears the override that then still holds.
+  const request = { projectPath, remotePath, serverId: server.id, onUnhealthy }
+  return yield* (yield* Runs).run(deploySpec(server, directory, path, request), program)
 })

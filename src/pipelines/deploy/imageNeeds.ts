@@ -1,24 +1,24 @@
 import { Option } from "effect"
-import type { PullPolicy } from "../../schema/Deploy.ts"
-import { quoted } from "../../schema/quoted.ts"
+import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import { fullImageName } from "../../remote/fullImageName.ts"
+import { isImageName } from "../../remote/isImageName.ts"
+import type { PullPolicy } from "../../schema/deploy/Deploy.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
-import type { ServerFacts } from "../remote/deployPreflight.ts"
-import { fullImageName } from "../remote/fullImageName.ts"
-import { isImageName } from "../remote/isImageName.ts"
-import type { DeployPlan } from "./plan.ts"
-import { archiveNames } from "./transfer.ts"
+import { archiveNames } from "../archive/transfer.ts"
+import type { DeployPlan } from "./planDeploy.ts"
 
 /** The images that a stack runs and that neither its archive nor a build on the server makes. */
 export interface ImageNeeds {
   /** Those that the server has to pull from their registries before the stack can start. */
   readonly toPull: ReadonlyArray<string>
-  /** Why the stack cannot start, for want of images; empty where it can. */
-  readonly obstacles: ReadonlyArray<string>
-  /** Those of the obstacles that the project's own compose file is to blame for. */
-  readonly faults: ReadonlyArray<string>
+  /** Reasons why the stack cannot start without further images. */
+  readonly preflightFailures: ReadonlyArray<string>
+  /** Those of them that the project's compose file causes. */
+  readonly projectFailures: ReadonlyArray<string>
 }
 
-/** What an archive holds is not known where it cannot be read: then it may hold everything. */
+/** Tests for images of the archive; an archive that cannot be read may hold any image. */
 const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) => {
   const names = new Set(
     Option.match(archive, { onNone: () => [], onSome: archiveNames }).map(({ name }) => fullImageName(name))
@@ -27,7 +27,7 @@ const isFromArchive = (plan: DeployPlan, archive: Option.Option<ImageArchive>) =
   return (image: string) => isUnreadable || names.has(fullImageName(image))
 }
 
-/** Which images a server has to pull for a stack, and which it would need and may not. */
+/** Decides which images a server pulls for a stack, and which it lacks and must not pull. */
 export const imageNeeds = (
   plan: DeployPlan,
   archive: Option.Option<ImageArchive>,
@@ -58,7 +58,7 @@ export const imageNeeds = (
   )
   return {
     toPull: policy === "never" ? [] : policy === "always" ? usable : missing,
-    obstacles: [...nameless, ...unusable, ...refused],
-    faults: [...nameless, ...unusable]
+    preflightFailures: [...nameless, ...unusable, ...refused],
+    projectFailures: [...nameless, ...unusable]
   }
 }

@@ -1,6 +1,7 @@
-import { overlap, type PortRange } from "../projects/publishedPorts.ts"
-import type { TakenPorts } from "../remote/deployPreflight.ts"
-import type { DeployPlan } from "./plan.ts"
+import type { PortRange } from "../../remote/deploy/portRange.ts"
+import type { TakenPorts } from "../../remote/deploy/preflightCommand.ts"
+import { overlap } from "../projects/compose/publishedPorts.ts"
+import type { DeployPlan } from "./planDeploy.ts"
 
 const words = (one: PortRange, other: PortRange): string => {
   const [first, last] = [Math.max(one.first, other.first), Math.min(one.last, other.last)]

@@ -1,14 +1,14 @@
 import { Data, Effect, Stream } from "effect"
 import type { Scope } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
-import type { SshError } from "../../schema/Ssh.ts"
+import { pullImagesCommand } from "../../remote/deploy/pullImagesCommand.ts"
+import { serverWords } from "../../remote/execute.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { SshError } from "../../schema/servers/Ssh.ts"
+import { emitOutput } from "../../services/runs/events/emitOutput.ts"
 import type { Steps } from "../../services/runs/Steps.ts"
-import { tellOutput } from "../../services/runs/tellOutput.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { serverWords } from "../remote/execute.ts"
-import { pullImagesCommand } from "../remote/pullImages.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 
 /** An image did not come from its registry. */
@@ -35,14 +35,14 @@ export const pullImages = Effect.fn("deploy.pullImages")(function*(
   names: ReadonlyArray<string>,
   containerdStore: boolean
 ): Effect.fn.Return<void, PullRefused | SshError | WatchedError, Scope.Scope | Settings | Ssh | Steps> {
-  const output = yield* tellOutput("stdout")
+  const output = yield* emitOutput("stdout")
   const command = pullImagesCommand(remotePath, names, containerdStore, server.useSudo)
   const process = yield* spawnWatched(server, command, { silence })
   let refused = names[0] ?? ""
   yield* Stream.runForEach(process.lines, (line) => {
     const [key, name = ""] = line.split("\t")
     if (key === "pull" || key === "refused") refused = name
-    return key === "refused" || key === "pull" ? Effect.void : output.tell(`${line}\n`)
+    return key === "refused" || key === "pull" ? Effect.void : output.emit(`${line}\n`)
   })
   if ((yield* process.exit) === 0) return
   const words = dockerHelp(serverWords(server, yield* process.stderr), server)

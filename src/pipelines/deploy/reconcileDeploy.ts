@@ -1,14 +1,15 @@
 import { Effect, Either, Option } from "effect"
-import { type DeployRequest, DeployResult } from "../../schema/Deploy.ts"
-import type { Run } from "../../schema/Run.ts"
-import type { ServerAccess } from "../../schema/Server.ts"
+import { type DeployRequest, DeployResult } from "../../schema/deploy/Deploy.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { remotePathLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
-import { Settings } from "../../services/settings/Settings.ts"
-import { planDeploy } from "./plan.ts"
-import { pollOptionsOf } from "./pollOptionsOf.ts"
-import { readReleases } from "./readReleases.ts"
-import { reconcileActivation } from "./reconcileActivation.ts"
+import { readHealthOptions, releaseHealthOptions } from "../activation/health/healthOptions.ts"
+import { readReleases } from "../activation/readReleases.ts"
+import { reconcileActivation } from "../activation/reconcileActivation.ts"
+import { leadBackAfter } from "../bridge/returnStep.ts"
+import { decideOnUnhealthy } from "./decideOnUnhealthy.ts"
+import { planDeploy } from "./planDeploy.ts"
 
 /** The run of a deploy: what it is, beside its program. */
 export const deploySpec = (
@@ -26,8 +27,8 @@ export const deploySpec = (
 })
 
 /**
- * Comes to the end of a deploy whose service ended in the middle of it. What it has brought the server knows: the project
- * may be another one by now.
+ * Finishes a deploy whose service ended in the middle of it, by the release that the server kept: the project's files may
+ * have changed since.
  */
 export const reconcileDeploy = (
   server: ServerAccess,
@@ -38,24 +39,17 @@ export const reconcileDeploy = (
 ) =>
   reconcileActivation(server, remotePath, left, (kept) =>
     Effect.gen(function*() {
-      const settings = yield* Settings
       const plan = yield* Effect.either(planDeploy(directory))
       const releases = yield* Effect.orElseSucceed(readReleases(server, remotePath), () => [])
       const release = Option.flatMapNullable(kept, (id) => releases.find((one) => one.id === id))
-      const wanted = onUnhealthy ?? Either.getOrUndefined(Either.map(plan, (known) => known.onUnhealthy))
-      const stack = Option.isSome(release)
-        ? { services: release.value.manifest.services, pollOptions: yield* pollOptionsOf(release.value) }
-        : yield* Effect.flatMap(plan, ({ compose, healthTimeout }) =>
-          Effect.gen(function*() {
-            const interval = yield* settings.get("deploy.healthInterval")
-            const timeout = Option.isSome(healthTimeout)
-              ? healthTimeout.value
-              : yield* settings.get("deploy.healthTimeout")
-            return { services: compose.services, pollOptions: { interval, timeout } }
-          }))
+      const services = Option.isSome(release) ? release.value.manifest.services : (yield* plan).compose.services
+      const healthOptions = Option.isSome(release)
+        ? yield* releaseHealthOptions(release.value)
+        : yield* readHealthOptions((yield* plan).healthTimeout)
       return {
-        ...stack,
+        services,
+        healthOptions,
         done: `Deployed to ${remotePath} on "${server.name}"`,
-        onUnhealthy: wanted ?? (yield* settings.get("deploy.onUnhealthy"))
+        onUnhealthy: yield* decideOnUnhealthy(onUnhealthy, Option.getOrUndefined(Either.getRight(plan))?.onUnhealthy)
       }
-    }))
+    })).pipe(leadBackAfter(server, remotePath, left))

@@ -1,14 +1,17 @@
 import { Array, Duration, Option } from "effect"
-import type { ReleaseManifest } from "../remote/releaseManifest.ts"
-import type { DeployPlan } from "./plan.ts"
+import type { ReleaseManifest } from "../../remote/activation/releaseManifest.ts"
+import type { DeployPlan } from "./planDeploy.ts"
 
 // Releases share what is larger, and everything where there are very many files.
 const mostCopied = 1_000
 const largestCopied = 64 * 1024
 
-/** What a deploy of this plan leaves on the server as a release. */
+/** Manifest of the release that a deploy of this plan records on the server. */
 export const releaseOf = (
-  { compose, envFiles, files, healthTimeout }: Pick<DeployPlan, "compose" | "envFiles" | "files" | "healthTimeout">,
+  { bridged = [], compose, envFiles, files, healthTimeout }: Pick<
+    DeployPlan,
+    "bridged" | "compose" | "envFiles" | "files" | "healthTimeout"
+  >,
   by: string
 ): ReleaseManifest => {
   const forCompose = new Set([compose.fileName, ...envFiles])
@@ -19,6 +22,7 @@ export const releaseOf = (
     composeFile: compose.fileName,
     healthMillis: Option.map(healthTimeout, Duration.toMillis),
     services: compose.services,
+    bridged,
     envFiles: envFiles.filter((name) => name !== compose.fileName),
     files: small.map(({ name }) => name),
     largeFiles: large.map(({ name }) => name)

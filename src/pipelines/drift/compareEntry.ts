@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
-import { changelogFileName } from "../../schema/Changelog.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
-import type { DeclaredApp } from "../../schema/PlatformFile.ts"
+import { changelogFileName } from "../../schema/applications/Changelog.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import type { DeclaredApp } from "../../schema/applications/PlatformFile.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { type AppPlan, planOf } from "../applications/appPlan.ts"
 import { lastApplied } from "../applications/changelog.ts"
@@ -9,13 +9,13 @@ import { updateFields } from "../applications/changes.ts"
 import { driftDiffs } from "../applications/driftDiffs.ts"
 import { declaredIn, withoutPlaces } from "../applications/platformFile.ts"
 
-/** What an entry wants an application to be, for the platform to word its record after. */
+/** Declared values, whose spelling the record adopts where the platform means the same. */
 export const wantedBy = (plan: AppPlan) => ({
   ...updateFields(plan),
   ...Option.match(plan.domain, { onNone: () => ({}), onSome: (domain) => ({ fqdn: `https://${domain}` }) })
 })
 
-/** What the last upsert of an application applied; nothing when the changelog does not tell, or not so that it fits. */
+/** Plan that the last upsert applied; none if the changelog has no valid entry of it. */
 const appliedPlan = (projectPath: string, name: string) =>
   Effect.gen(function*() {
     const snapshot = yield* yield* lastApplied(projectPath, name)
@@ -31,7 +31,7 @@ export const compareEntry = Effect.fn("compareEntry")(function*(
   const platform = yield* Platform
   const plan = yield* planOf(projectPath, declared)
   const before = yield* appliedPlan(projectPath, record.name)
-  // Asked together, the two are one call: a record is worded after what it is compared with.
+  // Identical concurrent reads share one call; each adopts the spelling of what it is compared with.
   const [app, applied] = yield* Effect.all([
     platform.declared(record, wantedBy(plan)),
     Effect.transposeMapOption(

@@ -1,14 +1,16 @@
+import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
-import type { AppRequest, Drift } from "../../schema/Drift.ts"
-import type { PlatformFailure } from "../../schema/PlatformApp.ts"
-import type { PathOutside, ProjectFileInvalid } from "../../schema/Project.ts"
+import { type AppRequest, differencesIn, type Drift } from "../../schema/applications/Drift.ts"
+import type { PlatformFailure } from "../../schema/applications/PlatformApp.ts"
+import type { PathOutside, ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed } from "../../services/local/LocalFiles.ts"
+import { reportDrift } from "../../services/notify/reportDrift.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
+import { maskEntries } from "../applications/maskEntries.ts"
 import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
-import { shownEntries } from "../applications/shownEntries.ts"
-import { permitPath } from "../projects/permitPath.ts"
+import { permitPath } from "../projects/files/permitPath.ts"
 import { judge, type JudgeServices } from "./judge.ts"
 
 const unlessEmpty = <K extends string, A>(key: K, all: ReadonlyArray<A>) => all.length === 0 ? {} : { [key]: all }
@@ -26,18 +28,22 @@ export const drift = Effect.fn("drift")(function*(
 > {
   yield* permitPath(projectPath)
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
-  const configs = yield* shownEntries(apps.map(({ raw }) => raw))
+  const configs = yield* maskEntries(apps.map(({ raw }) => raw))
   const declared = entryNamed(apps, appName)
   if (Option.isNone(declared)) return { exists: false, diffs: [], configs }
   const { entry, raw, warnings } = declared.value
-  const [appConfig = raw] = yield* shownEntries([raw])
-  const told = unlessEmpty("warnings", warnings)
+  const [appConfig = raw] = yield* maskEntries([raw])
+  const warned = unlessEmpty("warnings", warnings)
 
   const live = yield* (yield* Platform).applications
   const found = Array.findFirst(live, ({ name }) => name === entry.name)
-  if (Option.isNone(found)) return { exists: false, diffs: [], appConfig, configs, ...told }
+  if (Option.isNone(found)) return { exists: false, diffs: [], appConfig, configs, ...warned }
   const { name, uuid } = found.value
-  const { diffs, hook, others, routes, unknown } = yield* judge(projectPath, declared.value, found.value, live)
+  const judged = yield* judge(projectPath, declared.value, found.value, live)
+  const { diffs, hook, others, routes, unknown } = judged
+  // Each spelling of the path is the same project: a new one is no new drift.
+  const directory = (yield* Path.Path).resolve(projectPath)
+  yield* reportDrift({ projectPath: directory, appName: name, differences: differencesIn(judged) })
   return {
     exists: true,
     diffs,
@@ -48,6 +54,6 @@ export const drift = Effect.fn("drift")(function*(
     app: { uuid, name },
     appConfig,
     configs,
-    ...told
+    ...warned
   }
 }, withAnswerBudget)

@@ -1,10 +1,10 @@
 import type { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import type { DriftDiff, DriftPart, DriftUnknown } from "../../schema/Drift.ts"
-import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
-import type { DeclaredApp } from "../../schema/PlatformFile.ts"
-import type { PlanChange, StayingDifference } from "../../schema/PlatformPlan.ts"
-import type { ProjectFileInvalid } from "../../schema/Project.ts"
+import type { DriftDiff, DriftPart, DriftUnknown } from "../../schema/applications/Drift.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import type { DeclaredApp } from "../../schema/applications/PlatformFile.ts"
+import type { PlanChange, StayingDifference } from "../../schema/applications/PlatformPlan.ts"
+import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -14,20 +14,20 @@ import { shownJson, shownText } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { type AppPlan, planOf } from "../applications/appPlan.ts"
-import { changesBeside } from "../applications/staysOf.ts"
-import { wantedBy as wantedByUpsert } from "../upsert/findLive.ts"
-import { findTarget } from "../upsert/findTarget.ts"
-import { hostPortAction, hostPortChange } from "../upsert/hostPortAction.ts"
-import { planRoute } from "../upsert/plan/planRoute.ts"
-import { updatesNeeded } from "../upsert/plan/planSync.ts"
-import { planWebhook } from "../upsert/plan/planWebhook.ts"
-import { needsPort } from "../upsert/readPlan.ts"
-import { namesakesOf } from "../upsert/routeHistory.ts"
+import { changesNotCompared } from "../applications/remainingDifferences.ts"
+import { hostPortAction, hostPortChange } from "../upsert/hostPort/decideHostPort.ts"
+import { wantedByUpsert } from "../upsert/inputs/findLive.ts"
+import { findTarget } from "../upsert/inputs/findTarget.ts"
+import { requirePort } from "../upsert/inputs/readPlan.ts"
+import { namesakesOf } from "../upsert/inputs/routeName.ts"
+import { recordUpdates } from "../upsert/record/describeRecord.ts"
+import { describeRoute } from "../upsert/route/describeRoute.ts"
+import { describeWebhook } from "../upsert/webhook/describeWebhook.ts"
 import { compareEntry } from "./compareEntry.ts"
 
-/** In what an application is not as its entry of `platform.json` declares it, without secrets. */
+/** Differences between an application and its declared entry, without secrets. */
 export interface Judgement {
-  /** The compared fields, as the service's callers have always been told of them. */
+  /** Compared fields, as the specification lists them. */
   readonly diffs: ReadonlyArray<DriftDiff>
   readonly routes: ReadonlyArray<DriftPart>
   readonly hook: ReadonlyArray<DriftPart>
@@ -35,7 +35,7 @@ export interface Judgement {
   readonly unknown: ReadonlyArray<DriftUnknown>
 }
 
-/** What judging takes. */
+/** Services that judging reads with. */
 export type JudgeServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
 
 const changed = ({ field, label, new: local, old: remote }: PlanChange): DriftPart => ({ field, label, local, remote })
@@ -49,16 +49,16 @@ const staying = ({ declared: local, field, label, live: remote, remedy }: Stayin
 
 const nothing = { routes: [], unknown: [], others: [] }
 
-/** Where the application runs: what keeps an upsert from finding out is a difference, unless it could not be read. */
+/** Finds the server of the application: what would stop an upsert here counts as a difference. */
 const targetOf = (plan: AppPlan) =>
-  Effect.either(Option.isNone(plan.server) ? Effect.zipRight(needsPort(plan), findTarget(plan)) : findTarget(plan))
+  Effect.either(Option.isNone(plan.server) ? Effect.zipRight(requirePort(plan), findTarget(plan)) : findTarget(plan))
 
 const judgeWay = (
   projectPath: string,
   plan: AppPlan,
   app: PlatformRecord,
   namesakes: ReadonlyArray<string>,
-  portChange: Parameters<typeof planRoute>[0]["portChange"]
+  portChange: Parameters<typeof describeRoute>[0]["portChange"]
 ) =>
   Effect.gen(function*() {
     const target = yield* targetOf(plan)
@@ -71,7 +71,7 @@ const judgeWay = (
         ? { ...nothing, others: [{ field: "server", label: "Server", local: server, remote: null, remedy: message }] }
         : { ...nothing, unknown: [{ field: "server", label: "Server", reason: message }] }
     }
-    const { part } = yield* planRoute({
+    const { part } = yield* describeRoute({
       plan,
       target: target.right,
       app: Option.some(app),
@@ -100,7 +100,7 @@ export const judge = Effect.fn("judge")(function*(
 ): Effect.fn.Return<Judgement, ProjectFileInvalid | PlatformFailure | SettingsError, JudgeServices> {
   const platform = yield* Platform
   const plan = yield* planOf(projectPath, declared)
-  // Asked together, the two are one call.
+  // Identical concurrent reads share one call.
   const [{ diffs, envs, unknown }, app] = yield* Effect.all([
     compareEntry(projectPath, declared, record),
     platform.declared(record, wantedByUpsert(plan))
@@ -111,7 +111,7 @@ export const judge = Effect.fn("judge")(function*(
   )
   const [way, { part: hook }] = yield* Effect.all([
     judgeWay(projectPath, plan, app, namesakesOf(record.name, apps), Option.isSome(envs) ? portChange : Option.none()),
-    planWebhook(plan, Option.some(app))
+    describeWebhook(plan, Option.some(app))
   ], { concurrency: 2 })
 
   const secrets = yield* secretsInUse
@@ -126,7 +126,7 @@ export const judge = Effect.fn("judge")(function*(
     diffs: diffs.map((diff) => ({ ...diff, remote: shownJson(diff.remote, secrets) })),
     routes: way.routes.filter(isBeside).map(shown),
     hook: [...hook.changes.map(changed), ...hook.stays.map(staying)].map(shown),
-    others: [...changesBeside(updatesNeeded(plan, app), diffs).map(changed), ...way.others].map(shown),
+    others: [...changesNotCompared(recordUpdates(plan, app), diffs).map(changed), ...way.others].map(shown),
     unknown: [
       ...unknown,
       ...[...way.unknown, ...hook.unread].map((one) => ({

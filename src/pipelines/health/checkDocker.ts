@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
+import { parsePreflight, preflightCommand } from "../../remote/deploy/preflightCommand.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { composeFailure } from "../deploy/preflight.ts"
-import { parsePreflight, preflightCommand } from "../remote/deployPreflight.ts"
+import { composeFailure } from "../activation/readServerFacts.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 import { leastFree, mebibytes } from "./checkState.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -20,7 +20,7 @@ const isMissing = (name: keyof typeof upsertSettings, file: string) => ({
   fix: `Set ${name} in ${file}: ${upsertSettings[name]}`
 })
 
-/** Whether a setting that upserts need is there; its value is not shown. */
+/** Checks that a setting which upserts need exists; never shows its value. */
 export const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -28,13 +28,13 @@ export const checkSetting = (name: "gitHost.webhookSecret" | "proxy.targetIp") =
     return Option.isSome(value) ? isSet(name) : isMissing(name, settings.file)
   })
 
-/** What settings name on the platform: what it is, and how the platform is asked for its name. */
+/** Settings that refer to objects of the platform, and how each is looked up there. */
 const named = {
   "platform.projectUuid": ["project", "projectName"],
   "platform.privateKeyUuid": ["deploy key", "privateKeyName"]
 } as const
 
-/** Whether the platform has what such a setting names. A platform that does not tell is no reason to complain. */
+/** Checks that the platform has the object a setting refers to. Passes if the platform does not answer. */
 export const checkNamed = (name: keyof typeof named) =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -61,7 +61,7 @@ export const checkNamed = (name: keyof typeof named) =>
     })
   })
 
-/** Whether the server that applications are created on by default is one of the platform's. */
+/** Checks that the default server for new applications is one of the platform's. */
 export const checkDefaultServer = Effect.gen(function*() {
   const name = "platform.defaultServerUuid"
   const settings = yield* Settings

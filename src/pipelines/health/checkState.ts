@@ -1,7 +1,9 @@
 import { Path } from "@effect/platform"
-import { Effect } from "effect"
-import type { Finding } from "../../schema/Health.ts"
+import { Effect, Option } from "effect"
+import { type Finding, projectsFinding } from "../../schema/Health.ts"
 import { freeDisk } from "../../services/local/freeDisk.ts"
+import { homeDirectory } from "../../services/local/homeDirectory.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
@@ -17,7 +19,6 @@ export interface Room {
   readonly free: number
 }
 
-/** Whether every one of these directories has room. */
 export const diskFinding = (rooms: ReadonlyArray<Room>): Finding => {
   const name = "free disk"
   const detail = rooms.map(({ directory, free }) => `${mebibytes(free)} free on this machine at ${directory}`).join(
@@ -36,17 +37,49 @@ export const diskFinding = (rooms: ReadonlyArray<Room>): Finding => {
     }
 }
 
-/** Whether this machine has room for archives, and for settings and the history of runs. */
+const isThere = (directory: string) =>
+  Effect.map(Effect.flatMap(LocalFiles, ({ find }) => find(directory)), Option.isSome)
+
+/** Checks free disk space for archives, settings and the run history; a directory that is missing takes none. */
 export const checkDisk = Effect.gen(function*() {
   const path = yield* Path.Path
   const { file, get } = yield* Settings
   const directories = new Set([yield* get("projects.root"), path.dirname(file)])
+  const existing = yield* Effect.filter(directories, isThere)
+  // A fresh installation has neither yet: the room is that of the first user's home then.
+  const looked = existing.length === 0 ? [homeDirectory()] : existing
   return diskFinding(
-    yield* Effect.forEach(directories, (directory) => Effect.map(freeDisk(directory), (free) => ({ directory, free })))
+    yield* Effect.forEach(looked, (directory) => Effect.map(freeDisk(directory), (free) => ({ directory, free })))
   )
 })
 
-/** Whether runs can be recorded, tried by writing to where they are. */
+/**
+ * Checks the directory of the projects. The default one that nobody has created yet is not set up, like every part that no
+ * setting names; one that the settings name has to be there.
+ */
+export const checkProjects = Effect.gen(function*() {
+  const name = projectsFinding
+  const { file, get, list } = yield* Settings
+  const root = yield* get("projects.root")
+  const found = yield* (yield* LocalFiles).find(root)
+  if (Option.exists(found, ({ kind }) => kind === "directory")) return { name, ok: true, detail: root }
+  const isDefault = (yield* list).every((each) => each.name !== "projects.root" || each.source === "default")
+  const isMissing = Option.isNone(found)
+  const fix = isMissing
+    ? "Create it, or name another one: berth settings set projects.root DIRECTORY --create"
+    : `Set projects.root in ${file} to a directory`
+  const finding: Finding = {
+    name,
+    ok: false,
+    detail: isMissing
+      ? `${root} does not exist${isDefault ? " yet, and is where Berth looks for projects" : ""}`
+      : `${root} is not a directory`,
+    fix
+  }
+  return isDefault && isMissing ? { ...finding, setUp: false } : finding
+})
+
+/** Checks that runs can be recorded, by a write to their store. */
 export const checkRuns = Effect.gen(function*() {
   const { bytes, store } = yield* (yield* Runs).checkStore
   return { name: "history of runs", ok: true, detail: `${store} can be written, and takes ${mebibytes(bytes)}` }

@@ -1,18 +1,18 @@
 import { Clock, Duration, Effect, Option } from "effect"
-import type { Finding, Health } from "../../schema/Health.ts"
-import type { Server, ServerAccess } from "../../schema/Server.ts"
+import { proxyAccessCommand, proxyAccessExit } from "../../remote/proxy/proxyAccessCommand.ts"
+import { type Finding, type Health, projectsFinding, settingsFinding } from "../../schema/Health.ts"
+import type { Server, ServerAccess } from "../../schema/servers/Server.ts"
 import { version } from "../../schema/version.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { proxyAccessCommand, proxyAccessExit } from "../remote/proxyAccess.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
 import { repositoryNameOf } from "../webhooks/repositoryName.ts"
 import { checkDocker } from "./checkDocker.ts"
 import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
-import { checkDisk, checkRuns } from "./checkState.ts"
+import { checkDisk, checkProjects, checkRuns } from "./checkState.ts"
 import { markNotSetUp } from "./notSetUp.ts"
 
 const checksAtOnce = 8
@@ -43,7 +43,7 @@ const fixOf = ({ _tag }: Failure): string => {
   }
 }
 
-/** What a check found, with the time it took; a check that fails is a finding too. */
+/** Turns a check into a finding with its duration; a failure is a finding too. */
 const finding = <R>(
   name: string,
   check: Effect.Effect<ReadonlyArray<Finding> | Finding, Failure, R>
@@ -76,7 +76,7 @@ const checkServer = ({ id, name: server }: Server) =>
     return { name, ...yield* checkDocker(access) }
   })
 
-/** Whether the proxy file can be read and written through sudo. */
+/** Checks that the proxy file can be read and written through sudo. */
 const checkProxy = Effect.gen(function*() {
   const name = "proxy file"
   const { file, server } = yield* proxyHome
@@ -102,7 +102,7 @@ const checkProxy = Effect.gen(function*() {
   }
 })
 
-/** Whether the hooks of a repository can be set up, tried on the first application that has one. */
+/** Checks that webhooks can be set up, on the repository of the first application that has one. */
 const checkGitHost = Effect.gen(function*() {
   const owner = yield* (yield* Settings).get("gitHost.owner")
   const apps = yield* (yield* Platform).applications
@@ -113,23 +113,33 @@ const checkGitHost = Effect.gen(function*() {
     : yield* (yield* GitHost).check({ owner, name })
 })
 
+const noSettings = (file: string) => ({
+  setUp: false,
+  detail: `${file} does not exist yet: all settings are the defaults`,
+  fix: "Run berth server add, which makes it with your first server in it"
+})
+
 /**
  * Looks at everything that the service depends on, without changing anything: a line each, with how long it took and,
- * where a person has something to mend, one sentence of how.
+ * for what an operator can fix, one sentence of how.
  */
 const checkDependencies = Effect.gen(function*() {
   const settings = yield* Settings
   const servers = yield* Effect.either(settings.servers)
   const read = servers._tag === "Right"
-    ? Effect.succeed({ name: "settings", ok: true, detail: settings.file })
+    ? Effect.map(settings.isStored, (isStored): Finding => {
+      const found = { name: settingsFinding, ok: isStored, detail: settings.file }
+      return isStored ? found : { ...found, ...noSettings(settings.file) }
+    })
     : Effect.map(settings.findings, (all) => ({
-      name: "settings",
+      name: settingsFinding,
       ok: false,
       detail: all.length === 0 ? servers.left.message : all.map(({ problem }) => problem).join("; "),
       fix: fixOf(servers.left)
     }))
   const checks = [
-    finding("settings", read),
+    finding(settingsFinding, read),
+    finding(projectsFinding, checkProjects),
     finding("platform", Effect.flatMap(Platform, ({ check }) => check)),
     finding("git host", checkGitHost),
     finding("proxy file", checkProxy),
@@ -146,14 +156,14 @@ const checkDependencies = Effect.gen(function*() {
   ]
   const found = (yield* Effect.all(checks, { concurrency: checksAtOnce })).flat()
   if (servers._tag === "Right") return found
-  // What is wrong with the settings is said once, and not for each part that needs them.
+  // A settings error is reported once, not for each part that needs them.
   const reason = yield* withoutSecrets(servers.left.message)
-  return found.filter(({ detail, name }) => name === "settings" || !detail.includes(reason))
+  return found.filter(({ detail, name }) => name === settingsFinding || !detail.includes(reason))
 }).pipe(Effect.withSpan("health.checkDependencies"))
 
 /**
- * How the service is doing: for how long it has run since `startedAt`, in milliseconds since 1970, and when asked
- * deeply, what it depends on.
+ * Health of the service: its uptime since `startedAt` (milliseconds since 1970) and, when asked
+ * deeply, its dependencies.
  */
 export const health = Effect.fn("health")(function*({ deep, startedAt }: { deep: boolean; startedAt: number }) {
   const uptimeSeconds = Math.floor(((yield* Clock.currentTimeMillis) - startedAt) / 1000)

@@ -3,7 +3,7 @@ import type { Finding } from "../../schema/Health.ts"
 import type { SettingName } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** What the service can do without, and the settings by which somebody begins to use it. */
+/** Optional parts, with the settings that enable each. */
 const parts = {
   platform: [
     "platform.url",

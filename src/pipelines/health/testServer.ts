@@ -1,40 +1,61 @@
 import { Clock, Effect, Either, Option, Redacted } from "effect"
+import type { JumpRefused } from "../../schema/servers/JumpRefused.ts"
 import {
   type Credentials,
   type ServerAccess,
   type ServerInput,
   type ServerUnresolved,
   usualSshPort
-} from "../../schema/Server.ts"
-import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
+} from "../../schema/servers/Server.ts"
+import type { ServerCheck, ServerTest, ServerTestRequest } from "../../schema/servers/ServerTest.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { serverSecrets } from "../../services/secrets/secretsInUse.ts"
-import { hasReference } from "../../services/settings/reference.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { hasReference } from "../../services/settings/read/reference.ts"
+import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 import { FirstContact, type ShownKey } from "../../services/ssh/FirstContact.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
+import { viaOf } from "../servers/viaOf.ts"
 import { checkDocker } from "./checkDocker.ts"
 
 type Secret = Redacted.Redacted | undefined
 
-/** What is sent of a credential: the stored one where the request leaves it out, none where it clears it. */
+/** Credential to test with: the stored one if the request omits it, none if the request clears it. */
 const secretOf = (given: Redacted.Redacted | null | undefined, stored: Secret): Secret =>
   given === undefined ? stored : given === null || Redacted.value(given) === "" ? undefined : given
 
 const withValue = (credentials: { readonly [Name in keyof Credentials]: Credentials[Name] | undefined }): Credentials =>
   Object.fromEntries(Object.entries(credentials).filter(([, value]) => value !== undefined))
 
+/** Stored credentials, for the same user at the same address on the same route. */
+const keptCredentials = (
+  { host, jump, port, username }: Pick<ServerInput, "host" | "jump" | "port" | "username">,
+  stored: Option.Option<StoredAccess>
+): Effect.Effect<Credentials> =>
+  Option.match(stored, {
+    onNone: () => Effect.succeed({}),
+    onSome: ({ jump: stands, server }) =>
+      Effect.map(Effect.option(stands), (standing) => {
+        const isSame = server.host === host && server.port === port && server.username === username &&
+          (jump === undefined || Option.contains(standing, jump))
+        return isSame ? server.credentials : {}
+      })
+  })
+
 /** The server that is tested. Stored credentials only go to the host, port and user that they are stored for. */
 const accessOf = (input: ServerInput) =>
   Effect.gen(function*() {
     const { host, id, name, port = usualSshPort, privateKey, useSudo = false, username } = input
     const given = { id: id ?? "", name, host, port, username, useSudo }
-    const stored = id === undefined || id === null ? undefined : yield* (yield* Settings).server(id)
-    const isSame = stored?.host === host && stored.port === port && stored.username === username
-    const kept: Credentials = isSame ? stored.credentials : {}
+    const settings = yield* Settings
+    const stored = id === undefined || id === null
+      ? Option.none()
+      : Option.some(yield* settings.storedServer(id))
+    const via = yield* viaOf(input.jump, stored)
+    const kept = yield* keptCredentials({ host, port, username, jump: input.jump }, stored)
     const access: ServerAccess = {
       ...given,
+      ...(via === undefined ? {} : { via }),
       credentials: withValue({
         password: secretOf(input.password, kept.password),
         sudoPassword: secretOf(input.sudoPassword, kept.sudoPassword),
@@ -66,10 +87,14 @@ const onlyStored = (names: ReadonlyArray<string>) =>
 const hostKeyOf = (key: Option.Option<ShownKey>) =>
   Option.match(key, {
     onNone: () => null,
-    onSome: ({ remembered, ...shown }) => ({ ...shown, remembered: Option.getOrNull(remembered) })
+    onSome: ({ remembered, rememberedIn, ...shown }) => ({
+      ...shown,
+      remembered: Option.getOrNull(remembered),
+      rememberedIn: Option.getOrNull(rememberedIn)
+    })
   })
 
-/** Whether sudo and Docker work, by one look at the server. */
+/** Checks sudo and Docker with one command. */
 const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
   checkDocker(access).pipe(
     Effect.provideService(Ssh, ssh),
@@ -94,7 +119,7 @@ const insideOf = (access: ServerAccess, ssh: typeof Ssh.Service) =>
  */
 export const testServer = Effect.fn("testServer")(function*(
   { hostKey: confirmed, ...input }: ServerTestRequest
-): Effect.fn.Return<ServerTest, ServerUnresolved | SettingsError, FirstContact | Settings> {
+): Effect.fn.Return<ServerTest, JumpRefused | ServerUnresolved | SettingsError, FirstContact | Settings> {
   const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const access = yield* accessOf(input)
   const references = referring(input)

@@ -1,8 +1,8 @@
 import type { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
-import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
+import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import { projectText } from "../projects/projectText.ts"
+import { projectText } from "../projects/files/projectText.ts"
 import { buildScript, type Deployment, shellScript } from "./deploymentFiles.ts"
 
 interface Script {

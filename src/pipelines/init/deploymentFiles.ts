@@ -1,7 +1,7 @@
 import { Document } from "yaml"
-import { hostPortKey } from "../applications/hostPort.ts"
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 
-/** What the files of a deployment are filled in with. */
+/** Values for the templates of a project's files. */
 export interface Deployment {
   /** A name that Docker takes for an image, a service and a container. */
   readonly name: string
@@ -17,9 +17,9 @@ export const dockerName = (directoryName: string): string => {
   return name === "" ? "app" : name
 }
 
-/** `container.json`. A server that is not known yet is left to fill in. */
+/** `container.json`. A server that is not known yet is left to fill in, as are the files and services that it may name. */
 export const containerJson = (remotePath: string, server: string): string =>
-  `${JSON.stringify({ serverId: server, remotePath, files: [] }, undefined, 2)}\n`
+  `${JSON.stringify({ serverId: server, remotePath, files: [], bridged: [] }, undefined, 2)}\n`
 
 /** `.env`: the port under which the server's host serves the container. */
 export const envFile = ({ hostPort }: Deployment): string => `${hostPortKey}=${hostPort}\n`
@@ -58,7 +58,7 @@ $archive = '${name}.tar'
 $platform = @()
 if ($env:BUILD_PLATFORM) { $platform = @('--platform', $env:BUILD_PLATFORM) }
 
-# Where .dockerignore does not keep it out, the archive of the last build would become part of this one's image.
+# Unless .dockerignore excludes it, the archive of the last build would become part of this image.
 if (Test-Path -LiteralPath $archive) { Remove-Item -LiteralPath $archive -Force }
 
 docker build @platform --tag $image --file '${imageFile}' .
@@ -73,7 +73,7 @@ Write-Output "Saved $image as $archive"
 exit 0
 `
 
-/** `build-image-tar.sh`: does the same where there is no PowerShell, in any POSIX shell. */
+/** `build-image-tar.sh`: the same for any POSIX shell. */
 export const shellScript = ({ imageFile, name }: Deployment): string =>
   `#!/bin/sh
 # Builds the image of this project and saves it as ${name}.tar, which a deploy brings to the server.
@@ -85,7 +85,7 @@ CDPATH='' cd -- "$directory"
 image='${name}:latest'
 archive='${name}.tar'
 
-# Where .dockerignore does not keep it out, the archive of the last build would become part of this one's image.
+# Unless .dockerignore excludes it, the archive of the last build would become part of this image.
 rm -f -- "$archive"
 
 docker build \${BUILD_PLATFORM:+--platform "$BUILD_PLATFORM"} --tag "$image" --file '${imageFile}' .

@@ -1,9 +1,9 @@
-import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
-import { changelogFileName } from "../../schema/Changelog.ts"
-import { containerConfigName, platformFileName } from "../../schema/Project.ts"
+import { changelogFileName } from "../../schema/applications/Changelog.ts"
+import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
+import { containerConfigName, platformFileName } from "../../schema/projects/Project.ts"
 
 const archive = "*.tar"
-/** What no image is made of: earlier archives, what the server keeps to itself, and what only Berth reads. */
+/** Files that never belong in an image: earlier archives, the server's own data, and files that only Berth reads. */
 const ignored = [
   archive,
   ".env",

@@ -1,5 +1,5 @@
 import { Array, Option } from "effect"
-import { interpolate } from "../projects/interpolate.ts"
+import { interpolate } from "../projects/compose/interpolate.ts"
 
 const instruction = /^(from|arg|env|expose)\s+(\S[^]*)$/i
 const pair = /(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"]*)"|'([^']*)'|(\S*))/g

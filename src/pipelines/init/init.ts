@@ -1,8 +1,8 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
-import { buildScriptName, shellScriptName } from "../../schema/Build.ts"
-import { callNameOf } from "../../schema/findServer.ts"
-import type { InitRequest, InitResult } from "../../schema/Init.ts"
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
+import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
+import type { InitRequest, InitResult } from "../../schema/projects/Init.ts"
 import {
   composeFileNames,
   containerConfigName,
@@ -10,23 +10,23 @@ import {
   type PathOutside,
   type ProjectFileInvalid,
   type ProjectPathInvalid
-} from "../../schema/Project.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
-import type { HostPortHidden, NoPortLeft } from "../../schema/Route.ts"
-import type { ServerUnresolved } from "../../schema/Server.ts"
+} from "../../schema/projects/Project.ts"
+import type { HostPortHidden, NoPortLeft } from "../../schema/routes/Route.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { hostPortKey } from "../applications/hostPort.ts"
 import { firstPort } from "../ports/nextPort.ts"
 import { portEvidence } from "../ports/portEvidence.ts"
-import { parseEnv } from "../projects/envText.ts"
+import { parseEnv } from "../projects/compose/envText.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { firstNamed, projectFiles } from "../projects/files/projectFiles.ts"
+import { projectText } from "../projects/files/projectText.ts"
 import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
-import { firstNamed, projectFiles } from "../projects/projectFiles.ts"
-import { projectText } from "../projects/projectText.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
 import { buildScripts } from "./buildScripts.ts"
 import { composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
@@ -76,7 +76,7 @@ const provide =
       return { name: names[0], created: yield* files.create(path.join(directory, names[0]), content, { mode }) }
     })
 
-/** How `container.json` names the wanted server, or else the only one; empty where nobody can tell which. */
+/** `serverId` for `container.json`: the requested server, else the only one; empty if ambiguous. */
 const serverToName = (wanted: string | null | undefined) =>
   Effect.gen(function*() {
     const settings = yield* Settings

@@ -1,18 +1,18 @@
 import type { Path } from "@effect/platform"
 import { Effect } from "effect"
-import type { InspectRequest, LocalProject, PathOutside, ProjectPathInvalid } from "../../schema/Project.ts"
+import type { InspectRequest, LocalProject, PathOutside, ProjectPathInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
-import { readComposeFile } from "../projects/composeFile.ts"
-import { fileProblem } from "../projects/fileProblem.ts"
+import { readComposeFile } from "../projects/compose/composeFile.ts"
+import { fileProblem } from "../projects/files/fileProblem.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
 import { inspectProject } from "../projects/inspectProject.ts"
-import { projectDirectory } from "../projects/projectDirectory.ts"
+import { redactProject } from "../projects/redactProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
-import { shownProject } from "../projects/shownProject.ts"
 
-/** What one directory holds that Berth can deploy, with everything in its files that keeps it from that. */
+/** Deployable contents of one directory, with every problem in its files. */
 export const readProject = Effect.fn("readProject")(function*(
   { projectPath }: InspectRequest
 ): Effect.fn.Return<
@@ -34,5 +34,5 @@ export const readProject = Effect.fn("readProject")(function*(
   // Settings that cannot be read hide nothing of the project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   const resolved = resolveServer(stored)(project)
-  return yield* shownProject(problems.length === 0 ? resolved : { ...resolved, problems })
+  return yield* redactProject(problems.length === 0 ? resolved : { ...resolved, problems })
 })

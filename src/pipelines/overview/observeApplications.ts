@@ -1,8 +1,9 @@
 import { Clock, Effect, Either, Order, Predicate, Ref, Struct } from "effect"
-import { differencesIn } from "../../schema/Drift.ts"
+import { differencesIn } from "../../schema/applications/Drift.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import type { DeclaredApp } from "../../schema/applications/PlatformFile.ts"
 import type { ObservedApplication } from "../../schema/Overview.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
-import type { DeclaredApp } from "../../schema/PlatformFile.ts"
+import { reportDrift } from "../../services/notify/reportDrift.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -11,11 +12,11 @@ import { judge } from "../drift/judge.ts"
 import { withSharedReading } from "../routes/proxyFile.ts"
 import { within } from "./within.ts"
 
-/** How many applications are compared at once. */
+/** Applications compared concurrently. */
 const appsAtOnce = 16
 
 /** A proxy's server that hangs leaves enough time to compare everything else. */
-const longestProxyReading = "2 seconds"
+export const longestProxyReading = "2 seconds"
 
 /** An application that a project declares. */
 export interface DeclaredHere {
@@ -23,7 +24,7 @@ export interface DeclaredHere {
   readonly declared: DeclaredApp
 }
 
-/** What earlier looks compared, by project and name: what one has no time for is shown as it was, and comes first next. */
+/** Cache of comparisons by project and name: entries past the deadline are shown as they were and come first next time. */
 export type Compared = Ref.Ref<ReadonlyMap<string, ObservedApplication>>
 
 const keyOf = ({ name, projectPath }: Pick<ObservedApplication, "name" | "projectPath">) =>
@@ -59,7 +60,9 @@ const observe = (
     }
     if (record === undefined || projectPath === null || declared === undefined) return application
     const compared = judge(projectPath, declared, record, records).pipe(
-      Effect.map((judged): ObservedApplication => ({ ...application, drift: differencesIn(judged) })),
+      Effect.map(differencesIn),
+      Effect.tap((differences) => reportDrift({ projectPath, appName: name, differences })),
+      Effect.map((drift): ObservedApplication => ({ ...application, drift })),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
     )
     return yield* within(
@@ -72,7 +75,7 @@ const observe = (
     )
   })
 
-/** Whether there is a platform to speak of. */
+/** True if the platform is set up. */
 const hasPlatform = Effect.flatMap(
   Settings,
   (settings) => Effect.map(settings.find("platform.url"), (url) => url._tag === "Some")

@@ -1,18 +1,25 @@
 import { Clock, Effect, Either, Ref } from "effect"
+import { commandFailed } from "../../remote/execute.ts"
+import {
+  overviewCommand,
+  overviewExit,
+  parseDisks,
+  parseOverview,
+  parseUsage,
+  type StackSight
+} from "../../remote/server/overviewCommand.ts"
 import type { ObservedServer } from "../../schema/Overview.ts"
-import type { Server } from "../../schema/Server.ts"
+import type { Server } from "../../schema/servers/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { commandFailed } from "../remote/execute.ts"
-import { overviewCommand, overviewExit, parseDisks, parseOverview, type StackSight } from "../remote/overview.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
 import { type Deadline, within } from "./within.ts"
 
-/** How many servers are asked at once. */
+/** Servers queried concurrently. */
 export const serversAtOnce = 16
 
-/** How long a server may keep others waiting, in milliseconds. */
+/** Deadline of one server, in milliseconds. */
 const hurriedWait = 2_000
 const longestError = 1_000
 
@@ -36,10 +43,11 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
       return { access, command, exit }
     }))
     const latencyMs = Math.round((yield* Clock.currentTimeMillis) - start)
-    const disks = Either.isLeft(outcome) ? [] : parseDisks(outcome.right.exit.stdout)
+    const printed = Either.isLeft(outcome) ? "" : outcome.right.exit.stdout
+    const usage = { disks: parseDisks(printed), ...parseUsage(printed) }
     const seen = (answers: boolean, error: string): Effect.Effect<ServerSight, never, Settings> =>
       Effect.map(withoutSecrets(error.slice(0, longestError)), (error) => ({
-        server: { id, name, answers, latencyMs: answers ? latencyMs : null, disks, observedAt, error },
+        server: { id, name, answers, latencyMs: answers ? latencyMs : null, ...usage, observedAt, error },
         stackAt: undefined
       }))
     if (Either.isLeft(outcome)) {
@@ -49,7 +57,7 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
     if (exit.code === overviewExit.noDocker) return yield* seen(true, dockerHelp(exit.stderr.trim(), access))
     if (exit.code !== 0) return yield* seen(true, commandFailed(access, command, exit.code, exit.stderr).message)
     const sight: ServerSight = {
-      server: { id, name, answers: true, latencyMs, disks, observedAt },
+      server: { id, name, answers: true, latencyMs, ...usage, observedAt },
       stackAt: parseOverview(exit.stdout, paths)
     }
     return sight

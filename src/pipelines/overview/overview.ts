@@ -1,23 +1,31 @@
 import { Clock, Effect, Either, Option, Ref } from "effect"
 import type { ObservedApplication, ObservedProject, ObservedStack, Overview } from "../../schema/Overview.ts"
-import { fileProblemWords, type LocalProject } from "../../schema/Project.ts"
-import { remotePathIn } from "../../schema/RemotePath.ts"
-import { maxRuns, type Run } from "../../schema/Run.ts"
+import { containerConfigName, fileProblemWords, type LocalProject } from "../../schema/projects/Project.ts"
+import { isEnded, maxRuns, type Run } from "../../schema/runs/Run.ts"
+import { remotePathIn } from "../../schema/servers/RemotePath.ts"
+import type { Server } from "../../schema/servers/Server.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
-import { type Known, type KnownProject, knownProjects, makeKnown } from "./knownProjects.ts"
-import { type Compared, observeApplications } from "./observeApplications.ts"
+import { withSharedReading } from "../routes/proxyFile.ts"
+import { cachedProjects, type Known, type KnownProject, makeKnown } from "./cachedProjects.ts"
+import { findNeedsCare } from "./findNeedsCare.ts"
+import { lastRunOf, recentRuns } from "./lastRun.ts"
+import { type Compared, longestProxyReading, observeApplications } from "./observeApplications.ts"
+import { type Changes, makeChanges, observeChanges } from "./observeChanges.ts"
+import { observeRoutes } from "./observeRoutes.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
-import { stackState } from "./stackState.ts"
+import { projectUrls } from "./projectUrls.ts"
+import { stacksOf } from "./stacksOf.ts"
+import { projectState } from "./stackState.ts"
 import { within } from "./within.ts"
 
-/** How long the observations may take together, and what is read of this machine first, in milliseconds. */
+/** Deadlines in milliseconds: of all observations together, and of the local files that are read first. */
 const longest = 4_400
 const longestHere = 2_500
 
-/** What failed, in words without secrets. */
+/** Failure message without secrets. */
 const orReason = <A, E extends { readonly message: string }, R>(observed: Effect.Effect<A, E, R>) =>
   Effect.either(Effect.catchAll(observed, ({ message }) => Effect.flatMap(withoutSecrets(message), Effect.fail)))
 
@@ -29,96 +37,82 @@ const errorsOf = (...all: ReadonlyArray<Either.Either<unknown, string>>) =>
 const activeRuns = Effect.gen(function*() {
   const runs = yield* Runs
   const of = (state: "queued" | "running") => Effect.map(runs.list({ state, limit: maxRuns }), (page) => page.runs)
-  // What waits longest is next.
+  // Longest-waiting first.
   return [...yield* of("running"), ...(yield* of("queued")).toReversed()]
 })
 
-const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): ObservedStack => {
-  const { error, id, name, observedAt } = server
-  const place = { serverId: id, serverName: name, remotePath, observedAt }
-  const seen = stackAt?.(remotePath)
-  return seen === undefined
-    ? { ...place, state: null, containers: null, release: null, error: error ?? "It was not observed" }
-    : { ...place, ...stackState(seen.statuses), release: seen.release }
-}
-
-const stacksOf = (
-  project: LocalProject,
-  sights: ReadonlyArray<ServerSight>,
-  now: string
-): ReadonlyArray<ObservedStack> => {
-  const given = remotePathIn("remotePath", project.remotePath)
-  const home = sights.find(({ server }) => server.id === project.serverId)
-  const unseen = { state: null, containers: null, release: null, observedAt: now } as const
-  if (Either.isLeft(given)) {
-    return project.serverId === null ? [] : [{
-      serverId: project.serverId,
-      serverName: home?.server.name ?? null,
-      remotePath: project.remotePath,
-      ...unseen,
-      error: `container.json: ${given.left.message}`
-    }]
-  }
-  const remotePath = given.right
-  const elsewhere = sights.filter((sight) => sight !== home && (sight.stackAt?.(remotePath).statuses ?? []).length > 0)
-  const named = home === undefined
-    ? project.serverId === null ? [] : [{
-      serverId: project.serverId,
-      serverName: null,
-      remotePath,
-      ...unseen,
-      error: "container.json names a server that is not stored"
-    }]
-    : [stackOn(home, remotePath)]
-  return [...named, ...elsewhere.map((sight) => stackOn(sight, remotePath))]
-}
-
-/** Why the project's own files cannot be used. */
-const errorOf = ({ declared, problems = [] }: KnownProject): Pick<ObservedProject, "error"> => {
-  const reasons = [...problems.map(fileProblemWords), ...errorsOf(declared)]
+/** Reason why the project's files cannot be used. */
+const errorOf = ({ problems }: KnownProject): Pick<ObservedProject, "error"> => {
+  const reasons = problems.map(fileProblemWords)
   return reasons.length === 0 ? {} : { error: reasons.join("; ") }
 }
+
+/** Reasons why a stack of the project may exist that was not seen. */
+const doubtsAbout = ({ problems = [] }: LocalProject, sights: ReadonlyArray<ServerSight>): ReadonlyArray<string> => [
+  ...problems.filter(({ file }) => file.split(/[/\\]/).at(-1) === containerConfigName).map(fileProblemWords),
+  ...sights.flatMap(({ server, stackAt }) =>
+    stackAt === undefined ? [`${server.name}: ${server.error ?? "it was not observed"}`] : []
+  )
+]
 
 const isOf = ({ path, remotePath, serverId }: LocalProject) => ({ subject }: Run): boolean =>
   subject.projectPath === undefined
     ? subject.serverId !== undefined && subject.serverId === serverId && subject.remotePath === remotePath
     : subject.projectPath === path
 
-/** What one overview leaves to the next. */
+/** Ports of the stack that gives a project its state, and the server that they are on. */
+const portsOf = (
+  [stack]: ReadonlyArray<ObservedStack>,
+  sights: ReadonlyArray<ServerSight>,
+  servers: ReadonlyArray<Server>
+) => ({
+  ports: sights.find(({ server }) => server.id === stack?.serverId)?.stackAt?.(stack?.remotePath ?? "").ports ?? [],
+  server: servers.find(({ id }) => id === stack?.serverId)
+})
+
+/** Caches that outlive one overview. */
 export interface Memory {
   readonly silent: Silent
   readonly compared: Compared
   readonly known: Known
+  readonly changes: Changes
 }
 
 export const makeMemory: Effect.Effect<Memory> = Effect.all({
   silent: Ref.make<ReadonlySet<string>>(new Set()),
   compared: Ref.make<ReadonlyMap<string, ObservedApplication>>(new Map()),
-  known: makeKnown
+  known: makeKnown,
+  changes: makeChanges
 })
 
 /**
  * Everything at one look: the projects with their stacks, the applications and the servers. It takes less than five
  * seconds, whatever hangs; what was not observed in time says so. Changes nothing.
  */
-export const observe = Effect.fn("overview.observe")(function*({ compared, known, silent }: Memory) {
+export const observe = Effect.fn("overview.observe")(function*({ changes, compared, known, silent }: Memory) {
   const start = yield* Clock.currentTimeMillis
   const deadline = start + longest
   const observedAt = new Date(start).toISOString()
   const servers = yield* (yield* Settings).servers
   const here = { at: deadline, millis: longestHere }
   const late = (what: string) => (reason: string) => Either.left(`${what} are not known: ${reason}`)
-  const [found, runs] = yield* Effect.all([
-    knownProjects(known, here),
-    within(here, orReason(activeRuns), late("The runs"))
+  const [found, runs, recent] = yield* Effect.all([
+    cachedProjects(known, here),
+    within(here, orReason(activeRuns), late("The runs")),
+    within(here, orReason(recentRuns), late("The runs"))
   ], { concurrency: "unbounded" })
   const projects = found.projects.map(resolveServer(servers))
   const pathsOf = (id: string) =>
     projects.filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
       Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath)))
     )
-  const [sights, platform] = yield* Effect.all([
-    observeServers(servers, pathsOf, deadline, silent),
+  const active = rightOr(runs, [])
+  const isBusy = (project: LocalProject) => active.some(isOf(project))
+  const onServers = Effect.bindTo(observeServers(servers, pathsOf, deadline, silent), "sights").pipe(
+    Effect.bind("counts", ({ sights }) => observeChanges(projects, sights, isBusy, deadline, changes))
+  )
+  const [{ counts, sights }, platform, routes] = yield* withSharedReading(longestProxyReading)(Effect.all([
+    onServers,
     Effect.catchAll(
       observeApplications(projects.flatMap(({ declared }) => rightOr(declared, [])), deadline, compared),
       (
@@ -126,22 +120,39 @@ export const observe = Effect.fn("overview.observe")(function*({ compared, known
       ): Effect.Effect<
         { readonly applications: ReadonlyArray<ObservedApplication>; readonly errors: ReadonlyArray<string> }
       > => Effect.succeed({ applications: [], errors: [message] })
-    )
-  ], { concurrency: "unbounded" })
-  const active = rightOr(runs, [])
-  return {
+    ),
+    observeRoutes(deadline)
+  ], { concurrency: "unbounded" }))
+  const ended = rightOr(recent, []).filter(({ state }) => isEnded(state))
+  const seen = {
     observedAt,
     ageMs: 0,
-    projects: projects.map((project): ObservedProject => ({
-      name: project.name,
-      path: project.path,
-      servers: stacksOf(project, sights, observedAt),
-      run: active.find(isOf(project)) ?? null,
-      observedAt: project.observedAt,
-      ...errorOf(project)
-    })),
+    projects: projects.map((project): ObservedProject => {
+      const stacks = stacksOf(project, sights, observedAt)
+      return {
+        name: project.name,
+        path: project.path,
+        ...projectState(stacks, doubtsAbout(project, sights)),
+        changes: counts.get(project.path) ?? null,
+        servers: stacks,
+        run: active.find(isOf(project)) ?? null,
+        lastRun: Option.getOrNull(Option.map(
+          Option.fromNullable(ended.find(isOf(project))),
+          lastRunOf
+        )),
+        problems: project.problems,
+        urls: projectUrls(project, {
+          applications: platform.applications,
+          routed: routes.routed,
+          ...portsOf(stacks, sights, servers)
+        }),
+        observedAt: project.observedAt,
+        ...errorOf(project)
+      }
+    }),
     applications: platform.applications,
     servers: sights.map(({ server }) => server),
     errors: [...found.errors, ...errorsOf(runs), ...platform.errors]
-  } satisfies Overview
+  }
+  return { ...seen, needsCare: findNeedsCare(seen, routes.broken) } satisfies Overview
 })

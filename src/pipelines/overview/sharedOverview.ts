@@ -1,10 +1,7 @@
-import { Clock, Duration, Effect, Exit, Fiber, Option, Ref, SynchronizedRef } from "effect"
+import { Clock, Effect, Exit, Fiber, Option, Ref, SynchronizedRef } from "effect"
 import type { Scope } from "effect"
-import type { Overview } from "../../schema/Overview.ts"
+import { type Overview, overviewMaxAgeMillis } from "../../schema/Overview.ts"
 import { makeMemory, observe } from "./overview.ts"
-
-/** For how long an overview is shown again. */
-export const keptFor = Duration.seconds(3)
 
 /** An overview that is being made, or was. */
 interface Made<E> {
@@ -47,7 +44,7 @@ export const shared = <E, R>(
       Effect.zipWith(
         Ref.get(endedAt),
         Clock.currentTimeMillis,
-        (ended, now) => Option.isNone(ended) || now - ended.value < Duration.toMillis(keptFor)
+        (ended, now) => Option.isNone(ended) || now - ended.value < overviewMaxAgeMillis
       )
     const current = SynchronizedRef.modifyEffect(last, (held) =>
       Effect.gen(function*() {

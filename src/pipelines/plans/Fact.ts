@@ -1,15 +1,15 @@
-/** One thing that was read or decided, as JSON, and how it is now in words; no words for a secret. */
+/** Value that a plan depends on, as JSON, and its description; secrets have none. */
 export interface Fact {
   readonly value: unknown
   readonly now?: string
 }
 
-/** What was read and decided, by the names of its labels. */
+/** Facts that were read or decided, by label. */
 export type Facts = Readonly<Record<string, Fact>>
 
-/** What the plans of one kind are made from, in the order of their hash, with what to call it. */
+/** Labels of one kind of plan, in the order of its hash, with their descriptions. */
 export interface FactKinds {
   readonly labels: Readonly<Record<string, string>>
-  /** Whether a fact that moved is not worth a word beside the others that did. */
+  /** True if a change of it is not reported beside changes of other facts. */
   readonly isImplied: (name: string, moved: ReadonlyArray<string>) => boolean
 }

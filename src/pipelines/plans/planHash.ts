@@ -15,7 +15,7 @@ const parts = (kinds: FactKinds, facts: Facts, digest: Digest) =>
 export const planHash = (kinds: FactKinds, facts: Facts, digest: Digest): string =>
   [maker(kinds, digest), ...parts(kinds, facts, digest)].join("")
 
-/** What is not as it was when a hash was made, in words; nothing when all of it is. */
+/** Describes the facts that changed since a hash was made; none if it still matches. */
 export const movedSince = (
   kinds: FactKinds,
   hash: string,

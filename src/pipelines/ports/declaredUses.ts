@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
-import { HostPortHidden, type PortUse } from "../../schema/Route.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
+import { HostPortHidden, type PortUse } from "../../schema/routes/Route.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { hostPortOf } from "../applications/hostPort.ts"
@@ -14,7 +14,7 @@ export interface UsedPort extends PortUse {
   readonly port: number
 }
 
-/** What was found to take ports, and sentences about what could not be read. */
+/** Ports in use, with warnings about sources that could not be read. */
 export interface PortUses {
   readonly uses: ReadonlyArray<UsedPort>
   readonly unread: ReadonlyArray<string>
@@ -24,7 +24,6 @@ export interface PortUses {
 export const unreadable = (what: string) => ({ message }: { readonly message: string }) =>
   Effect.succeed<PortUses>({ uses: [], unread: [`${what} unknown: ${message}`] })
 
-/** What several sources found, together. */
 export const together = (all: ReadonlyArray<PortUses>): PortUses => ({
   uses: all.flatMap(({ uses }) => uses),
   unread: all.flatMap(({ unread }) => unread)

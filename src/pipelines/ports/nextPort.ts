@@ -1,7 +1,8 @@
 import { Effect } from "effect"
-import { type HostPortHidden, type NextPort, NoPortLeft } from "../../schema/Route.ts"
+import { type HostPortHidden, type NextPort, NoPortLeft } from "../../schema/routes/Route.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { bridgePorts, isBridgePort } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
@@ -16,11 +17,14 @@ export const firstPort = base + 1
 export const portsOf = (uses: ReadonlyArray<UsedPort>): ReadonlyArray<number> =>
   Array.from(new Set(uses.map(({ port }) => port))).sort((one, other) => one - other)
 
-/** The port after the highest of these. */
-export const portAfter = (used: ReadonlyArray<number>): Effect.Effect<number, NoPortLeft> => {
-  const highest = used.at(-1) ?? base
-  return highest >= highestPort ? new NoPortLeft({ highest }) : Effect.succeed(highest + 1)
-}
+/** The port after the highest of these; those of bridges, which are gone in a moment, do not count. */
+export const portAfter = (used: ReadonlyArray<number>): Effect.Effect<number, NoPortLeft, Settings> =>
+  Effect.gen(function*() {
+    const bridges = yield* Effect.orElseSucceed(bridgePorts, () => ({ first: 0, last: 0 }))
+    const highest = used.findLast((port) => !isBridgePort(bridges, port)) ?? base
+    const next = isBridgePort(bridges, highest + 1) ? bridges.last + 1 : highest + 1
+    return next > highestPort ? yield* new NoPortLeft({ highest }) : next
+  })
 
 /**
  * The ports in use, by applications and in the proxy file, and the one after the highest. What cannot be read is left

@@ -1,7 +1,7 @@
 import type { Path } from "@effect/platform"
 import { Array, Effect } from "effect"
-import type { HostPortHidden, NextPort, PortUse } from "../../schema/Route.ts"
-import { NoPortLeft } from "../../schema/Route.ts"
+import type { HostPortHidden, NextPort, PortUse } from "../../schema/routes/Route.ts"
+import { NoPortLeft } from "../../schema/routes/Route.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -13,7 +13,7 @@ import { portAfter, portsOf } from "./nextPort.ts"
 import { projectUses } from "./projectUses.ts"
 import { serverUses } from "./serverUses.ts"
 
-/** How long one source may take: a server that hangs must not keep the others' ports from counting. */
+/** Deadline of one source: a server that hangs must not hide the ports of the others. */
 const timeLimit = "8 seconds"
 
 const inTime = Effect.timeoutFail({

@@ -1,10 +1,10 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { hostPortKey } from "../applications/hostPort.ts"
-import { envValues, parseEnv } from "../projects/envText.ts"
-import { projectText } from "../projects/projectText.ts"
+import { envValues, parseEnv } from "../projects/compose/envText.ts"
+import { projectText } from "../projects/files/projectText.ts"
 import { portsIn, type PortUses, together, unreadable, type UsedPort } from "./declaredUses.ts"
 
 const usesOfProject = (root: string) => (name: string) =>

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { execute } from "../remote/execute.ts"
-import { parsePorts, portsCommand } from "../remote/ports.ts"
+import { execute } from "../../remote/execute.ts"
+import { parsePorts, portsCommand } from "../../remote/server/portsCommand.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
 import { unreadable } from "./declaredUses.ts"
 

@@ -7,7 +7,7 @@ const numberOf = (ip: string): number | undefined => {
     : undefined
 }
 
-/** Whether an address is in a subnet like `192.168.1.0/24`. */
+/** True if an address is in a subnet such as `192.168.1.0/24`. */
 const inSubnet = (subnet: string) => (ip: string): boolean => {
   const [base = "", length = "32"] = subnet.split("/")
   const [network, address] = [numberOf(base), numberOf(ip)]

@@ -9,17 +9,17 @@ import {
   type LocalProject,
   lookedForNames,
   platformFileName
-} from "../../schema/Project.ts"
+} from "../../schema/projects/Project.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import { readContainerConfig } from "./containerConfig.ts"
-import { fileProblem } from "./fileProblem.ts"
-import { firstNamed, newestTarOf, projectFiles } from "./projectFiles.ts"
-import { type SeenFiles } from "./seenFiles.ts"
+import { readContainerConfig } from "./files/containerConfig.ts"
+import { fileProblem } from "./files/fileProblem.ts"
+import { type ListedFiles } from "./files/listProjectFiles.ts"
+import { firstNamed, newestTarOf, projectFiles } from "./files/projectFiles.ts"
 
 const named = (text: string | null | undefined): string | null =>
   text === undefined || text === null || text.trim() === "" ? null : text
 
-/** Where a project is deployed to: what its `container.json` says, else `~/containers/<directory name>`. */
+/** Remote path of a project: that of its `container.json`, else `~/containers/<directory name>`. */
 export const remotePathOf = (config: ContainerConfig, name: string): string =>
   named(config.remotePath) ?? `~/containers/${name}`
 
@@ -35,13 +35,13 @@ const configured = (directory: string, seen: LocalEntry | undefined) =>
   })
 
 /**
- * What a directory holds that Berth can deploy. A `container.json` that cannot be read names no server, and is told
+ * Lists the deployable contents of a directory. A `container.json` that cannot be read names no server and is listed
  * among the problems.
- * @param seen what `seenFiles` told of it just now
+ * @param seen its files as `listProjectFiles` found them just now
  */
 export const inspectProject = Effect.fn("inspectProject")(function*(
   directory: string,
-  seen: Option.Option<SeenFiles> = Option.none()
+  seen: Option.Option<ListedFiles> = Option.none()
 ): Effect.fn.Return<LocalProject, LocalFileFailed, LocalFiles | Path.Path> {
   const name = (yield* Path.Path).basename(directory)
   const files = Option.isSome(seen) ? [...seen.value.values()] : yield* projectFiles(directory, lookedForNames)

@@ -1,12 +1,12 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
-import type { LocalProject } from "../../schema/Project.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { listProjectFiles } from "./files/listProjectFiles.ts"
 import { inspectProject } from "./inspectProject.ts"
+import { redactProject } from "./redactProject.ts"
 import { resolveServer } from "./resolveServer.ts"
-import { seenFiles } from "./seenFiles.ts"
-import { shownProject } from "./shownProject.ts"
 
 /** A directory directly under the projects root; the root may hold a link to it. */
 export interface ProjectPlace {
@@ -14,9 +14,17 @@ export interface ProjectPlace {
   readonly isLink: boolean
 }
 
+/** The directories in a directory, in the order of their names, and links there. */
+const placesIn = (root: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    return (yield* (yield* LocalFiles).names(root)).flatMap(({ kind, name }): ReadonlyArray<ProjectPlace> =>
+      kind === "directory" || kind === "link" ? [{ path: path.join(root, name), isLink: kind === "link" }] : []
+    )
+  })
+
 /** The directories directly under the setting `projects.root`, in the order of their names, and links there. */
 export const projectPlaces = Effect.fn("projectPlaces")(function*() {
-  const path = yield* Path.Path
   const files = yield* LocalFiles
   const settings = yield* Settings
   const root = yield* settings.get("projects.root")
@@ -28,13 +36,10 @@ export const projectPlaces = Effect.fn("projectPlaces")(function*() {
       reason: `the projects root ${reason}: create it, or set projects.root in ${settings.file}`
     })
   }
-  return (yield* files.names(root)).flatMap(({ kind, name }): ReadonlyArray<ProjectPlace> =>
-    kind === "directory" || kind === "link" ? [{ path: path.join(root, name), isLink: kind === "link" }] : []
-  )
+  return yield* placesIn(root)
 })
 
-/** Whether there is a directory at this place. */
-export const isThere = ({ isLink, path }: ProjectPlace) =>
+export const isDirectory = ({ isLink, path }: ProjectPlace) =>
   isLink
     ? Effect.map(
       Effect.flatMap(LocalFiles, (files) => files.find(path)),
@@ -42,22 +47,33 @@ export const isThere = ({ isLink, path }: ProjectPlace) =>
     )
     : Effect.succeed(true)
 
-/** Whether a directory holds anything that Berth deploys. */
+/** True if a directory holds anything deployable. */
 export const isDeployable = (project: LocalProject): boolean =>
   project.hasImageFile || project.hasComposeFile || project.hasPlatformJson
+
+const inspectPlace = (place: ProjectPlace) =>
+  Effect.gen(function*() {
+    if (!(yield* isDirectory(place))) return Option.none<LocalProject>()
+    return Option.some(yield* redactProject(yield* inspectProject(place.path, yield* listProjectFiles(place.path))))
+  }).pipe(Effect.orElseSucceed(Option.none<LocalProject>))
+
+const inspectPlaces = (places: ReadonlyArray<ProjectPlace>) =>
+  Effect.map(
+    Effect.forEach(places, inspectPlace, { concurrency: 16 }),
+    (found) => Array.getSomes(found).filter(isDeployable)
+  )
+
+/** The projects among the first directories of any directory, their servers as they are written. */
+export const listProjectsIn = (root: string, mostPlaces: number) =>
+  Effect.flatMap(placesIn(root), (places) => inspectPlaces(places.slice(0, mostPlaces)))
 
 /**
  * The projects directly under the setting `projects.root`, in the order of their names. Links to directories count;
  * a directory that cannot be read is left out.
  */
 export const listProjects = Effect.fn("listProjects")(function*() {
-  const inspect = (place: ProjectPlace) =>
-    Effect.gen(function*() {
-      if (!(yield* isThere(place))) return Option.none<LocalProject>()
-      return Option.some(yield* shownProject(yield* inspectProject(place.path, yield* seenFiles(place.path))))
-    }).pipe(Effect.orElseSucceed(Option.none<LocalProject>))
-  const projects = yield* Effect.forEach(yield* projectPlaces(), inspect, { concurrency: 16 })
+  const projects = yield* inspectPlaces(yield* projectPlaces())
   // Settings that cannot be read hide no project.
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
-  return Array.getSomes(projects).filter(isDeployable).map(resolveServer(stored))
+  return projects.map(resolveServer(stored))
 })

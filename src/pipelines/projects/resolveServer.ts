@@ -1,7 +1,7 @@
 import { Either } from "effect"
-import { findServer } from "../../schema/findServer.ts"
-import type { LocalProject } from "../../schema/Project.ts"
-import type { Server } from "../../schema/Server.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { findServer } from "../../schema/servers/findServer.ts"
+import type { Server } from "../../schema/servers/Server.ts"
 
 /**
  * A project with the id of its server where container.json gives the name. What names no single stored server stays as it

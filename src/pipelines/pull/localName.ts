@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import { quoted } from "../../schema/quoted.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 
 const device = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i
 const forbidden = /[<>:"|?*\p{Cc}]|[. ]$/u

@@ -1,24 +1,24 @@
 import { Path } from "@effect/platform"
 import { Array, Effect } from "effect"
-import { LocalPathInvalid } from "../../schema/LocalPath.ts"
-import type { PathOutside } from "../../schema/Project.ts"
-import { type PullRequest, PullResult } from "../../schema/Pull.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
-import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerUnresolved } from "../../schema/Server.ts"
+import { LocalPathInvalid } from "../../schema/basics/LocalPath.ts"
+import { type PullRequest, PullResult } from "../../schema/deploy/Pull.ts"
+import type { PathOutside } from "../../schema/projects/Project.ts"
+import type { RunFailure } from "../../schema/runs/runFailures.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import type { SshError } from "../../schema/Ssh.ts"
+import { counted } from "../../schema/words/counted.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { pullLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
-import { counted } from "../../services/runs/counted.ts"
-import { countBytes } from "../../services/runs/progress.ts"
+import { countBytes } from "../../services/runs/events/countBytes.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
-import { permitPath } from "../projects/permitPath.ts"
+import { permitPath } from "../projects/files/permitPath.ts"
 import { pullItem } from "./pullItem.ts"
 
 const itemsAtOnce = 2
@@ -29,7 +29,7 @@ const absolute = (path: Path.Path) => (localPath: string, index: number) =>
     : new LocalPathInvalid({ field: `files[${index}].localPath`, path: localPath, reason: "is not absolute" })
 
 /**
- * Brings files and directories of a server to this machine. An item that fails is told among the `errors`; the whole
+ * Downloads files and directories of a server. An item that fails is listed in `errors`; the whole
  * fails only when the server cannot be reached.
  */
 export const pull = Effect.fn("pull")(function*(

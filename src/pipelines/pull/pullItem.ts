@@ -1,12 +1,12 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { type Pulled, type PullItem, PullRefused } from "../../schema/Pull.ts"
-import { normalRemotePath } from "../../schema/RemotePath.ts"
-import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+import { type Pulled, type PullItem, PullRefused } from "../../schema/deploy/Pull.ts"
+import { normalRemotePath } from "../../schema/servers/RemotePath.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import type { ByteCount } from "../../services/runs/progress.ts"
+import type { ByteCount } from "../../services/runs/events/countBytes.ts"
 import type { RemoteKind, SftpSession } from "../../services/ssh/Sftp.ts"
-import { isSecretName } from "../projects/secretName.ts"
+import { isSecretName } from "../projects/files/secretName.ts"
 import { remoteAt, type RemoteTree, remoteTree } from "./remoteTree.ts"
 
 type PullError = PullRefused | LocalFileFailed | RemoteFileFailed | SshError
@@ -76,7 +76,7 @@ const pullFile = (session: SftpSession, remotePath: string, localPath: string, c
 /**
  * Brings one item over; each of its files appears whole or not at all, and none outside its local path. Env files become
  * readable for their owner alone.
- * @param count hears of the bytes that are to come, and of those that have
+ * @param count gets the expected bytes, and those that have arrived
  */
 export const pullItem = Effect.fn("pull.item")(function*(
   session: SftpSession,

@@ -1,11 +1,11 @@
 import { Path } from "@effect/platform"
 import { Effect, Either, Stream } from "effect"
-import { PullRefused } from "../../schema/Pull.ts"
-import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
+import { PullRefused } from "../../schema/deploy/Pull.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { RemoteEntry, SftpSession } from "../../services/ssh/Sftp.ts"
 import { localName } from "./localName.ts"
 
-/** Where something below a remote directory is: the names on the way to it, each of which is safe on this machine. */
+/** Path below a remote directory as names, each of which is safe on this machine. */
 export type Below = ReadonlyArray<string>
 
 /** The directories below a remote directory, itself included and parents first, its files, and how many bytes those have. */
@@ -15,7 +15,7 @@ export interface RemoteTree {
   readonly bytes: number
 }
 
-/** What a pull brings at most: files and directories, directories within each other, and characters of all its paths. */
+/** Limits of a pull: entries, depth of directories, and characters of all paths. */
 const mostEntries = 200_000
 const mostLevels = 100
 const mostCharacters = 32 * 1024 * 1024

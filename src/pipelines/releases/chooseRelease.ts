@@ -1,12 +1,12 @@
 import { Either } from "effect"
-import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/Release.ts"
-import type { RemoteRelease } from "../remote/releases.ts"
+import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
+import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/deploy/Release.ts"
 
 const shortId = (id: string) => id.slice(0, "sha256:".length + 12)
 
 /**
- * The release to go back to: the wanted one, else the one before the current one, else, where what runs is no release, the
- * newest one. Fails where there is none, or where the server has no longer all of its images.
+ * Chooses the release of a rollback: the requested one, else the one before the current one, else the newest one if what
+ * runs is not a release. Fails if there is none, or if the server lacks one of its images.
  * @param releases the newest first
  */
 export const chooseRelease = (

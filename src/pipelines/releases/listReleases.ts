@@ -1,28 +1,29 @@
 import { Effect } from "effect"
-import type { Release, ReleasesFailed } from "../../schema/Release.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/Server.ts"
+import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
+import type { Release, ReleasesFailed } from "../../schema/deploy/Release.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { filesOf } from "../deploy/reactivate.ts"
-import { readReleases } from "../deploy/readReleases.ts"
-import type { RemoteRelease } from "../remote/releases.ts"
+import { releaseFiles } from "../activation/reactivate.ts"
+import { readReleases } from "../activation/readReleases.ts"
 
-const shown = (release: RemoteRelease): Release => {
+/** A release as callers see it. */
+export const toRelease = (release: RemoteRelease): Release => {
   const { at, id, images, isCurrent, manifest, missing } = release
   return {
     id,
     at,
     by: manifest.by,
     images,
-    files: filesOf(release),
+    files: releaseFiles(release),
     current: isCurrent,
     available: missing.length === 0
   }
 }
 
-/** What deploys left in a directory of a server, newest first; nothing where nobody deployed to it. */
+/** Releases in a directory of a server, newest first. */
 export const listReleases = Effect.fn("listReleases")(function*(
   serverId: string,
   remotePath: string
@@ -33,5 +34,5 @@ export const listReleases = Effect.fn("listReleases")(function*(
 > {
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* remotePathIn("remotePath", remotePath)
-  return (yield* readReleases(server, path)).map(shown)
+  return (yield* readReleases(server, path)).map(toRelease)
 })

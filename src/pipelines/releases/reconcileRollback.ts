@@ -1,24 +1,25 @@
 import { Effect } from "effect"
-import { DeployFailed } from "../../schema/Deploy.ts"
-import type { Run } from "../../schema/Run.ts"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
-import { readReleases } from "../deploy/readReleases.ts"
-import { reconcileActivation } from "../deploy/reconcileActivation.ts"
+import { DeployFailed } from "../../schema/deploy/Deploy.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { releaseHealthOptions } from "../activation/health/healthOptions.ts"
+import { readReleases } from "../activation/readReleases.ts"
+import { reconcileActivation } from "../activation/reconcileActivation.ts"
+import { leadBackAfter } from "../bridge/returnStep.ts"
 
-/** Comes to the end of a rollback whose service ended in the middle of it. */
+/** Recovers a rollback whose service ended. */
 export const reconcileRollback = (server: ServerAccess, remotePath: string, left: Run) =>
   reconcileActivation(server, remotePath, left, () =>
     Effect.gen(function*() {
       const current = (yield* readReleases(server, remotePath)).find(({ isCurrent }) => isCurrent)
       if (current === undefined) {
-        const reason = "the stack was started, and was not kept as a release: the list of containers shows how it is"
+        const reason = "the stack was started, and was not kept as a release: the list of containers shows its health"
         return yield* new DeployFailed({ program: "Rollback", step: "health", reason })
       }
       return {
         services: current.manifest.services,
-        pollOptions: yield* pollOptionsOf(current),
+        healthOptions: yield* releaseHealthOptions(current),
         done: `Rolled back ${remotePath} on "${server.name}"`,
         onUnhealthy: "keep" as const
       }
-    }))
+    })).pipe(leadBackAfter(server, remotePath, left))

@@ -1,38 +1,45 @@
-import { Duration, Effect } from "effect"
-import { DockerUnusable } from "../../schema/Container.ts"
-import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "../../schema/Deploy.ts"
-import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/Release.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
-import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
+import { Duration, Effect, Option } from "effect"
+import { manifestLines } from "../../remote/activation/releaseManifest.ts"
+import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "../../schema/deploy/Deploy.ts"
+import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/deploy/Release.ts"
+import type { RunFailure } from "../../schema/runs/runFailures.ts"
+import { DockerUnusable } from "../../schema/servers/Container.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { remotePathLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
-import { counted } from "../../services/runs/counted.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
-import { stages, uncancellable } from "../../services/runs/Steps.ts"
+import { stages } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { acquireDeployLock } from "../deploy/acquireDeployLock.ts"
-import { LoadFailed } from "../deploy/activation.ts"
-import { awaitHealth } from "../deploy/awaitHealth.ts"
-import { besideOtherDeploys } from "../deploy/besideOtherDeploys.ts"
-import { describeAiling } from "../deploy/describeAiling.ts"
-import { stateWithin } from "../deploy/failureState.ts"
-import { healthOutcome } from "../deploy/healthWords.ts"
-import { keepReleases } from "../deploy/keepReleases.ts"
-import { describeKept } from "../deploy/kept.ts"
-import { pollOptionsOf } from "../deploy/pollOptionsOf.ts"
-import { composeFailure, serverFacts } from "../deploy/preflight.ts"
-import { filesOf, reactivate, restage } from "../deploy/reactivate.ts"
-import { readReleases } from "../deploy/readReleases.ts"
-import { describeRemarks } from "../deploy/startRemarks.ts"
-import { makeActivations } from "../deploy/undoneWhenCancelled.ts"
-import { manifestLines } from "../remote/releaseManifest.ts"
+import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
+import { LoadFailed } from "../activation/activate.ts"
+import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
+import { describeStateWithin } from "../activation/failureState.ts"
+import { awaitHealth } from "../activation/health/awaitHealth.ts"
+import { healthOutcome } from "../activation/health/describeHealth.ts"
+import { describeUnhealthy } from "../activation/health/describeUnhealthy.ts"
+import { releaseHealthOptions } from "../activation/health/healthOptions.ts"
+import { keepReleases } from "../activation/keepReleases.ts"
+import { describeKeptRelease } from "../activation/keptRelease.ts"
+import { reactivate, releaseFiles, restage } from "../activation/reactivate.ts"
+import { readReleases } from "../activation/readReleases.ts"
+import { composeFailure, readServerFacts } from "../activation/readServerFacts.ts"
+import { describeRemarks } from "../activation/startRemarks.ts"
+import { makeActivations } from "../activation/undoWhenCancelled.ts"
+import { BridgeRefused, refusedByBridge } from "../bridge/BridgeRefused.ts"
+import { makeBridging } from "../bridge/Bridging.ts"
+import { leadBack } from "../bridge/leadBack.ts"
+import { describeRollouts } from "../bridge/Rollout.ts"
 import { chooseRelease } from "./chooseRelease.ts"
+import { bridgedServices, releaseChanges } from "./releaseChanges.ts"
 
 const program = "Rollback"
 
@@ -41,63 +48,89 @@ const stage = stages((name, error) => {
   if (error instanceof ReleaseNotFound || error instanceof ReleaseUnavailable || error instanceof DeployLocked) {
     return error
   }
+  if (error instanceof BridgeRefused) return error
   if (error instanceof DeployFailed) return new DeployFailed({ ...error, program })
-  const state = error instanceof LoadFailed ? error.state : stateWithin(name)
+  const state = error instanceof LoadFailed ? error.state : describeStateWithin(name)
   return new DeployFailed({ program, step: name, reason: error.message, state })
 })
 
-/** Everything that has to be known before anything is changed; the remote path is held from then on. */
+/** Chooses the release and acquires the lock of the remote path; changes nothing. */
 const prepare = (server: ServerAccess, remotePath: string, wanted: string | null) =>
   Effect.gen(function*() {
     const chosen = Effect.gen(function*() {
       const [facts, releases] = yield* Effect.all([
-        serverFacts(server, remotePath),
+        readServerFacts(server, remotePath),
         readReleases(server, remotePath)
       ], { concurrency: 2 })
       const release = yield* chooseRelease(releases, wanted, { remotePath, server: server.name })
       const reason = composeFailure(facts, server.name)
       if (reason !== undefined) return yield* new DockerUnusable({ reason })
-      return { facts, release }
+      const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
+      const bridged = bridgedServices(release, current)
+      const { rollouts } = bridged.length === 0
+        ? { rollouts: [] }
+        : yield* releaseChanges(server, remotePath, release, current)
+      return { facts, release, bridged, rollouts }
     })
     const ready = yield* chosen
     const revision = yield* acquireDeployLock(server, remotePath)
-    // What was seen is no longer so when somebody else has deployed since.
-    return revision === ready.facts.revision ? ready : yield* chosen
+    // Another deploy before the lock makes the facts stale.
+    if (ready.facts.hasBridge === true) yield* Effect.ignore(leadBack(server, remotePath))
+    return revision === ready.facts.revision && ready.facts.hasBridge !== true ? ready : yield* chosen
   })
 
-const rollBack = (server: ServerAccess, remotePath: string, wanted: string | null, by: string) =>
+type Prepared = Effect.Effect.Success<ReturnType<typeof prepare>>
+
+/** Stages the release, starts it and waits for its health. */
+const activateRelease = (
+  server: ServerAccess,
+  remotePath: string,
+  { bridged, facts, release, rollouts }: Prepared,
+  by: string
+) =>
   Effect.gen(function*() {
-    const { facts, release } = yield* stage(
-      "preflight",
-      prepare(server, remotePath, wanted),
-      ({ facts, release }) => `release ${release.id}; Docker ${facts.engine}, compose ${facts.composeVersion}`
+    const staged = yield* stage(
+      "stage",
+      restage(server, remotePath, release),
+      () => counted(releaseFiles(release).length, "file")
     )
-    yield* stage("stage", restage(server, remotePath, release), () => counted(filesOf(release).length, "file"))
     const { manifest } = release
     const activations = yield* makeActivations(server, remotePath, { ...facts, deployed: manifest.envFiles })
+    const bridging = yield* makeBridging(server, remotePath, rollouts, facts.hasBridge === true)
     const started = Effect.gen(function*() {
       const activation = yield* stage(
         "load",
         Effect.gen(function*() {
-          const note = [...manifestLines({ ...manifest, by }), yield* keepReleases("keep")]
-          const activation = yield* activations.begin(reactivate(server, remotePath, release, facts, note))
+          const note = [...manifestLines({ ...manifest, bridged, by }), yield* keepReleases("keep"), ...bridging.lines]
+          const activation = yield* activations.begin(reactivate(server, remotePath, release, staged, facts, note))
           yield* activation.loaded
           return activation
         }),
         () => "the server has its images"
       )
+      const options = yield* releaseHealthOptions(release)
+      if (bridging.lines.length > 0) yield* stage("bridge", bridging.lead(activation, options), (detail) => detail)
       const remarks = yield* uncancellable(stage("start", activation.started, () => manifest.composeFile))
       const health = yield* stage(
         "health",
-        Effect.gen(function*() {
-          const seen = yield* activation.seen
-          return yield* awaitHealth(server, manifest.services, seen, yield* pollOptionsOf(release))
-        }),
+        Effect.flatMap(activation.seen, (seen) => awaitHealth(server, manifest.services, seen, options)),
         healthOutcome
       )
-      return { health, kept: yield* activation.kept, remarks }
+      return { health, kept: yield* activation.keptRelease, remarks }
     })
-    const { health, kept, remarks } = yield* activations.undoneWhenCancelled(started)
+    const [done, remark] = yield* bridging.ledBack(activations.undoWhenCancelled(bridging.takenBack(started)))
+    return { ...done, remark: describeRollouts(rollouts) + remark }
+  })
+
+const rollBack = (server: ServerAccess, remotePath: string, wanted: string | null, by: string) =>
+  Effect.gen(function*() {
+    const prepared = yield* stage(
+      "preflight",
+      prepare(server, remotePath, wanted),
+      ({ facts, release }) => `release ${release.id}; Docker ${facts.engine}, compose ${facts.composeVersion}`
+    )
+    const { release } = prepared
+    const { health, kept, remark, remarks } = yield* activateRelease(server, remotePath, prepared, by)
     const healthy = health.status === "healthy"
     const seconds = Math.ceil(Duration.toSeconds(health.waited))
     const verdict = healthy
@@ -109,10 +142,13 @@ const rollBack = (server: ServerAccess, remotePath: string, wanted: string | nul
       status: health.status,
       uploadedFiles: [],
       message: `Rolled back ${remotePath} on "${server.name}" to release ${release.id} of ${release.at}: the stack ` +
-        `${verdict}.` + (yield* withoutSecrets(describeRemarks(remarks) + describeKept(kept))) +
-        (yield* describeAiling(server, remotePath, health.ailing))
+        `${verdict}.` + (yield* withoutSecrets(remark + describeRemarks(remarks) + describeKeptRelease(kept))) +
+        (yield* describeUnhealthy(server, remotePath, health.unhealthy))
     }
-  }).pipe(Effect.scoped)
+  }).pipe(
+    Effect.scoped,
+    Effect.catchTag("BridgeRefused", refusedByBridge(`${remotePath} on "${server.name}" was not rolled back`))
+  )
 
 /** The run of a rollback: what it is, beside its program. */
 export const rollbackSpec = (
@@ -145,7 +181,7 @@ export const rollback = Effect.fn("rollback")(function*(
   | SettingsError
   | FileLocked
   | RunFailure,
-  Settings | Ssh | Runs | Instance | Locks
+  Settings | Ssh | Sftp | Runs | Instance | Locks
 > {
   const server = yield* (yield* Settings).server(request.serverId)
   const path = yield* stackPathIn("remotePath", request.remotePath)

@@ -1,93 +1,68 @@
 import type { Path } from "@effect/platform"
-import { Effect, Option } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
-import { quoted } from "../../schema/quoted.ts"
-import type { Removal } from "../../schema/Removal.ts"
+import { Effect } from "effect"
+import type { PlatformFailure } from "../../schema/applications/PlatformApp.ts"
+import { PlanMoved } from "../../schema/applications/PlatformPlan.ts"
+import type { Removal } from "../../schema/applications/Removal.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { GitHost } from "../../services/githost/GitHost.ts"
+import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { hostPortOf } from "../applications/hostPort.ts"
-import { listRoutes } from "../routes/listRoutes.ts"
-import { namesakesOf, routeNameOf } from "../upsert/routeHistory.ts"
-import { withUrl } from "../webhooks/pushHook.ts"
-import { repositoryNameOf } from "../webhooks/repositoryName.ts"
-import { repositoryOf } from "../webhooks/repositoryOf.ts"
+import type { FactKinds, Facts } from "../plans/Fact.ts"
+import { movedSince, planHash } from "../plans/planHash.ts"
+import { findRemovable } from "./findRemovable.ts"
+import { ownHooks, ownRoute } from "./ownParts.ts"
 
-const names = (all: ReadonlyArray<string>) => all.map((name) => quoted(name)).join(", ")
+const removalFacts: FactKinds = {
+  labels: { application: "the application", route: "its route", hooks: "the list of its webhooks" },
+  isImplied: () => false
+}
 
-/**
- * The route of an application: of its name, and either declared for it by a project here, or written by Berth to the
- * port that the application has. No route that another application may own.
- */
-const ownRoute = (app: PlatformRecord, apps: ReadonlyArray<PlatformRecord>) =>
-  Effect.gen(function*() {
-    if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return { route: null, stays: [] }
-    const { routes } = yield* listRoutes
-    const route = routes.find(({ routeName }) => routeName === routeNameOf(app.name))
-    if (route === undefined) return { route: null, stays: [] }
-    const way = `${route.domains.join(", ")} to ${route.targets.map((target) => `http://${target}`).join(", ")}`
-    const envs = yield* Effect.option((yield* Platform).envs(app.uuid))
-    const port = Option.flatMap(Option.flatMap(envs, hostPortOf), ({ value }) =>
-      Disclosed.$is("Known")(value) ? Option.some(value.value) : Option.none())
-    const isItsPort = route.madeBy === "berth" &&
-      Option.exists(port, (number) =>
-        route.targets.every((target) => target.endsWith(`:${number}`)))
-    const sharing = namesakesOf(app.name, apps)
-    const isOwn = sharing.length === 0 &&
-      (isItsPort || route.applications.some(({ appName }) => appName === app.name))
-    if (isOwn) return { route: { routeName: route.routeName, way }, stays: [] }
-    const why = sharing.length === 0
-      ? "nothing tells that it is this application's"
-      : `it may belong to ${names(sharing)}`
-    return { route: null, stays: [`the route ${route.routeName} (${way}): ${why}`] }
-  }).pipe(
-    Effect.catchAll(({ message }) => Effect.succeed({ route: null, stays: [`its route, if it has one: ${message}`] }))
-  )
+const factsOf = ({ hooks, live, name, route, uuid }: Parts): Facts => ({
+  application: { value: [uuid, name, live], now: live ? name : `${name}, which the platform no longer has` },
+  route: { value: route, now: route === null ? "none of its own" : `${route.routeName} (${route.way})` },
+  hooks: { value: hooks, now: hooks.map(({ id, repository }) => `${id} of ${repository}`).join(", ") || "none" }
+})
 
-/** The webhooks of an application's repository, unless another application of the repository uses them. */
-const ownHooks = (app: PlatformRecord, apps: ReadonlyArray<PlatformRecord>) =>
-  Effect.gen(function*() {
-    const name = repositoryNameOf(app)
-    const gitHost = yield* (yield* Settings).find("gitHost.url")
-    if (Option.isNone(name) || Option.isNone(gitHost)) return { hooks: [], stays: [] }
-    const repository = yield* repositoryOf(name.value)
-    const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
-    const found = withUrl(yield* (yield* GitHost).hooks(repository), url)
-    const hooks = found.map(({ id }) => ({ id, repository: `${repository.owner}/${repository.name}` }))
-    const others = apps.filter((other) =>
-      other.uuid !== app.uuid && Option.contains(repositoryNameOf(other), name.value)
-    )
-    return others.length === 0 ? { hooks, stays: [] } : {
-      hooks: [],
-      stays: hooks.map((hook) =>
-        `the webhook ${hook.id} of ${hook.repository}: ${names(others.map((other) => other.name))} uses it too`
-      )
-    }
-  }).pipe(
-    Effect.catchAll(({ message }) => Effect.succeed({ hooks: [], stays: [`its webhook, if it has one: ${message}`] }))
-  )
+/** The parts of an application, without the hash of their plan. */
+export type Parts = Omit<Removal, "planHash">
+type PlanServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
 
-/** Tells what goes when an application goes: itself, its route and its webhooks. Changes nothing. */
-export const planRemoval = Effect.fn("planRemoval")(function*(
+const decideRemoval = Effect.fn("decideRemoval")(function*(
   uuid: string
-): Effect.fn.Return<
-  Removal,
-  PlatformFailure | SettingsError,
-  GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
-> {
+): Effect.fn.Return<Parts, PlatformFailure | SettingsError, PlanServices> {
   const platform = yield* Platform
-  const app = yield* platform.application(uuid)
+  const app = yield* findRemovable(uuid)
   const apps = yield* platform.applications
   const [{ route, stays: routeStays }, { hooks, stays: hooksStay }] = yield* Effect.all([
     ownRoute(app, apps),
     ownHooks(app, apps)
   ], { concurrency: 2 })
   const stays = yield* Effect.forEach([...routeStays, ...hooksStay], (words) => withoutSecrets(words))
-  return { uuid, name: app.name, route, hooks, stays }
+  return { uuid: app.uuid, name: app.name, live: app.live, route, hooks, stays }
 }, withAnswerBudget)
+
+/** Plans a removal: the application, its route and its webhooks. Read-only. */
+export const planRemoval = Effect.fn("planRemoval")(function*(
+  uuid: string
+): Effect.fn.Return<Removal, PlatformFailure | SettingsError, PlanServices> {
+  const parts = yield* decideRemoval(uuid)
+  return { planHash: planHash(removalFacts, factsOf(parts), yield* keyedDigest), ...parts }
+})
+
+/** Decides a removal again; fails where it is not what the plan of this hash said. */
+export const checkRemoval = Effect.fn("checkRemoval")(function*(
+  uuid: string,
+  hash: string | null
+): Effect.fn.Return<Parts, PlanMoved | PlatformFailure | SettingsError, PlanServices> {
+  const parts = yield* decideRemoval(uuid)
+  if (hash === null) return parts
+  const moved = movedSince(removalFacts, hash, factsOf(parts), yield* keyedDigest)
+  if (moved.length === 0) return parts
+  const words = yield* Effect.forEach(moved, (each) => withoutSecrets(each))
+  return yield* new PlanMoved({ appName: parts.name, moved: words })
+})

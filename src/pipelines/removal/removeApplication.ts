@@ -1,65 +1,92 @@
 import type { Path } from "@effect/platform"
-import { Effect, Either } from "effect"
-import type { PlatformFailure } from "../../schema/PlatformApp.ts"
-import type { Removal, RemovalRequest, Removed } from "../../schema/Removal.ts"
+import { Effect, Either, Option } from "effect"
+import type { PlatformFailure } from "../../schema/applications/PlatformApp.ts"
+import type { PlanMoved } from "../../schema/applications/PlatformPlan.ts"
+import type { RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { applicationLock } from "../../services/locks/LockKey.ts"
+import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 import type { EditServices } from "../routes/editProxyFile.ts"
-import { removeRoute } from "../routes/routes.ts"
 import { removeHooks } from "../webhooks/pushHook.ts"
-import { repositoryOf } from "../webhooks/repositoryOf.ts"
-import { planRemoval } from "./planRemoval.ts"
+import { findRemovable, isMissing } from "./findRemovable.ts"
+import { checkRemoval, type Parts } from "./planRemoval.ts"
+import { removePlannedRoute } from "./removePlannedRoute.ts"
 
-const dropHooks = ({ hooks: [hook], uuid }: Removal) =>
+/** Deletes the planned webhooks; others that lead to the same address stay. */
+const removePlannedHooks = ({ hooks, uuid }: Parts) =>
   Effect.gen(function*() {
-    if (hook === undefined) return
-    const repository = yield* repositoryOf(hook.repository.split("/").at(-1) ?? "")
-    yield* removeHooks(repository, yield* (yield* Platform).webhookUrlOf(uuid))
+    const [owner, name] = hooks[0]?.repository.split("/") ?? []
+    if (owner === undefined || name === undefined) return
+    const url = yield* (yield* Platform).webhookUrlOf(uuid)
+    yield* removeHooks({ owner, name }, url, hooks.map(({ id }) => id))
+  })
+
+const deleteIfLive = ({ live, uuid }: Parts) =>
+  Effect.gen(function*() {
+    if (!live) return
+    yield* (yield* Platform).deleteApplication(uuid).pipe(
+      // Deleted by another client since it was read.
+      Effect.catchIf(isMissing, () => Effect.void)
+    )
+  })
+
+/** Removes what was planned, and reports the parts that could not be removed. */
+const removeParts = (planned: Parts, keepRoute: boolean) =>
+  Effect.gen(function*() {
+    const { hooks, live, name, route, stays, uuid } = planned
+    yield* deleteIfLive(planned)
+    const stayed = <E extends { readonly message: string }, R>(what: string, removal: Effect.Effect<unknown, E, R>) =>
+      Effect.flatMap(
+        Effect.either(removal),
+        Either.match({
+          onLeft: ({ message }) => Effect.map(withoutSecrets(`${what}: ${message}`), (words) => [words]),
+          onRight: () => Effect.succeed<ReadonlyArray<string>>([])
+        })
+      )
+    const routeFailures = route === null || keepRoute
+      ? []
+      : yield* stayed(`the route ${route.routeName}`, removePlannedRoute(route))
+    const hookFailures = yield* stayed(`the webhook of ${hooks[0]?.repository}`, removePlannedHooks(planned))
+    return {
+      success: routeFailures.length + hookFailures.length === 0,
+      uuid,
+      name,
+      live,
+      route: keepRoute || routeFailures.length > 0 ? null : route,
+      hooks: hookFailures.length > 0 ? [] : hooks,
+      stays: [
+        ...stays,
+        ...(keepRoute && route !== null ? [`the route ${route.routeName} (${route.way}): kept, as asked for`] : []),
+        ...routeFailures,
+        ...hookFailures
+      ]
+    } satisfies Removed
   })
 
 /**
- * Removes an application with its route and its webhooks. The application goes first: while it is there, so is the way
- * to it. What cannot be removed after that is told, and stays.
+ * Removes an application, then its route and its webhooks: a live application keeps its route. Waits for an upsert of
+ * the application; once begun it is not interrupted. A repeat removes what an earlier removal left.
  */
 export const removeApplication = Effect.fn("removeApplication")(function*(
   uuid: string,
-  { keepRoute = false }: RemovalRequest
+  { keepRoute = false, planHash = null }: RemovalRequest
 ): Effect.fn.Return<
   Removed,
-  PlatformFailure | SettingsError,
+  PlanMoved | PlatformFailure | SettingsError | FileLocked,
   GitHost | LocalFiles | Path.Path | Platform | EditServices
 > {
-  const planned = yield* planRemoval(uuid)
-  const { hooks, name, route, stays } = planned
-  yield* (yield* Platform).deleteApplication(uuid)
-
-  const stayed = <E extends { readonly message: string }, R>(what: string, removal: Effect.Effect<unknown, E, R>) =>
-    Effect.flatMap(
-      Effect.either(removal),
-      Either.match({
-        onLeft: ({ message }) => Effect.map(withoutSecrets(`${what}: ${message}`), (words) => [words]),
-        onRight: () => Effect.succeed<ReadonlyArray<string>>([])
-      })
-    )
-  const routeName = route?.routeName
-  const leftRoute = routeName === undefined || keepRoute
-    ? []
-    : yield* stayed(`the route ${routeName}`, removeRoute({ routeName }))
-  const leftHooks = yield* stayed(`the webhook of ${hooks[0]?.repository}`, dropHooks(planned))
-  return {
-    success: leftRoute.length + leftHooks.length === 0,
-    uuid,
-    name,
-    route: keepRoute || leftRoute.length > 0 ? null : route,
-    hooks: leftHooks.length > 0 ? [] : hooks,
-    stays: [
-      ...stays,
-      ...(keepRoute && route !== null ? [`the route ${route.routeName} (${route.way}): kept, as asked for`] : []),
-      ...leftRoute,
-      ...leftHooks
-    ]
-  }
+  const locks = yield* Locks
+  const settings = yield* Settings
+  const { name } = yield* findRemovable(uuid)
+  const platformUrl = yield* Effect.orElseSucceed(settings.find("platform.url"), () => Option.none<string>())
+  return yield* checkRemoval(uuid, planHash).pipe(
+    Effect.flatMap((planned) => uncancellable(removeParts(planned, keepRoute))),
+    locks.withLock(applicationLock(Option.getOrElse(platformUrl, () => ""), name))
+  )
 })

@@ -1,12 +1,13 @@
 import { Data } from "effect"
 
 /**
- * Why a proxy file is not edited. `Broken`: it was no sound YAML to begin with. `Unfit`: it lacks what the edit needs,
- * or would lose something by it. `Taken`: the name stands for something else. `Invalid`: the route itself does not fit.
+ * Reason why a proxy file is not edited. `Broken`: it was not valid YAML before. `Unfit`: it lacks something that the edit needs,
+ * or would lose something by it. `Bridged`: a redeploy has its requests for a moment. `Taken`: the name is used for something else. `Invalid`: the route itself is invalid.
  */
 export type Refusal = Data.TaggedEnum<{
   Broken: { readonly line: number | null; readonly reason: string }
   Unfit: { readonly line: number | null; readonly reason: string }
+  Bridged: { readonly routeName: string; readonly port: number }
   Taken: { readonly routeName: string; readonly reason: string }
   Invalid: { readonly reason: string }
 }>

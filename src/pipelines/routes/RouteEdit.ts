@@ -1,6 +1,6 @@
 import { Data } from "effect"
 
-/** What an edit makes of a proxy file: nothing, for a reason, or a new text. `warnings` are sentences for a reader. */
+/** Result of an edit of a proxy file: unchanged, with the reason, or the new text. `warnings` are sentences for users. */
 export type RouteEdit = Data.TaggedEnum<{
   Unchanged: {
     readonly reason: "route_exists" | "route_not_found" | "domain_routed" | "routed_elsewhere"

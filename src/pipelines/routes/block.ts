@@ -1,4 +1,4 @@
-import type { Route } from "../../schema/Route.ts"
+import type { Route } from "../../schema/routes/Route.ts"
 
 /** The middleware that the plain-http router of every route uses; the file is expected to define it. */
 export const redirectMiddleware = "redirect-to-https"

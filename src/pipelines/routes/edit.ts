@@ -1,5 +1,5 @@
 import { Either, Option } from "effect"
-import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/Route.ts"
+import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
 import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./block.ts"
 import { leadsTo } from "./leadsTo.ts"
 import { addLines, namedLine, removeLines, withSections } from "./lineEdits.ts"
@@ -42,7 +42,7 @@ const removal = (routeName: string, sections?: ReadonlyArray<string>): SectionCh
     ? entries.filter(({ name }) => name !== routeName && name !== redirectRouter(routeName))
     : entries
 
-/** Where a route has its entries; elsewhere its name stands for something else. */
+/** Sections in which a route has its entries; in others its name means something else. */
 const routeSections = ["routers", "services"]
 
 const templates = (text: string) => text.split("{{").length
@@ -162,11 +162,11 @@ export const removeRoute = (text: string, routeName: string): Outcome =>
     return RouteEdit.Edited({ change: "removed", text: edited, warnings })
   })
 
-/** What tells an application's own route from another one of the same name. */
+/** Identifies an application's own route among others of the same name. */
 export interface RouteOwner {
   /** The `host:port`s that the application has been routed to before. */
   readonly formerTargets: ReadonlyArray<string>
-  /** The domain, in lower case, that its route was last written for; a person may have sent that elsewhere since. */
+  /** Domain, in lower case, that its route was last written for; somebody may have redirected it since. */
   readonly lastDomain: Option.Option<string>
   /** Other applications whose routes go by the same name. */
   readonly namesakes: ReadonlyArray<string>
@@ -174,7 +174,7 @@ export interface RouteOwner {
 
 const unowned: RouteOwner = { formerTargets: [], lastDomain: Option.none(), namesakes: [] }
 
-/** Whether the route of an application's name was made for it: it leads to where that is or was, or to where it was sent. */
+/** True if the route of an application's name was made for it: it leads to its current, former or redirected target. */
 export const isOwnRoute = (
   proxy: ProxyText,
   { routeName, ...place }: Omit<Route, "domain">,

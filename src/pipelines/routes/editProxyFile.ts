@@ -1,7 +1,14 @@
 import { Effect, Either, Option, Ref, Schedule } from "effect"
-import { ProxyFileBusy, type ProxyFileError, ProxyFileUnfit, RouteInvalid, RouteTaken } from "../../schema/Route.ts"
+import {
+  ProxyFileBusy,
+  type ProxyFileError,
+  ProxyFileUnfit,
+  RouteBridged,
+  RouteInvalid,
+  RouteTaken
+} from "../../schema/routes/Route.ts"
+import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import type { RemoteFileFailed, SshError } from "../../schema/Ssh.ts"
 import { proxyLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -12,7 +19,6 @@ import { type ProxyHome, proxyHome } from "./proxyHome.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
 
-/** What can go wrong with an edit of the proxy file. */
 export type EditFailure =
   | ProxyFileError
   | RouteInvalid
@@ -22,22 +28,21 @@ export type EditFailure =
   | RemoteFileFailed
   | FileLocked
 
-/** What editing the proxy file takes. */
 export type EditServices = Settings | Ssh | Sftp | Locks
 
-/** The error for a proxy file that is not edited. */
+/** Converts a refused edit into an error that names the file and its server. */
 export const refused = ({ file, server }: ProxyHome) =>
   Refusal.$match({
     Broken: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
     Unfit: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
-    Taken: (refusal): RouteTaken | RouteInvalid | ProxyFileUnfit => new RouteTaken(refusal),
+    Bridged: ({ port, routeName }) => new RouteBridged({ file, server: server.name, routeName, port }),
+    Taken: (refusal): RouteTaken | RouteInvalid | ProxyFileUnfit | RouteBridged => new RouteTaken(refusal),
     Invalid: ({ reason }) => new RouteInvalid({ reason })
   })
 
-/** What can go wrong with a preview of an edit. */
 export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
 
-/** What an edit would make of the proxy file, and what it holds now. Nothing is written. */
+/** Previews an edit: the file as it is and as it would be. Writes nothing. */
 export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>
 ): Effect.fn.Return<
@@ -50,24 +55,24 @@ export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   return { home, before, edit: yield* Either.mapLeft(decide(before), refused(home)) }
 })
 
-// Another Berth, or a person, may write between reading and writing: what they wrote is read, and edited, again.
+// Another Berth or an operator may write between read and write: the edit is then repeated on the new text.
 const again = Schedule.intersect(Schedule.jittered(Schedule.exponential("50 millis")), Schedule.recurs(6))
 
-/** What is known of an edit before it is made. */
+/** Preconditions of an edit. */
 export interface ForeseenEdit<E> {
-  /** What the file held when the edit was decided: it is only read again where it holds something else by now. */
+  /** Text on which the edit was decided: saves a read while the file still has it. */
   readonly before: Option.Option<string>
-  /** Whether an edit may be made. */
-  readonly agreed: (edit: RouteEdit) => Effect.Effect<void, E>
+  /** Fails if the edit is not the planned one; called again where the file was written meanwhile. */
+  readonly matchesPlan: (edit: RouteEdit) => Effect.Effect<void, E>
 }
 
 /**
- * Edits the proxy file: reads it, decides by a pure function, and writes what that made of it. One edit of a file at a
- * time, in this process and among all Berths.
+ * Edits the proxy file by a pure function of its text. Edits of a file are serialized, in this process and among all
+ * processes that use Berth.
  */
 export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>,
-  foreseen: ForeseenEdit<E> = { before: Option.none(), agreed: () => Effect.void }
+  foreseen: ForeseenEdit<E> = { before: Option.none(), matchesPlan: () => Effect.void }
 ): Effect.fn.Return<RouteEdit, EditFailure | E, EditServices> {
   const locks = yield* Locks
   const home = yield* proxyHome
@@ -76,7 +81,7 @@ export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
     const text = yield* Ref.getAndSet(known, Option.none())
     const before = Option.isSome(text) ? text.value : yield* readProxyText(home)
     const edit = yield* Either.mapLeft(decide(before), refused(home))
-    yield* foreseen.agreed(edit)
+    yield* foreseen.matchesPlan(edit)
     if (RouteEdit.$is("Edited")(edit)) yield* writeProxyText(home, { before, after: edit.text })
     return edit
   })

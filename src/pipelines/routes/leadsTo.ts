@@ -1,11 +1,11 @@
-import type { Route } from "../../schema/Route.ts"
+import type { Route } from "../../schema/routes/Route.ts"
 import { redirectMiddleware, targetOf } from "./block.ts"
 import { entriesIn, middlewaresOf, routersFor, serversOf, serviceOf } from "./lookUp.ts"
 import type { ProxyText } from "./proxyText.ts"
 
 /**
- * Whether a proxy file leads a domain to a target: by the route of this name where that serves the domain, else by any
- * router for it. A router that only sends plain http on serves nothing.
+ * True if a proxy file routes a domain to a target: by the route of this name if that serves the domain, else by any
+ * router for it. A router that only redirects plain http serves nothing.
  */
 export const leadsTo = (proxy: ProxyText, { domain, routeName, ...place }: Route): boolean => {
   const routers = entriesIn(proxy, "routers")

@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import type { Route } from "../../schema/Route.ts"
+import type { Route } from "../../schema/routes/Route.ts"
 import { redirectRouter, routeKeys, routerLines, serviceLines } from "./block.ts"
 import { indentOf, isBlank, type Line } from "./proxyText.ts"
 import { Refusal } from "./Refusal.ts"
@@ -64,7 +64,7 @@ const collapseBlanks = (lines: Lines): Lines =>
 
 const isWithin = (index: number) => ({ end, header }: Section) => index > header && index < end
 
-/** Which lines are entries at four spaces of indent with one of the names, and what belongs to them. */
+/** Finds entries by name at four spaces of indent, with the lines that belong to them. */
 const entryLines = (lines: Lines, names: ReadonlyArray<string>): ReadonlyArray<boolean> => {
   let inside = false
   return lines.map((line) => {

@@ -1,6 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Clock, Effect, Either, Option } from "effect"
-import type { RoutedApplication, RouteList } from "../../schema/RouteList.ts"
+import type { RoutedApplication, RouteList } from "../../schema/routes/RouteList.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -31,7 +31,7 @@ const declaredIn = (projectPath: string) =>
       )
   )
 
-/** What the projects under the root declare. */
+/** Declarations of the projects under the root. */
 const declaredDomains: Effect.Effect<Declared, never, LocalFiles | Path.Path | Settings> = Effect.gen(function*() {
   const places = yield* projectPlaces()
   const [unread, found] = yield* Effect.partition(places, ({ path }) => declaredIn(path), { concurrency: filesAtOnce })

@@ -1,5 +1,5 @@
 import { Either } from "effect"
-import type { ListedRoute } from "../../schema/RouteList.ts"
+import type { ListedRoute } from "../../schema/routes/RouteList.ts"
 import { redirectRouter, routerLines, serviceLines } from "./block.ts"
 import { entriesIn, hostsOf, middlewaresOf, ruleOf, serversOf, serviceOf } from "./lookUp.ts"
 import { type ProxyText, readProxy, valueOf } from "./proxyText.ts"
@@ -10,7 +10,7 @@ export type FoundRoute = Omit<ListedRoute, "applications">
 
 const longestRule = 300
 
-/** What the entries of a file's sections hold, by section and name. */
+/** Entries of a file's sections, by section and name. */
 const shapesOf = (proxy: ProxyText): ReadonlyMap<string, Shape> =>
   new Map(
     ["routers", "services"].flatMap((section) =>

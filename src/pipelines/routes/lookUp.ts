@@ -40,7 +40,7 @@ const authority = (url: string): string | undefined => {
   return (/:\d+$/.test(host) || port === undefined ? host : `${host}:${port}`).toLowerCase()
 }
 
-/** Where a service sends requests: each server's `host:port`. */
+/** Targets of a service: each server's `host:port`. */
 export const serversOf = (service: unknown): ReadonlyArray<string> => {
   const balancer = valueOf(service, "loadBalancer")
   return itemsOf(valueOf(balancer, "servers")).flatMap((server) =>
@@ -48,7 +48,7 @@ export const serversOf = (service: unknown): ReadonlyArray<string> => {
   )
 }
 
-/** Where a route sends requests: the servers of the service with its name, or of the service its router uses. */
+/** Targets of a route: the servers of the service with its name, or of the service its router uses. */
 export const targetsOf = (proxy: ProxyText, name: string): ReadonlyArray<string> => {
   const services = entriesIn(proxy, "services")
   if (services.has(name)) return serversOf(services.get(name))
@@ -75,10 +75,10 @@ export const domainsOf = (proxy: ProxyText, router: string): ReadonlyArray<strin
 export const routersFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> =>
   routersThat(proxy, (router) => hostsOf(ruleOf(router)).includes(domain.toLowerCase()))
 
-/** Whether some router's rule asks for a domain. */
+/** True if a router's rule matches a domain. */
 export const hasHostRule = (proxy: ProxyText, domain: string): boolean => routersFor(proxy, domain).length > 0
 
-/** Where the routers of a domain send requests. */
+/** Targets of a domain's routers. */
 export const targetsFor = (proxy: ProxyText, domain: string): ReadonlyArray<string> => {
   const routers = entriesIn(proxy, "routers")
   const services = entriesIn(proxy, "services")

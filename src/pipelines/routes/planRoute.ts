@@ -1,10 +1,12 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff"
 import { Clock, Effect } from "effect"
-import { RouteInvalid } from "../../schema/Route.ts"
-import type { RoutePlan, RoutePlanRequest } from "../../schema/RoutePlan.ts"
+import { RouteInvalid } from "../../schema/routes/Route.ts"
+import type { RoutePlan, RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { unlessBridged } from "./balancers.ts"
 import * as edit from "./edit.ts"
 import { type PreviewFailure, previewProxyEdit } from "./editProxyFile.ts"
 import { targetAddress } from "./proxyHome.ts"
@@ -21,14 +23,15 @@ const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>
       return yield* new RouteInvalid({ reason: "routeName, domain and port are required to add a route" })
     }
     const targetIp = yield* targetAddress
-    return (text: string) => edit.addRoute(text, { routeName, domain, port, targetIp })
+    const route = { routeName, domain, port, targetIp }
+    return unlessBridged(route, yield* bridgePorts)((text) => edit.addRoute(text, route))
   })
 
 const linesWith = (diff: string, sign: "+" | "-") =>
   diff.split("\n").slice(2).filter((line) => line.startsWith(sign)).length
 
 /**
- * What adding or removing a route would make of the proxy file, as a unified diff. It fails as the change itself would,
+ * Previews adding or removing a route as a unified diff of the proxy file. Fails as the change itself would,
  * and changes nothing.
  */
 export const planRoute = Effect.fn("Routes.plan")(function*(

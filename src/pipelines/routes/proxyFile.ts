@@ -1,9 +1,4 @@
 import { Clock, Context, Data, type Duration, Effect, Equivalence, Option, Random } from "effect"
-import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/Route.ts"
-import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/Ssh.ts"
-import { uncancellable } from "../../services/runs/Steps.ts"
-import { Sftp } from "../../services/ssh/Sftp.ts"
-import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 import {
   discardStaged,
   lockSeconds,
@@ -12,7 +7,12 @@ import {
   type Staged,
   staged,
   writeProxyFile
-} from "../remote/proxyFile.ts"
+} from "../../remote/proxy/proxyFileCommands.ts"
+import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/routes/Route.ts"
+import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/servers/Ssh.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
+import { Sftp } from "../../services/ssh/Sftp.ts"
+import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
 import type { ProxyHome } from "./proxyHome.ts"
 
 /** The file no longer held what had been read; nothing was written. */
@@ -28,7 +28,7 @@ const wordsOf = ({ code, stderr }: RemoteExit): string =>
 const busy = (home: ProxyHome) =>
   new ProxyFileBusy({ ...named(home), reason: `somebody else has been editing it for ${lockSeconds} s` })
 
-/** A command that broke off says what it was about: that a connection was lost alone does not. */
+/** Names the proxy file in a connection failure, whose own message names only the server. */
 const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(
     effect,
@@ -37,7 +37,7 @@ const brokenOff = <F>(failure: (words: string) => F) => <A, E, R>(effect: Effect
 
 type ReadFailure = ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshError
 
-/** One reading of the proxy file for everything that is observed together. */
+/** Reads the proxy file once for concurrent observations. */
 class SharedReading extends Context.Tag("berth/SharedReading")<
   SharedReading,
   (home: ProxyHome) => Effect.Effect<string, ReadFailure>
@@ -45,9 +45,10 @@ class SharedReading extends Context.Tag("berth/SharedReading")<
 
 const sameHome = Equivalence.make<ProxyHome>((a, b) => a.file === b.file && a.server.id === b.server.id)
 
-/** Reads the proxy file once for all of an observation, and gives up on it after a while: the rest is observed anyway. */
+/** Shares one read of the proxy file within an observation; times out, so that the rest is observed anyway. */
 export const withSharedReading = (longest: Duration.DurationInput) => <A, E, R>(observed: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
+    if (Option.isSome(yield* Effect.serviceOption(SharedReading))) return yield* observed
     const context = yield* Effect.context<Ssh>()
     const read = yield* Effect.cachedFunction((home: ProxyHome) =>
       readFresh(home).pipe(
@@ -108,7 +109,7 @@ const outcome = (home: ProxyHome) => (exit: RemoteExit) => {
   }
 }
 
-/** Whether the script came to an end of its own, and so removed the staged copies. */
+/** True if the script ended by itself, and so removed the staged copies. */
 const cleansUp = ({ code }: RemoteExit) => [0, ...Object.values(proxyExit)].some((known) => known === code)
 
 const names: Effect.Effect<Staged> = Effect.gen(function*() {

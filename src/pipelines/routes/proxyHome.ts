@@ -1,6 +1,6 @@
 import { Effect, Either, Option, Schema } from "effect"
-import { ProxySettingsInvalid, TargetAddress } from "../../schema/Route.ts"
-import type { ServerAccess } from "../../schema/Server.ts"
+import { ProxySettingsInvalid, TargetAddress } from "../../schema/routes/Route.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
@@ -59,7 +59,7 @@ export const proxyServer: Effect.Effect<ServerAccess, SettingsError | ProxySetti
   }
 )
 
-/** Where the proxy file is, as the settings say. */
+/** Server and path of the proxy file, from the settings. */
 export const proxyHome: Effect.Effect<ProxyHome, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
   function*() {
     const settings = yield* Settings

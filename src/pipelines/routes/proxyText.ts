@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { isAlias, isMap, isScalar, visit } from "yaml"
 import type { Document, YAMLMap } from "yaml"
-import { limits } from "../../schema/limits.ts"
+import { limits } from "../../schema/words/limits.ts"
 import { parseYaml } from "../../services/foreign/yaml.ts"
 import { Refusal } from "./Refusal.ts"
 
@@ -9,9 +9,9 @@ import { Refusal } from "./Refusal.ts"
 export interface Line {
   readonly text: string
   readonly end: string
-  /** Whether the line is under the `http` key: `tcp` and `udp` have sections of the same names. */
+  /** True under the `http` key: `tcp` and `udp` have sections of the same names. */
   readonly http: boolean
-  /** Whether the line is part of a scalar that began on an earlier line, and so is not structure. */
+  /** True inside a scalar that began on an earlier line, which is not structure. */
   readonly literal: boolean
 }
 
@@ -38,7 +38,7 @@ export const isBlank = (text: string) => /^[ \t]*$/.test(text)
 export const isComment = (text: string) => /^[ \t]*#/.test(text)
 export const indentOf = (text: string) => text.length - text.replace(/^ +/, "").length
 
-/** Where an alias refers to an anchor that no earlier node has. */
+/** Position of an alias whose anchor no earlier node has. */
 const danglingAlias = (document: Document): number | undefined => {
   const anchors = new Set<string>()
   let at: number | undefined
@@ -76,7 +76,7 @@ const parse = (body: string): Either.Either<Document, Refusal> => {
   )
 }
 
-/** Where scalars that take more than one line begin and end. */
+/** Ranges of multi-line scalars. */
 const longScalars = (document: Document, body: string): ReadonlyArray<readonly [number, number]> => {
   const found: Array<readonly [number, number]> = []
   visit(document, {

@@ -1,5 +1,7 @@
 import { Effect } from "effect"
-import type { AddRouteResult, RemoveRouteResult, RouteNamed, RouteRequest } from "../../schema/Route.ts"
+import type { AddRouteResult, RemoveRouteResult, RouteNamed, RouteRequest } from "../../schema/routes/Route.ts"
+import { bridgePorts } from "../../services/settings/bridgePorts.ts"
+import { unlessBridged } from "./balancers.ts"
 import * as edit from "./edit.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "./editProxyFile.ts"
 import { targetAddress } from "./proxyHome.ts"
@@ -12,7 +14,9 @@ export const addRoute = Effect.fn("Routes.add")(function*(
   request: RouteRequest
 ): Effect.fn.Return<AddRouteResult, EditFailure, EditServices> {
   const targetIp = yield* targetAddress
-  const done = yield* editProxyFile((text) => edit.addRoute(text, { ...request, targetIp }))
+  const route = { ...request, targetIp }
+  const add = unlessBridged(route, yield* bridgePorts)((text) => edit.addRoute(text, route))
+  const done = yield* editProxyFile(add)
   return done._tag === "Unchanged"
     ? { added: false, reason: "route_exists" }
     : { added: true, ...warningOf(done) }

@@ -11,10 +11,10 @@ export interface Section {
 // Two spaces, the name, and nothing but an empty mapping or a comment after it.
 const headerPattern = /^  ([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+\{[ \t]*\})?(?:[ \t]+#.*|[ \t]*)$/
 
-/** Whether a line holds anything but a comment. */
+/** True for a line with content beside comments. */
 export const isContent = ({ literal, text }: Line) => literal || !(isBlank(text) || isComment(text))
 
-/** Whether a line ends the section before it: content of the same depth, or further out. */
+/** True if a line ends the section before it: content at the same depth or above. */
 const endsSection = (line: Line) => isContent(line) && !line.literal && (!line.http || indentOf(line.text) <= 2)
 
 /** The sections whose headers are lines of exactly two spaces of indent, in the order of the file. */
@@ -31,7 +31,7 @@ export const sectionsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Section> =
   return found.toReversed()
 }
 
-/** Whether a line belongs to its section for good: content, or a comment as deep as the entries. */
+/** True if a line belongs to its section: content, or a comment as deep as the entries. */
 const isOwn = (line: Line): boolean => isContent(line) || (isComment(line.text) && indentOf(line.text) > 2)
 
 /** The index after the last line that belongs to the section; what follows up to its end are blank lines and comments. */

@@ -2,7 +2,7 @@ import { isAlias, isCollection, isMap, isScalar, isSeq } from "yaml"
 import type { YAMLMap } from "yaml"
 import { keyOf, type ProxyText } from "./proxyText.ts"
 
-/** What a YAML node holds, without how it is written: to compare by `sameShape`. */
+/** Value of a YAML node without its notation, for `sameShape`. */
 export type Shape = string | null | ReadonlyArray<Shape>
 
 /** An entry of a section: its name, and what its key and value hold. */
@@ -11,7 +11,7 @@ export interface Entry {
   readonly shape: Shape
 }
 
-/** What an edit does to the entries of a section of the `http` mapping. */
+/** Changes of an edit to the entries of one section of the `http` mapping. */
 export type SectionChange = (section: string, entries: ReadonlyArray<Entry>) => ReadonlyArray<Entry>
 
 const properties = (node: unknown): Shape =>
@@ -51,7 +51,7 @@ const httpShape = (http: YAMLMap, change: SectionChange): Shape => [
   http.items.map(({ key, value }) => sectionShape(key, value, change))
 ]
 
-/** What a proxy file holds, as if its sections had been changed. */
+/** Value of a proxy file with the changes of its sections applied. */
 export const proxyShape = ({ document, http }: ProxyText, change: SectionChange = (_, entries) => entries): Shape => {
   const root: unknown = document.contents
   if (http === undefined) return shapeOf(root)
@@ -60,5 +60,5 @@ export const proxyShape = ({ document, http }: ProxyText, change: SectionChange 
   return root.items.map(({ key, value }) => [shapeOf(key), value === http ? httpShape(http, change) : shapeOf(value)])
 }
 
-/** Whether two nodes hold the same, in the same order. */
+/** True if two nodes have equal values in the same order. */
 export const sameShape = (one: Shape, other: Shape): boolean => JSON.stringify(one) === JSON.stringify(other)

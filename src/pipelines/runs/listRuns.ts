@@ -1,10 +1,10 @@
 import { Effect, Either } from "effect"
-import { findServer } from "../../schema/findServer.ts"
-import type { RunsQuery } from "../../schema/Run.ts"
+import type { RunsQuery } from "../../schema/runs/Run.ts"
+import { findServer } from "../../schema/servers/findServer.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** The id that runs note of a server. One that is no longer stored keeps the id by which it is asked for. */
+/** Server id that runs record. A server that is no longer stored is found by the requested id. */
 const idOf = (idOrName: string) =>
   Effect.gen(function*() {
     const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])

@@ -1,11 +1,11 @@
-import type { ServerAccess } from "../../schema/Server.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 
 const saysNotFound = (line: string): boolean => {
   const at = line.search(/\bdocker: /i)
   return at >= 0 && /not found/i.test(line.slice(at))
 }
 
-/** What a server said when Docker could not be used, with what to do about it where that is known. */
+/** Docker's refusal on a server, with its remedy if it is a known one. */
 export const dockerHelp = (words: string, server: Pick<ServerAccess, "username">): string => {
   if (/permission ?(denied|error)/i.test(words) && /docker/i.test(words)) {
     return `${words}. Add ${server.username} to the group docker, or set useSudo for this server`

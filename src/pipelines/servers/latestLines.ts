@@ -1,9 +1,9 @@
 import { Effect, Mailbox, Option, Stream } from "effect"
-import type { LogEvent, LogLine } from "../../schema/Logs.ts"
+import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
 
-/** How many lines wait for a reader that is slower than they come. */
+/** Most lines buffered for a slow reader. */
 const mostWaiting = 1_000
-/** How many are handed on together: those grow old with a slow reader. */
+/** Lines in one chunk: a chunk that waits for a slow reader grows old. */
 const mostTogether = 64
 
 const someOf = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>) =>
@@ -12,7 +12,7 @@ const someOf = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>) =>
     (size) => waiting.takeN(Math.min(Math.max(Option.getOrElse(size, () => 0), 1), mostTogether))
   )
 
-/** What waits in a mailbox, a few at a time, until it is done. */
+/** Drains a mailbox in small chunks until it is done. */
 const fewByFew = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>): Stream.Stream<A, E> =>
   Stream.paginateChunkEffect(
     undefined,
@@ -20,8 +20,8 @@ const fewByFew = <A, E>(waiting: Mailbox.ReadonlyMailbox<A, E>): Stream.Stream<A
   )
 
 /**
- * Lines for a reader that may be slow: when too many wait, the oldest are left out and their number is told in their
- * place. So memory stays flat, and what is read is recent.
+ * Buffers lines for a slow reader: when the buffer is full, the oldest are dropped and their number takes their
+ * place. Memory stays flat, and lines are recent.
  */
 export const latestLines = <E, R>(lines: Stream.Stream<LogLine, E, R>): Stream.Stream<LogEvent, E, R> =>
   Stream.zipWithIndex(lines).pipe(

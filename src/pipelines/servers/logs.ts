@@ -1,17 +1,32 @@
 import { Effect } from "effect"
-import { LogsFailed, type LogsQueryInvalid } from "../../schema/Container.ts"
-import { noSource } from "../../schema/Logs.ts"
-import type { ServerUnresolved } from "../../schema/Server.ts"
+import { execute } from "../../remote/execute.ts"
+import { containerLogsCommand, isNoStack, logLimit, stackLogsCommand } from "../../remote/logs/logsCommand.ts"
+import { LogsFailed, type LogsQueryInvalid } from "../../schema/servers/Container.ts"
+import { lineContains, noSource } from "../../schema/servers/Logs.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { execute } from "../remote/execute.ts"
-import { containerLogsCommand, isNoStack, logLimit, stackLogsCommand } from "../remote/logs.ts"
 import { dockerHelp } from "./dockerHelp.ts"
-import { type LogsQuery, wantedLogs } from "./logsQuery.ts"
+import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
 import { serverOr } from "./serverOr.ts"
 
 const failed = (reason: string) => new LogsFailed({ reason })
+
+/**
+ * Keeps the last lines whose text contains the wanted one. The server's choice is wider: it includes what the name of the
+ * service and redacted secrets contain.
+ */
+const onlyContaining = (logs: string, { contains, lines, source, timestamps }: WantedLogs): string => {
+  if (contains === "") return logs
+  const fits = lineContains(contains)
+  const textOf = (line: string) => {
+    const text = source.kind === "stack" ? line.replace(/^[^|]*\| ?/, "") : line
+    return timestamps ? text.replace(/^\S+ ?/, "") : text
+  }
+  const kept = logs.replace(/\n$/, "").split("\n").filter((line) => fits(textOf(line))).slice(-lines)
+  return kept.map((line) => `${line}\n`).join("")
+}
 
 /** The last lines, 100 when none are asked for, of a stack's log where `remotePath` is given, else of a container's. */
 export const logs = Effect.fn("logs")(function*(
@@ -19,11 +34,12 @@ export const logs = Effect.fn("logs")(function*(
   query: LogsQuery
 ): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerUnresolved, Settings | Ssh> {
   const server = yield* serverOr(serverId, failed)
-  const { lines, source, ...options } = yield* Effect.catchTag(
+  const wanted = yield* Effect.catchTag(
     wantedLogs(query),
     "LogsTargetMissing",
     ({ message }) => failed(message)
   )
+  const { lines, source, ...options } = wanted
   const command = source.kind === "stack"
     ? stackLogsCommand(source.remotePath, lines, server.useSudo, options)
     : containerLogsCommand(source.name, lines, server.useSudo, options)
@@ -36,5 +52,5 @@ export const logs = Effect.fn("logs")(function*(
           : dockerHelp(error.message, server)
       )
   )
-  return yield* withoutSecrets(stdout, { cut: truncated })
+  return onlyContaining(yield* withoutSecrets(stdout, { cut: truncated }), wanted)
 })

@@ -1,25 +1,31 @@
 import { Effect, type ParseResult, Schema } from "effect"
-import { ContainerName, LogLines, LogsQueryInvalid, LogsTargetMissing } from "../../schema/Container.ts"
-import { errorInWords } from "../../schema/inWords.ts"
-import { type LogSource, Since, sinceArgument } from "../../schema/Logs.ts"
-import { normalRemotePath, RemotePath } from "../../schema/RemotePath.ts"
+import { ContainerName, LogLines, LogsQueryInvalid, LogsTargetMissing } from "../../schema/servers/Container.ts"
+import { Contains, type LogSource, Since, sinceArgument } from "../../schema/servers/Logs.ts"
+import { normalRemotePath, RemotePath } from "../../schema/servers/RemotePath.ts"
+import { errorInWords } from "../../schema/words/inWords.ts"
 
-/** Whose logs, and how much of them, as the caller wrote it. An empty text counts as absent. */
+/** A logs request as the caller wrote it. An empty string counts as absent. */
 export interface LogsQuery {
   readonly containerName?: string | undefined
   readonly remotePath?: string | undefined
   readonly lines?: string | undefined
   readonly since?: string | undefined
+  readonly until?: string | undefined
+  readonly contains?: string | undefined
   readonly timestamps?: string | undefined
   readonly service?: string | undefined
 }
 
-/** What a logs request asks for. */
+/** A decoded logs request. */
 export interface WantedLogs {
   readonly source: LogSource
   readonly lines: number
   /** As the scripts on a server take it: empty, a time in UTC, or `-` and how many seconds ago. */
   readonly since: string
+  /** In the form of `since`. */
+  readonly until: string
+  /** Text that the lines must contain; empty for all lines. */
+  readonly contains: string
   readonly timestamps: boolean
   /** The one service of the stack; empty for all. */
   readonly service: string
@@ -42,6 +48,8 @@ const decode = Schema.decodeUnknown(
     remotePath: Schema.optional(RemotePath),
     lines: Schema.optionalWith(digits, { default: () => 100 }),
     since: Schema.optional(Since),
+    until: Schema.optional(Since),
+    contains: Schema.optionalWith(Contains, { default: () => "" }),
     timestamps: Schema.optionalWith(yesOrNo, { default: () => false }),
     service: Schema.optional(ServiceName)
   }),
@@ -57,11 +65,13 @@ const invalid = (error: ParseResult.ParseError) =>
 export const wantedLogs = Effect.fn("wantedLogs")(function*(
   query: LogsQuery
 ): Effect.fn.Return<WantedLogs, LogsQueryInvalid | LogsTargetMissing> {
-  const { containerName, lines, remotePath, service = "", since, timestamps } = yield* decode({
+  const { containerName, contains, lines, remotePath, service = "", since, timestamps, until } = yield* decode({
     containerName: given(query.remotePath) === undefined ? given(query.containerName) : undefined,
     remotePath: given(query.remotePath),
     lines: given(query.lines),
     since: given(query.since),
+    until: given(query.until),
+    contains: given(query.contains),
     timestamps: given(query.timestamps),
     service: given(query.service)
   }).pipe(Effect.mapError(invalid))
@@ -75,5 +85,5 @@ export const wantedLogs = Effect.fn("wantedLogs")(function*(
   }
   return source === undefined
     ? yield* new LogsTargetMissing()
-    : { source, lines, since: sinceArgument(since), timestamps, service }
+    : { source, lines, since: sinceArgument(since), until: sinceArgument(until), contains, timestamps, service }
 })

@@ -1,16 +1,16 @@
 import { Effect, Option } from "effect"
-import { type DeployedProject, ScanFailed } from "../../schema/Container.ts"
-import type { ServerUnresolved } from "../../schema/Server.ts"
+import { execute } from "../../remote/execute.ts"
+import { parseScan, scanCommand } from "../../remote/server/scanCommand.ts"
+import { type DeployedProject, ScanFailed } from "../../schema/servers/Container.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { shownCompose } from "../projects/shownCompose.ts"
-import { execute } from "../remote/execute.ts"
-import { parseScan, scanCommand } from "../remote/scan.ts"
+import { redactCompose } from "../projects/compose/redactCompose.ts"
 import { serverOr } from "./serverOr.ts"
 
 const failed = (reason: string) => new ScanFailed({ reason })
 
-/** What is deployed on a server: the directories under its `~/containers`, read in one command. */
+/** Lists the deployed projects of a server: the directories under `~/containers`, in one command. */
 export const scan = Effect.fn("scan")(function*(
   serverId: string
 ): Effect.fn.Return<ReadonlyArray<DeployedProject>, ScanFailed | ServerUnresolved, Settings | Ssh> {
@@ -26,7 +26,7 @@ export const scan = Effect.fn("scan")(function*(
   return yield* Effect.forEach(deployed, (project) =>
     project.composeFileContent === null
       ? Effect.succeed(project)
-      : Effect.map(shownCompose(project.composeFileContent), (text) => ({
+      : Effect.map(redactCompose(project.composeFileContent), (text) => ({
         ...project,
         composeFileContent: Option.getOrElse(text, () => "***")
       })))

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
-import type { ServerAccess, ServerUnresolved } from "../../schema/Server.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
-/** A stored server. That there is none is told as it is; whatever else is wrong with the settings, in the words of `failed`. */
+/** Finds a stored server. A missing one fails as such; other settings errors fail by `failed`. */
 export const serverOr = <E>(
   id: string,
   failed: (reason: string) => E

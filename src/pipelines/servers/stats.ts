@@ -1,16 +1,16 @@
 import { Effect } from "effect"
-import type { ServerUnresolved } from "../../schema/Server.ts"
-import { type ContainerStats, StatsFailed } from "../../schema/Stats.ts"
+import { execute } from "../../remote/execute.ts"
+import { parseStats, statsCommand } from "../../remote/stack/statsCommand.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import { type ContainerStats, StatsFailed } from "../../schema/servers/Stats.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { execute } from "../remote/execute.ts"
-import { parseStats, statsCommand } from "../remote/stats.ts"
 import { dockerHelp } from "./dockerHelp.ts"
 import { serverOr } from "./serverOr.ts"
 
 const failed = (reason: string) => new StatsFailed({ reason })
 
-/** What the running containers of a server use at the moment. Docker takes a second or two to measure it. */
+/** Current usage of a server's running containers. Docker takes one or two seconds to measure it. */
 export const stats = Effect.fn("stats")(function*(
   serverId: string
 ): Effect.fn.Return<ReadonlyArray<ContainerStats>, StatsFailed | ServerUnresolved, Settings | Ssh> {

@@ -1,25 +1,50 @@
-import { Effect } from "effect"
-import { usualSshPort } from "../../schema/Server.ts"
-import { HostKeyTaken, type ServerToStore } from "../../schema/ServerToStore.ts"
+import { Effect, Option } from "effect"
+import { type ServerInput, usualSshPort } from "../../schema/servers/Server.ts"
+import { HostKeyTaken, type ServerToStore } from "../../schema/servers/ServerToStore.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { FirstContact } from "../../services/ssh/FirstContact.ts"
+import { fileChange } from "../settings/fileChange.ts"
+import { viaOf } from "./viaOf.ts"
+
+/** The stored server that an input replaces. */
+const replacedBy = ({ id }: ServerInput) =>
+  id === undefined || id === null
+    ? Effect.succeedNone
+    : Effect.flatMap(Settings, (settings) => settings.storedServer(id)).pipe(
+      Effect.map((stored) => stored.server.id === id ? Option.some(stored) : Option.none()),
+      Effect.catchTags({ ServerNotFound: () => Effect.succeedNone, ServerAmbiguous: () => Effect.succeedNone })
+    )
+
+/** The server as `storeServer` would store it, and the diff of the settings file. Nothing is written or confirmed. */
+export const planServer = Effect.fn("planServer")(function*(
+  { hostKey: _hostKey, newId, replacesHostKey: _replaced, uniqueName, ...input }: ServerToStore
+) {
+  const settings = yield* Settings
+  const { server, text } = yield* settings.planServer(input, {
+    newId: newId ?? undefined,
+    uniqueName: uniqueName ?? false
+  })
+  return { server, change: fileChange(settings.file, text) }
+})
 
 /** Adds a server or replaces one, and insists from then on on the host key that was confirmed for it. */
 export const storeServer = Effect.fn("storeServer")(function*(
   { hostKey, newId, replacesHostKey, uniqueName, ...input }: ServerToStore
 ) {
   const settings = yield* Settings
-  const wishes = { newId: newId ?? undefined, uniqueName: uniqueName ?? false }
+  const options = { newId: newId ?? undefined, uniqueName: uniqueName ?? false }
   // Nothing is confirmed for a server that is then refused.
-  yield* settings.checkServer(input, wishes)
+  yield* settings.checkServer(input, options)
   // Before it is stored: nothing may connect to it without insisting on the key.
   if (typeof hostKey === "string") {
-    const port = input.port ?? usualSshPort
+    const { host, port = usualSshPort } = input
+    const via = yield* viaOf(input.jump, input.jump === undefined ? yield* replacedBy(input) : Option.none())
     const contact = yield* FirstContact
-    const standing = yield* contact.confirm(input.host, port, hostKey, replacesHostKey ?? undefined)
+    const address = { host, port, ...(via === undefined ? {} : { via }) }
+    const standing = yield* contact.confirm(address, hostKey, replacesHostKey ?? undefined)
     if (standing !== "confirmed") {
-      return yield* new HostKeyTaken({ host: input.host, port, remembered: standing.remembered, confirmed: hostKey })
+      return yield* new HostKeyTaken({ host, port, remembered: standing.remembered, confirmed: hostKey })
     }
   }
-  return yield* settings.saveServer(input, wishes)
+  return yield* settings.saveServer(input, options)
 })

@@ -1,13 +1,14 @@
 import { Effect } from "effect"
-import type { ServerAccess } from "../../schema/Server.ts"
-import { type StackAction, StackFailed, StackMissing } from "../../schema/Stack.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import { composeError } from "../../remote/activation/composeError.ts"
+import { serverWords } from "../../remote/execute.ts"
+import { parseStack, type StackAnswer, stackCommand } from "../../remote/stack/stackCommand.ts"
+import { type StackAction, StackFailed, StackMissing } from "../../schema/deploy/Stack.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { awaitHealth } from "../deploy/awaitHealth.ts"
-import { serverWords } from "../remote/execute.ts"
-import { parseStack, type StackAnswer, stackCommand } from "../remote/stack.ts"
+import { currentHealthOptions } from "../activation/currentHealthOptions.ts"
+import { awaitHealth } from "../activation/health/awaitHealth.ts"
 import { dockerHelp } from "../servers/dockerHelp.ts"
-import { describeRunning } from "./describe.ts"
+import { describeRunning } from "./describeStack.ts"
 
 /** Pulling images, and stopping what takes its time, are silent for as long as they take. */
 const timeout = "30 minutes"
@@ -33,7 +34,7 @@ export const askStack = (
     const { code, stderr, stdout } = yield* (yield* Ssh).exec(server, command, { timeout })
     const answer = parseStack(stdout)
     if (code !== 0) {
-      const reason = dockerHelp(serverWords(server, stderr), server)
+      const reason = dockerHelp(serverWords(server, composeError(stderr)), server)
       const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
       return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
     }
@@ -45,18 +46,13 @@ export const askStack = (
     return answer
   })
 
-/** How a stack stands that was started: until it is healthy, or the time for that is over. */
-export const healthOfStack = ({ remotePath, server }: Stack, { containers }: StackAnswer) =>
+/** Waits until a started stack is healthy, or the time-out of its release has passed. */
+export const awaitStackHealth = ({ remotePath, server }: Stack, { containers }: StackAnswer) =>
   Effect.gen(function*() {
-    const settings = yield* Settings
-    const pollOptions = {
-      timeout: yield* settings.get("deploy.healthTimeout"),
-      interval: yield* settings.get("deploy.healthInterval")
-    }
     if (containers.length === 0) {
       return yield* new StackMissing({ remotePath, server: server.name, isEmpty: true })
     }
     const names = [...new Set(containers.map(({ service }) => service))]
     const services = names.map((name) => ({ name, builds: false, runs: true, envFiles: [] }))
-    return yield* awaitHealth(server, services, containers, pollOptions)
+    return yield* awaitHealth(server, services, containers, yield* currentHealthOptions(server, remotePath))
   })

@@ -1,15 +1,17 @@
-import { Clock, Effect, Schedule, Schema } from "effect"
-import { type Run, RunInterrupted } from "../../schema/Run.ts"
-import { type StackAction, StackFailed, StackResult } from "../../schema/Stack.ts"
+import { Clock, Effect, Schema } from "effect"
+import type { StackAnswer } from "../../remote/stack/stackCommand.ts"
+import { type StackAction, StackFailed, StackResult } from "../../schema/deploy/Stack.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import { RunInterrupted } from "../../schema/runs/runFailures.ts"
 import { remotePathLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
-import { healthOutcome, healthVerdict } from "../deploy/healthWords.ts"
-import type { StackAnswer } from "../remote/stack.ts"
-import { askStack, healthOfStack, type Stack } from "./askStack.ts"
-import { describeRunning, describeVolumes, done } from "./describe.ts"
+import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
+import { recoveryRetries } from "../activation/recoveryRetries.ts"
+import { askStack, awaitStackHealth, type Stack } from "./askStack.ts"
+import { describeRunning, describeVolumes, doneWords } from "./describeStack.ts"
 
-/** What was asked for: all that another process needs to come to its end. */
+/** Recorded request, from which another process can finish the run. */
 export const StackRun = Schema.Struct({
   serverId: Schema.String,
   remotePath: Schema.String,
@@ -31,13 +33,10 @@ export const stackSpec = (
   afterRestart: "reconcile"
 })
 
-// A server that is being started again with this service is given a while.
-const attempts = Schedule.spaced("5 seconds").pipe(Schedule.intersect(Schedule.recurs(12)))
-
 const running = ({ containers }: StackAnswer) => containers.filter(({ status }) => status === "running")
 
-/** Whether the containers stand as they do after this was done, in a run that began so many milliseconds ago. */
-const stands = (action: StackAction, answer: StackAnswer, millis: number): boolean => {
+/** Tests for the state that an action leads to, in a run that began `millis` ago. */
+const isDone = (action: StackAction, answer: StackAnswer, millis: number): boolean => {
   switch (action) {
     case "remove":
       return answer.lacks === "stack"
@@ -52,17 +51,14 @@ const stands = (action: StackAction, answer: StackAnswer, millis: number): boole
 
 const again = { stop: "Stop", start: "Start", restart: "Restart", remove: "Remove" } as const
 
-/**
- * Comes to the end of what was done to a stack when its service ended: what the server was told it finishes by itself, so
- * it is asked what stands then.
- */
+/** Recovers an action on a stack whose service ended: the server finishes it by itself, and is asked for the state then. */
 export const reconcileStack = Effect.fn("reconcileStack")(
   function*(stack: Stack, { action, volumes }: Pick<StackRun, "action" | "volumes">, left: Run) {
     const { remotePath, server } = stack
     const answer = yield* step(
       "reconcile",
       Effect.retry(askStack(stack, action, "settled"), {
-        schedule: attempts,
+        schedule: recoveryRetries,
         while: (error) => error._tag !== "StackMissing" && error._tag !== "StackFailed"
       }),
       ({ containers }) =>
@@ -82,10 +78,10 @@ export const reconcileStack = Effect.fn("reconcileStack")(
         state: `${state}. ${again[action]} it again where that is still wanted`
       })
     const millis = (yield* Clock.currentTimeMillis) - Date.parse(left.startedAt ?? left.requestedAt)
-    if (!stands(action, answer, millis)) {
+    if (!isDone(action, answer, millis)) {
       return yield* interrupted(describeRunning(answer.containers) || "It is still there, without containers")
     }
-    const what = `${done[action]} ${remotePath} on "${server.name}" while the service was started again`
+    const what = `${doneWords[action]} ${remotePath} on "${server.name}" while the service was started again`
     if (action === "remove") {
       return { success: true, status: "missing" as const, message: `${what}. ${describeVolumes(volumes)}.` }
     }
@@ -94,13 +90,13 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     }
     const health = yield* step(
       "health",
-      healthOfStack(stack, answer),
+      awaitStackHealth(stack, answer),
       healthOutcome
     )
-    // What runs may have run before: whether the rest was told to start nobody knows.
+    // The containers that run may have run before: it is unknown if the start reached the rest.
     if (action === "start" && health.status !== "healthy") {
-      return yield* interrupted(`The stack ${healthVerdict(health)}`)
+      return yield* interrupted(`The stack ${describeHealth(health)}`)
     }
-    return { success: true, status: health.status, message: `${what}: the stack ${healthVerdict(health)}.` }
+    return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
   }
 )

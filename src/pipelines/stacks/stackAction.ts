@@ -1,10 +1,5 @@
 import { Effect } from "effect"
-import type { DeployLocked } from "../../schema/Deploy.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/RemotePath.ts"
-import type { RunFailure } from "../../schema/Run.ts"
-import type { ServerUnresolved } from "../../schema/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/Ssh.ts"
+import type { DeployLocked } from "../../schema/deploy/Deploy.ts"
 import type {
   StackAction,
   StackFailed,
@@ -12,18 +7,24 @@ import type {
   StackRemoval,
   StackRequest,
   StackResult
-} from "../../schema/Stack.ts"
+} from "../../schema/deploy/Stack.ts"
+import type { RunFailure } from "../../schema/runs/runFailures.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { step, uncancellable } from "../../services/runs/Steps.ts"
+import { step } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { acquireDeployLock } from "../deploy/acquireDeployLock.ts"
-import { besideOtherDeploys } from "../deploy/besideOtherDeploys.ts"
-import { healthOutcome, healthVerdict } from "../deploy/healthWords.ts"
-import { askStack, healthOfStack, type Stack } from "./askStack.ts"
-import { describeRemoval, describeRunning, done } from "./describe.ts"
+import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
+import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
+import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
+import { askStack, awaitStackHealth, type Stack } from "./askStack.ts"
+import { describeRemoval, describeRunning, doneWords } from "./describeStack.ts"
 import { stackSpec } from "./reconcileStack.ts"
 
 const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
@@ -37,7 +38,7 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
       askStack(stack, action, "do", volumes),
       ({ containers }) => action === "remove" ? "the stack is gone" : describeRunning(containers)
     ))
-    const what = `${done[action]} ${remotePath} on "${server.name}"`
+    const what = `${doneWords[action]} ${remotePath} on "${server.name}"`
     if (action === "remove") {
       return { success: true, status: "missing" as const, message: `${what}. ${describeRemoval(answer, volumes)}` }
     }
@@ -46,10 +47,10 @@ const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
     }
     const health = yield* step(
       "health",
-      healthOfStack(stack, answer),
+      awaitStackHealth(stack, answer),
       healthOutcome
     )
-    return { success: true, status: health.status, message: `${what}: the stack ${healthVerdict(health)}.` }
+    return { success: true, status: health.status, message: `${what}: the stack ${describeHealth(health)}.` }
   }).pipe(Effect.scoped)
 
 /**

@@ -1,11 +1,11 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import type { AppRequest } from "../../schema/Drift.ts"
-import type { PlanMoved } from "../../schema/PlatformPlan.ts"
-import type { PathOutside } from "../../schema/Project.ts"
-import type { RunFailure } from "../../schema/Run.ts"
+import type { AppRequest } from "../../schema/applications/Drift.ts"
+import type { PlanMoved } from "../../schema/applications/PlatformPlan.ts"
+import { UpsertFailed, type UpsertRequest, UpsertResult } from "../../schema/applications/Upsert.ts"
+import type { PathOutside } from "../../schema/projects/Project.ts"
+import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { UpsertFailed, type UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { applicationLock } from "../../services/locks/LockKey.ts"
@@ -16,11 +16,11 @@ import { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
-import { permitPath } from "../projects/permitPath.ts"
-import { heldToPlan } from "./heldToPlan.ts"
+import { permitPath } from "../projects/files/permitPath.ts"
+import { bindToPlan } from "./bindToPlan.ts"
 import { upsertApp } from "./upsertApp.ts"
 
-/** The name of the application that a request is about, as far as its project tells; what does not fit is told in the run. */
+/** Name of the requested application, if its project can be read; the run reports why not. */
 const nameOf = ({ appName, projectPath }: AppRequest) =>
   readPlatformFile(projectPath).pipe(
     Effect.map(Option.flatMap((apps) => entryNamed(apps, appName))),
@@ -28,7 +28,7 @@ const nameOf = ({ appName, projectPath }: AppRequest) =>
     Effect.orElseSucceed(() => Option.none<string>())
   )
 
-/** An upsert as a run: what it is, and the program that it executes. */
+/** Specification and program of an upsert's run. */
 export const upsertRun = Effect.fn("upsertRun")(function*(request: UpsertRequest) {
   const settings = yield* Settings
   const name = yield* nameOf(request)
@@ -47,7 +47,10 @@ export const upsertRun = Effect.fn("upsertRun")(function*(request: UpsertRequest
     afterRestart: "resume"
   }
   const { planHash: _, ...wanted } = { ...request, ...named }
-  return { spec, program: Effect.flatMap(heldToPlan({ ...request, ...named }), (held) => upsertApp(wanted, held)) }
+  return {
+    spec,
+    program: Effect.flatMap(bindToPlan({ ...request, ...named }), (binding) => upsertApp(wanted, binding))
+  }
 })
 
 /** Runs an upsert as a run of the service. Upserts of one application follow each other: the second sees what the first made. */

@@ -1,22 +1,22 @@
 import { Clock, type Duration, Effect } from "effect"
-import type { Hop, HopName } from "../../schema/Verify.ts"
+import type { Hop, HopName } from "../../schema/applications/Verify.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 
 const timeLimit: Duration.DurationInput = "15 seconds"
 
-/** What walking a hop came to. */
+/** Outcome of a hop. */
 export type Outcome = Pick<Hop, "ok" | "detail" | "warning">
 
 export const failed = (detail: string): Outcome => ({ ok: false, detail })
 
-/** @param warning what is worth knowing all the same; nothing when undefined */
+/** @param warning a problem that does not fail the hop */
 export const passed = (detail: string, warning?: string): Outcome => ({
   ok: true,
   detail,
   ...(warning === undefined ? {} : { warning })
 })
 
-/** Walks one hop: what fails in it, or takes too long, is its outcome. What does not let go of it is left behind. */
+/** Walks one hop: a failure or a timeout is its outcome. An effect that ignores its interruption is abandoned. */
 export const walk = <E extends { readonly message: string }, R>(hop: HopName, effect: Effect.Effect<Outcome, E, R>) =>
   Effect.gen(function*() {
     const start = yield* Clock.currentTimeMillis

@@ -1,16 +1,16 @@
 import { Effect, Option, Predicate } from "effect"
-import { quoted } from "../../schema/quoted.ts"
+import { portOpenCommand, portOpenExit } from "../../remote/server/portOpenCommand.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { findApplication } from "../applications/applications.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
-import { portOpenCommand, portOpenExit } from "../remote/portOpen.ts"
 import { targetOf } from "../routes/block.ts"
 import { proxyServer } from "../routes/proxyHome.ts"
-import { findTarget } from "../upsert/findTarget.ts"
+import { findTarget } from "../upsert/inputs/findTarget.ts"
 import { failed, passed } from "./hop.ts"
 
-/** Whether the platform says that the application runs. */
+/** Checks that the platform reports the application as running. */
 export const application = ({ name }: AppPlan) =>
   Effect.gen(function*() {
     const found = yield* findApplication(name)
@@ -25,7 +25,7 @@ export const application = ({ name }: AppPlan) =>
     )
   })
 
-/** Whether the application's port takes connections from the proxy's server. */
+/** Checks that the application's port accepts connections from the proxy's server. */
 export const port = (plan: AppPlan) =>
   Effect.gen(function*() {
     const { ip } = yield* findTarget(plan)

@@ -1,23 +1,28 @@
 import { Effect, Option } from "effect"
-import { counted } from "../../services/runs/counted.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { type HttpsAnswer, HttpsProbe } from "../../services/tls/HttpsProbe.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { targetOf } from "../routes/block.ts"
 import { proxyServer } from "../routes/proxyHome.ts"
-import { findTarget } from "../upsert/findTarget.ts"
+import { findTarget } from "../upsert/inputs/findTarget.ts"
 import { failed, passed } from "./hop.ts"
 
 const usualPort = 443
 /** Proxies renew a certificate when this many days are left. */
 const renewalDays = 30
 
-/** Where the domain is served: at the proxy's server, or at the platform's own host for what runs there. */
-const servedAt = (plan: AppPlan) =>
+/**
+ * Address that serves the domain: the proxy's server, or the platform's own host for a local application. Behind jump
+ * hosts, the server's address leads elsewhere from here: the domain itself is asked, as browsers do.
+ */
+const servedAt = (plan: AppPlan, domain: string) =>
   Effect.gen(function*() {
     const target = Option.isSome(plan.server) ? yield* Effect.option(findTarget(plan)) : Option.none()
     const local = Option.flatMap(target, ({ ip, local }) => local ? ip : Option.none())
-    return Option.isSome(local) ? local.value : (yield* proxyServer).host
+    if (Option.isSome(local)) return { address: local.value, isPublic: false }
+    const { host, via } = yield* proxyServer
+    return via === undefined ? { address: host, isPublic: false } : { address: domain, isPublic: true }
   })
 
 const lifeOf = ({ daysLeft, issuer }: HttpsAnswer): string =>
@@ -32,14 +37,18 @@ const warningOf = ({ daysLeft, httpStatus }: HttpsAnswer): string | undefined =>
     ...(httpStatus === 404 ? ["404 is also what a proxy answers for a domain that none of its routers is for"] : [])
   ].join("; ") || undefined
 
-/** Whether the domain answers over HTTPS, sent to the proxy itself, with a certificate that browsers trust. */
+/** Checks that the domain answers over HTTPS at the proxy itself, with a certificate that browsers trust. */
 export const https = (plan: AppPlan) =>
   Effect.gen(function*() {
     if (Option.isNone(plan.domain)) return passed("No domain is declared")
     const domain = plan.domain.value
-    const address = yield* servedAt(plan)
-    const port = yield* (yield* Settings).get("proxy.httpsPort")
-    const place = port === usualPort ? address : targetOf({ targetIp: address, port })
+    const { address, isPublic } = yield* servedAt(plan, domain)
+    const port = isPublic ? usualPort : yield* (yield* Settings).get("proxy.httpsPort")
+    const place = isPublic
+      ? "its public address, as the proxy's server is behind a jump host,"
+      : port === usualPort
+      ? address
+      : targetOf({ targetIp: address, port })
     const answer = yield* Effect.either((yield* HttpsProbe).ask({ address, port, domain }))
     if (answer._tag === "Left") return failed(`https://${domain} does not answer at ${place}: ${answer.left.message}`)
     const { distrust, httpStatus } = answer.right

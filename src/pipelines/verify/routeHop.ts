@@ -6,24 +6,24 @@ import { missingMiddlewares, routersFor, targetsFor } from "../routes/lookUp.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyHome } from "../routes/proxyHome.ts"
 import { type ProxyText, readProxy } from "../routes/proxyText.ts"
-import { findLive, type Live } from "../upsert/findLive.ts"
-import { findTarget } from "../upsert/findTarget.ts"
-import { planRoute } from "../upsert/plan/planRoute.ts"
-import { routeNameOf } from "../upsert/routeHistory.ts"
-import type { Target } from "../upsert/target.ts"
+import { findLive, type Live } from "../upsert/inputs/findLive.ts"
+import { findTarget } from "../upsert/inputs/findTarget.ts"
+import { routeNameOf } from "../upsert/inputs/routeName.ts"
+import type { Target } from "../upsert/inputs/target.ts"
+import { describeRoute } from "../upsert/route/describeRoute.ts"
 import { failed, passed } from "./hop.ts"
 
-/** What the proxy makes of routers whose middlewares are not there. */
+/** Finds routers that the proxy disables because a middleware is missing. */
 const disabled = (proxy: ProxyText, domain: string): string | undefined =>
   routersFor(proxy, domain).flatMap((router) => {
     const missing = missingMiddlewares(proxy, router)
     return missing.length === 0 ? [] : [`${router} uses ${missing.join(", ")}, which the file does not define`]
   }).map((words) => `The proxy leaves out a router: ${words}`).join("; ") || undefined
 
-/** What drift and a plan find in the way to the domain, as a warning; nothing where it is as declared, or unread. */
+/** Warns of the differences that drift and a plan find in the domain's route. */
 const asJudged = (projectPath: string, plan: AppPlan, target: Target, { app, namesakes }: Live) =>
   Effect.gen(function*() {
-    const { part } = yield* planRoute({ plan, target, app, namesakes, projectPath, portChange: Option.none() })
+    const { part } = yield* describeRoute({ plan, target, app, namesakes, projectPath, portChange: Option.none() })
     const changed = part.changes.map(({ label }) => `an upsert would change the ${label}`)
     return [...changed, ...part.stays.map(({ label, remedy }) => `${label}: ${remedy}`)].join("; ") || undefined
   })
@@ -58,7 +58,7 @@ const inProxy = (plan: AppPlan, domain: string, { ip }: Target) =>
     return passed(leads, disabled(proxy.right, domain))
   })
 
-/** Whether the domain leads to the application, judged as drift and a plan judge it. */
+/** Checks that the domain leads to the application, as drift and plans judge it. */
 export const route = (projectPath: string, plan: AppPlan) =>
   Effect.gen(function*() {
     const target = yield* findTarget(plan)

@@ -1,4 +1,4 @@
-/** Whether a text is of a pattern in which `*` stands for anything; linear for a pattern without many stars. */
+/** Matches a pattern in which `*` stands for anything; linear for patterns with few stars. */
 const fits = (pattern: string, text: string): boolean => {
   const [first = "", ...rest] = pattern.split(/\*+/)
   const last = rest.pop()
@@ -14,7 +14,7 @@ const fits = (pattern: string, text: string): boolean => {
 }
 
 /**
- * Whether a hook's branch filter lets a branch pass: names, `*`, and one list like `{main,release/*}`. A filter of other
+ * True if a hook's branch filter admits a branch: names, `*`, and one list like `{main,release/*}`. A filter of other
  * signs is not judged: it passes.
  */
 export const branchMatches = (filter: string, branch: string): boolean => {

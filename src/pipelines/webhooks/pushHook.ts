@@ -1,6 +1,6 @@
 import { Array, Data, Effect, Option, type Redacted } from "effect"
-import type { GitHook, GitHostFailure, Repository } from "../../schema/GitHook.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import type { GitHook, GitHostFailure, Repository } from "../../schema/webhooks/GitHook.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { hooksLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
@@ -10,7 +10,7 @@ type Failure = GitHostFailure | SettingsError | FileLocked
 /** The hooks that lead to `url`. */
 export const withUrl = (hooks: ReadonlyArray<GitHook>, url: string) => hooks.filter((hook) => hook.url === url)
 
-/** What has to happen so that a repository's pushes reach an address. */
+/** Action that makes a repository's pushes reach an address. */
 export type HookAction = Data.TaggedEnum<{
   Create: {}
   /** It is written again even where nothing seems to differ: its secret cannot be read. */
@@ -34,19 +34,19 @@ export const hookAction = (hooks: ReadonlyArray<GitHook>, url: string): HookActi
 /**
  * Makes a repository's pushes reach `url`, signed with the secret: updates the hook that leads there, or creates one.
  * The list of hooks is read under the repository's lock, since all its applications share it.
- * @param agreed whether that may be done which follows from the list
+ * @param matchesPlan fails if the decided action is not the planned one
  */
 export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
   repository: Repository,
   url: string,
   secret: Redacted.Redacted,
-  agreed: (action: HookAction) => Effect.Effect<void, E> = () => Effect.void
+  matchesPlan: (action: HookAction) => Effect.Effect<void, E> = () => Effect.void
 ): Effect.fn.Return<string, Failure | E, GitHost | Locks> {
   const gitHost = yield* GitHost
   const locks = yield* Locks
   return yield* Effect.gen(function*() {
     const action = hookAction(yield* gitHost.hooks(repository), url)
-    yield* agreed(action)
+    yield* matchesPlan(action)
     return yield* HookAction.$match(action, {
       Create: () => Effect.map(gitHost.createHook(repository, url, secret), ({ id }) => `created (hook ${id})`),
       Update: ({ hook }) => Effect.map(gitHost.updateHook(repository, hook, secret), ({ id }) => `updated (hook ${id})`)
@@ -54,21 +54,25 @@ export const ensureHook = Effect.fn("ensureHook")(function*<E = never>(
   }).pipe(locks.withLock(hooksLock(repository)))
 })
 
-/** Deletes every hook of a repository that leads to `url`; answers how many there were. */
+/**
+ * Deletes the hooks of a repository that lead to `url`; returns their number.
+ * @param only ids of planned hooks; a hook that was created since stays
+ */
 export const removeHooks = Effect.fn("removeHooks")(function*(
   repository: Repository,
-  url: string
+  url: string,
+  only?: ReadonlyArray<number>
 ): Effect.fn.Return<number, Failure, GitHost | Locks> {
   const gitHost = yield* GitHost
   const locks = yield* Locks
   return yield* Effect.gen(function*() {
-    const hooks = withUrl(yield* gitHost.hooks(repository), url)
+    const hooks = withUrl(yield* gitHost.hooks(repository), url).filter(({ id }) => only?.includes(id) ?? true)
     yield* Effect.forEach(hooks, (hook) => gitHost.deleteHook(repository, hook))
     return hooks.length
   }).pipe(locks.withLock(hooksLock(repository)))
 })
 
-/** Whether an active hook of a repository leads to `url`. */
+/** True if an active hook of a repository points to `url`. */
 export const hookActive = Effect.fn("hookActive")(function*(
   repository: Repository,
   url: string

@@ -1,5 +1,5 @@
 import { Option } from "effect"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 
 /** The name of an application's repository: the last segment of its address, without `.git`. */
 export const repositoryNameOf = ({ git_repository: address }: PlatformRecord): Option.Option<string> =>

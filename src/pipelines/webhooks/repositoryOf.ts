@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { Repository } from "../../schema/GitHook.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import type { Repository } from "../../schema/webhooks/GitHook.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** The repository of an application, under the configured owner. */

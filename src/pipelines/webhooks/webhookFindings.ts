@@ -1,9 +1,9 @@
 import { Effect, Either, Option, Redacted } from "effect"
-import { appDefaults } from "../../schema/AppDefaults.ts"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { GitHook } from "../../schema/GitHook.ts"
-import type { PlatformRecord } from "../../schema/PlatformApp.ts"
-import type { WebhookFinding } from "../../schema/Webhook.ts"
+import { declaredFields } from "../../schema/applications/declaredFields.ts"
+import type { PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
+import type { GitHook } from "../../schema/webhooks/GitHook.ts"
+import type { WebhookFinding } from "../../schema/webhooks/Webhook.ts"
 import { GitHost } from "../../services/githost/GitHost.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -15,7 +15,7 @@ import { repositoryOf } from "./repositoryOf.ts"
 
 const setUp = "Set up the application's webhook"
 
-/** Whether a record shows another secret than the configured one; a hidden one is no other. */
+/** True if a record shows a secret other than the configured one; a hidden secret is not different. */
 const isAnother = ({ manual_webhook_secret_githost: shown }: PlatformRecord, configured: Redacted.Redacted) =>
   shown !== undefined && shown !== null && shown !== "" && shown !== Redacted.value(configured)
 
@@ -66,7 +66,7 @@ const addressFindings = (url: string): ReadonlyArray<WebhookFinding> => {
     : []
 }
 
-/** What keeps a hook from delivering the pushes to a branch. */
+/** Reasons why a hook does not deliver pushes to a branch. */
 export const hookFindings = ({ active, branchFilter = "", events, id }: GitHook, branch: string) => {
   const findings: ReadonlyArray<WebhookFinding | false> = [
     !active &&
@@ -88,7 +88,7 @@ const gitHostFindings = (app: PlatformRecord, name: string) =>
     const repository = yield* repositoryOf(name)
     const url = yield* (yield* Platform).webhookUrlOf(app.uuid)
     const hooks = withUrl(yield* (yield* GitHost).hooks(repository), url)
-    const branch = app.git_branch ?? appDefaults.branch
+    const branch = app.git_branch ?? declaredFields.branch.fallback
     // Of several hooks that lead there, one that works is enough.
     const [best] = hooks.map((hook) => ({ hook, findings: hookFindings(hook, branch) }))
       .toSorted((a, b) => a.findings.length - b.findings.length)
@@ -99,7 +99,7 @@ const gitHostFindings = (app: PlatformRecord, name: string) =>
     }
   })
 
-/** What a git host keeps to itself of a hook. */
+/** Facts about a hook that the git host does not expose. */
 const untoldOf = ({ branchFilter, events, id }: GitHook): ReadonlyArray<string> => [
   `Whether the secret of hook ${id} is the configured one: a git host never shows it`,
   `Whether the last delivery of hook ${id} failed: the git host's page of the hook shows that, and its API does not`,
@@ -107,16 +107,16 @@ const untoldOf = ({ branchFilter, events, id }: GitHook): ReadonlyArray<string> 
   ...(branchFilter === undefined ? [`Which branches hook ${id} is for: the git host does not say`] : [])
 ]
 
-/** What keeps pushes from an application, and what nobody tells. */
+/** Reasons why pushes do not reach an application, and facts that remain unknown. */
 export interface WebhookReport {
   readonly findings: ReadonlyArray<WebhookFinding>
   readonly untold: ReadonlyArray<string>
 }
 
 /**
- * What keeps pushes from deploying an application, as far as the platform and the git host tell; failures are told
+ * Reasons why pushes do not deploy an application, as far as the platform and the git host expose them; failures are listed
  * too.
- * @param secretSet whether the platform has the configured secret; nothing where that could not be read
+ * @param secretSet true if the platform has the configured secret; undefined if that could not be read
  */
 export const webhookFindings = Effect.fn("webhookFindings")(function*(
   app: PlatformRecord,

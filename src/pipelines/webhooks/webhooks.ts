@@ -1,6 +1,6 @@
 import { Array, Effect, Option, Redacted } from "effect"
-import { Disclosed } from "../../schema/Disclosed.ts"
-import type { PlatformFailure, PlatformRecord } from "../../schema/PlatformApp.ts"
+import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import {
   ApplicationUnknown,
@@ -10,7 +10,7 @@ import {
   type WebhookState,
   type WebhookStatus,
   type WebhookTeardown
-} from "../../schema/Webhook.ts"
+} from "../../schema/webhooks/Webhook.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { Locks } from "../../services/locks/Locks.ts"
 import { Platform } from "../../services/platform/Platform.ts"
@@ -27,7 +27,7 @@ const repositoriesAtOnce = 8
 type Failure = PlatformFailure | SettingsError
 type Services = Platform | GitHost | Settings | Locks
 
-/** What an effect has to say; a failure is said too, and stops nothing. */
+/** Collects an effect's findings; a failure becomes a finding. */
 const describeOutcome = <E extends { readonly message: string }, R>(effect: Effect.Effect<string, E, R>) =>
   Effect.catchAll(effect, ({ message }) => withoutSecrets(`error: ${message}`))
 
@@ -117,8 +117,8 @@ export const tearDownWebhooks = Effect.fn("tearDownWebhooks")(function*(
 }, withAnswerBudget)
 
 /**
- * Which applications pushes reach. What cannot be read counts as not set up.
- * @param deep whether to say what keeps pushes from an application, and what to do about it
+ * Lists the applications that pushes reach. Unreadable counts as not set up.
+ * @param deep adds reasons and remedies
  */
 export const webhookStatus = Effect.fn("webhookStatus")(
   function*(deep = false): Effect.fn.Return<WebhookStatus, Failure, Services> {

@@ -1,0 +1,83 @@
+import { Data, Duration, Effect, ExecutionStrategy, Exit, Option, Schedule, Scope, Stream } from "effect"
+import { deployLockCommand, lockedElsewhere } from "../../remote/deploy/deployLockCommand.ts"
+import { commandFailed, serverWords } from "../../remote/execute.ts"
+import { DeployLocked } from "../../schema/deploy/Deploy.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import { Instance } from "../../services/runs/Instance.ts"
+import { spawnWatched } from "../../services/ssh/spawnWatched.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+
+class LockTaken extends Data.TaggedError("LockTaken")<{ readonly by: string }> {}
+
+const heartbeat = Stream.as(
+  Stream.fromSchedule(Schedule.spaced("10 seconds")),
+  new TextEncoder().encode("still here\n")
+)
+
+/** The server waits for up to 5 minutes until what an earlier deploy has under way has ended. */
+const silenceTimeout = "6 minutes"
+/** Longest waits: behind a deploy of this process, and for the server to release the lock of a dead one. */
+const waitLimitMillis = Duration.toMillis("30 minutes")
+const releaseLimitMillis = Duration.toMillis("1 minute")
+const longestHolder = 300
+const pauses = { first: 200, longest: 15_000 }
+
+/** Keeps what an attempt holds of the outer scope only when it succeeds: the channels that it could wait for are few. */
+const closeOnFailure = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const own = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.sequential)
+    return yield* Effect.onError(Scope.extend(attempt, own), (cause) => Scope.close(own, Exit.failCause(cause)))
+  })
+
+/**
+ * Takes the deploy lock of a remote path and keeps it until the scope closes. Behind another process it fails with
+ * `DeployLocked`, which names the holder; behind this process, which knows the path by another spelling, it waits. What
+ * this process left there with a connection that it lost does not count as a holder.
+ * @returns the revision of what is deployed there: when it is not that of the preflight, somebody deployed in between
+ */
+export const acquireDeployLock = Effect.fn("deploy.acquireDeployLock")(function*(
+  server: ServerAccess,
+  remotePath: string
+): Effect.fn.Return<string, DeployLocked | RemoteCommandFailed | SshError, Ssh | Instance | Scope.Scope> {
+  const instance = yield* Instance
+  const name = yield* instance.hold
+  const since = new Date(yield* Effect.clockWith((clock) => clock.currentTimeMillis)).toISOString()
+  const holder = `${name}\t${instance.description}, since ${since}`
+
+  const attempt = (gone: string) =>
+    Effect.gen(function*() {
+      const command = deployLockCommand(remotePath, holder, gone)
+      const process = yield* spawnWatched(server, command, { silence: silenceTimeout, heartbeat })
+      const answer = yield* Stream.runHead(process.lines)
+      const [said, revision = ""] = Option.getOrElse(answer, () => "").split("\t")
+      if (said === "held") return revision
+      const code = yield* process.exit
+      if (code === lockedElsewhere) return yield* new LockTaken({ by: Option.getOrElse(answer, () => "\tunknown") })
+      return yield* commandFailed(server, command, code, yield* process.stderr)
+    }).pipe(closeOnFailure)
+
+  const begun = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  const take = (
+    gone: string,
+    pause: number,
+    goneSince: number
+  ): Effect.Effect<string, DeployLocked | RemoteCommandFailed | SshError, Ssh | Scope.Scope> =>
+    Effect.catchTag(attempt(gone), "LockTaken", ({ by }) =>
+      Effect.gen(function*() {
+        const [held = "", words = by] = by.split("\t")
+        const locked = new DeployLocked({
+          remotePath,
+          server: server.name,
+          holder: serverWords(server, words).slice(0, longestHolder)
+        })
+        if (!held.startsWith(instance.id)) return yield* locked
+        const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+        const lives = held !== name && (yield* instance.isHolding(held))
+        const since = lives ? now : goneSince
+        if (now - begun >= waitLimitMillis || now - since >= releaseLimitMillis) return yield* locked
+        yield* Effect.sleep(pause)
+        return yield* take(lives ? "" : by, Math.min(pause * 1.5, pauses.longest), since)
+      }))
+  return yield* take("", pauses.first, begun)
+})

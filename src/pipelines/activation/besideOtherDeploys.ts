@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { deployPlaces } from "../../services/locks/LockKey.ts"
+import { Locks } from "../../services/locks/Locks.ts"
+import { Steps } from "../../services/runs/Steps.ts"
+import { overConnection } from "../../services/ssh/workPlace.ts"
+
+/** Stacks of one server that this process works on concurrently, each over its own connection. */
+const deploysAtOnce = 4
+
+const waitStep = "wait"
+
+/**
+ * Runs an effect on a stack beside up to three others on stacks of its server, over a connection of its own. Waits for a
+ * place in a step `wait`. The deploy lock, not this, keeps runs on one remote path apart.
+ */
+export const besideOtherDeploys = (server: Pick<ServerAccess, "host" | "name" | "port">) =>
+<A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | Locks | Steps> =>
+  Effect.flatMap(Effect.all([Locks, Steps]), ([locks, steps]) => {
+    const detail = `for one of the ${deploysAtOnce} others that work on "${server.name}" to end`
+    const waited = Effect.flatMap(steps.all, (all) =>
+      all.some(({ status, step }) =>
+          step === waitStep && status === "running"
+        )
+        ? steps.record({ step: waitStep, status: "done", detail })
+        : Effect.void)
+    return locks.withPlace(deployPlaces(server), {
+      places: deploysAtOnce,
+      waiting: steps.record({ step: waitStep, status: "running", detail })
+    })((place) => Effect.zipRight(waited, overConnection(place)(effect)))
+  })

@@ -1,0 +1,112 @@
+import { Effect, Option } from "effect"
+import { ActivationOutcome } from "../../remote/activation/outcomeCommand.ts"
+import { DeployFailed, type DeployResult, type OnUnhealthy } from "../../schema/deploy/Deploy.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { skip, step } from "../../services/runs/Steps.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { acquireDeployLock } from "./acquireDeployLock.ts"
+import { besideOtherDeploys } from "./besideOtherDeploys.ts"
+import { finishDeploy } from "./finishDeploy.ts"
+import { awaitHealth, type StackHealth } from "./health/awaitHealth.ts"
+import { describeHealth, healthOutcome } from "./health/describeHealth.ts"
+import { describeUnhealthy } from "./health/describeUnhealthy.ts"
+import { type HealthOptions } from "./health/healthOptions.ts"
+import type { ExpectedService } from "./health/stackHealth.ts"
+import { readOutcome } from "./readOutcome.ts"
+import { readServerFacts } from "./readServerFacts.ts"
+import { restoreRelease, rollbackStep } from "./restoreRelease.ts"
+import { releaseToRestore } from "./rollBackIfUnhealthy.ts"
+import { nothingBefore, undoOnCancel } from "./undoWhenCancelled.ts"
+
+/** Parameters to finish an activation that completed unattended. */
+export interface CarriedOut {
+  readonly services: ReadonlyArray<ExpectedService>
+  readonly healthOptions: HealthOptions
+  /** Beginning of the message: `Deployed to …`. */
+  readonly done: string
+  /** Action if it does not get healthy. */
+  readonly onUnhealthy: OnUnhealthy
+}
+
+type Started = ActivationOutcome & { readonly _tag: "Started" }
+
+/** Facts of the server, read under the lock of the remote path, where nobody has deployed since this was started. */
+const readFactsUnderLock = (server: ServerAccess, remotePath: string, { run }: Started) =>
+  Effect.gen(function*() {
+    yield* acquireDeployLock(server, remotePath)
+    const now = yield* readOutcome(server, remotePath, run)
+    if (!Option.exists(now, ActivationOutcome.$is("Started"))) {
+      return yield* new DeployFailed({ step: "rollback", reason: "somebody has deployed there since" })
+    }
+    return yield* readServerFacts(server, remotePath)
+  })
+
+const keptReleaseOf = ({ before, release }: Started) => ({ release, before, problem: "" })
+
+/** Starts the release before again where the new one did not get healthy. */
+const undo = (server: ServerAccess, remotePath: string, started: Started, health: StackHealth) =>
+  Effect.gen(function*() {
+    const facts = yield* readFactsUnderLock(server, remotePath, started)
+    return yield* finishDeploy(server, remotePath, {
+      facts,
+      health,
+      keptRelease: keptReleaseOf(started),
+      onUnhealthy: "rollback"
+    })
+  }).pipe(Effect.scoped)
+
+/** Starts the release before again where the run was cancelled. */
+const undoCancelled = (server: ServerAccess, remotePath: string, started: Started) =>
+  Option.match(started.before, {
+    onNone: () => skip("rollback", nothingBefore),
+    onSome: (before) =>
+      rollbackStep(
+        before,
+        Effect.gen(function*() {
+          const facts = yield* readFactsUnderLock(server, remotePath, started)
+          return yield* restoreRelease(server, remotePath, before, keptReleaseOf(started), facts)
+        }).pipe(Effect.scoped, besideOtherDeploys(server))
+      )
+  })
+
+/**
+ * Comes to the result of a deploy or rollback that the server has carried through while no service waited for it: waits
+ * for its health, and has the release before run again where a deploy would have.
+ */
+export const finishInterrupted = Effect.fn("deploy.finishInterrupted")(
+  function*(server: ServerAccess, remotePath: string, started: Started, carried: CarriedOut) {
+    const { done, onUnhealthy, healthOptions, services } = carried
+    const health = yield* step(
+      "health",
+      awaitHealth(server, services, started.containers, healthOptions),
+      healthOutcome
+    ).pipe(undoOnCancel(undoCancelled(server, remotePath, started)))
+    const message = `${done} while the service was started again: the stack ${describeHealth(health)}.`
+    const asItIs = (more: string) =>
+      Effect.map(describeUnhealthy(server, remotePath, health.unhealthy), (details): DeployResult => ({
+        success: true,
+        healthy: health.status === "healthy",
+        status: health.status,
+        uploadedFiles: [],
+        message: message + more + details
+      }))
+    const restorable = releaseToRestore(health, started.before, onUnhealthy)
+    if (Option.isNone(restorable)) return yield* asItIs("")
+    return yield* besideOtherDeploys(server)(undo(server, remotePath, started, health)).pipe(
+      Effect.map(({ details, message, ...result }): DeployResult => ({
+        ...result,
+        uploadedFiles: [],
+        message: `${message} The service was started again meanwhile.${details}`
+      })),
+      Effect.catchAll((error) =>
+        Effect.flatMap(
+          withoutSecrets(error instanceof DeployFailed ? error.reason : error.message),
+          (reason) =>
+            asItIs(
+              ` Release ${restorable.value} was not started again, so the new version is left as it is: ${reason}.`
+            )
+        )
+      )
+    )
+  }
+)

@@ -1,0 +1,111 @@
+import type { ContainerState } from "../../../remote/stack/inspectCommand.ts"
+import type { StackStatus } from "../../../schema/deploy/Deploy.ts"
+import { counted } from "../../../schema/words/counted.ts"
+import type { ComposeService } from "../../projects/compose/composeFile.ts"
+import type { SeenContainer } from "./rememberStates.ts"
+
+/** Uptime after which a container without a health check counts as healthy, in milliseconds. */
+export const stableAfterMillis = 1_000
+/** A container that was restarted may be in a crash loop. Docker, too, takes 10 seconds without a crash for a good start. */
+const restartedMillis = 10_000
+
+/** A service, and whether it should be running. */
+export interface ExpectedService extends Pick<ComposeService, "name" | "runs"> {
+  /** Name of the container that counts where that is a bridge, which the health of a stack passes over. */
+  readonly bridge?: string
+}
+
+const worstFirst: ReadonlyArray<StackStatus> = ["missing", "exited", "unhealthy", "starting", "healthy"]
+
+/** Remaining uptime until a container without a health check counts as healthy, in milliseconds. */
+export const millisUntilStable = ({ restarts, upMillis }: Pick<ContainerState, "restarts" | "upMillis">): number =>
+  Math.max(0, (restarts > 0 ? restartedMillis : stableAfterMillis) - upMillis)
+
+/** Status of one container. A container that exited with 0 and is not to be restarted is complete. */
+export const containerStatus = (state: ContainerState): StackStatus => {
+  switch (state.status) {
+    case "running":
+      if (state.health === "healthy" || (state.health === "" && millisUntilStable(state) === 0)) return "healthy"
+      // Between two crashes it looks like one that starts.
+      return state.health === "unhealthy" || state.restarts > 0 ? "unhealthy" : "starting"
+    case "created":
+      return "starting"
+    case "exited":
+      return state.exitCode === 0 && ["", "no", "on-failure"].includes(state.restartPolicy) ? "healthy" : "exited"
+    case "restarting":
+    case "paused":
+      return "unhealthy"
+    default:
+      return "exited"
+  }
+}
+
+const bridgeName = /-bridge-[0-9a-f]{12}$/
+const oneOff = /[-_](?:run[-_]?|bridge-)[0-9a-f]{12}$/
+
+/**
+ * The containers that say something of a stack: not those of commands that were run once, not those of services that
+ * are held back, and of services that the file does not name only what runs.
+ */
+const relevantContainers = <State extends ContainerState>(
+  services: ReadonlyArray<ExpectedService>,
+  containers: ReadonlyArray<State>
+) =>
+  containers.filter(({ name, service, status }) => {
+    const known = services.find((one) => one.name === service)
+    if (oneOff.test(name) && known?.bridge !== name) return false
+    return known === undefined ? !["created", "exited", "dead"].includes(status) : known.runs
+  })
+
+/** The services that have a container, other than one that only stands in for it. */
+const presentServices = (services: ReadonlyArray<ExpectedService>, containers: ReadonlyArray<ContainerState>) => {
+  const bridges = new Set(services.map(({ bridge }) => bridge))
+  return new Set(
+    containers.filter(({ name }) => !bridgeName.test(name) || bridges.has(name)).map(({ service }) => service)
+  )
+}
+
+/** Status of a stack: that of its worst container, or `missing` if a service that should run has none. */
+export const stackStatus = (
+  services: ReadonlyArray<ExpectedService>,
+  containers: ReadonlyArray<ContainerState>
+): StackStatus => {
+  const present = presentServices(services, containers)
+  const statuses = relevantContainers(services, containers).map(containerStatus)
+  const all: ReadonlyArray<StackStatus> = services.some(({ name, runs }) => runs && !present.has(name))
+    ? ["missing", ...statuses]
+    : statuses
+  return worstFirst.find((status) => all.includes(status)) ?? "missing"
+}
+
+/** The containers that keep a stack from being healthy. */
+export const unhealthyContainers = <State extends ContainerState>(
+  services: ReadonlyArray<ExpectedService>,
+  containers: ReadonlyArray<State>
+): ReadonlyArray<State> =>
+  relevantContainers(services, containers).filter((state) => containerStatus(state) !== "healthy")
+
+/** Restart count and last exit code of a container; empty for one that never exited. */
+export const restartNotes = ({ lastExit, restarts }: Pick<SeenContainer, "lastExit" | "restarts">) => [
+  ...restarts === 0 ? [] : [counted(restarts, "restart")],
+  ...lastExit === undefined ? [] : [`last exit code ${lastExit}`]
+]
+
+/** Describes the containers that keep a stack from being healthy. */
+export const describeComplaints = (
+  services: ReadonlyArray<ExpectedService>,
+  containers: ReadonlyArray<SeenContainer>
+): string => {
+  const present = presentServices(services, containers)
+  const missing = services.filter(({ name, runs }) => runs && !present.has(name)).map(({ name }) =>
+    `${name} is missing`
+  )
+  const unhealthy = unhealthyContainers(services, containers).map((state) => {
+    const status = containerStatus(state)
+    const isOver = status === "exited"
+    const notes = restartNotes(isOver ? { ...state, lastExit: undefined } : state)
+    return `${state.name} ${isOver ? `exited with code ${state.exitCode}` : `is ${status}`}` +
+      (notes.length === 0 ? "" : ` (${notes.join(", ")})`)
+  })
+  return [...missing, ...unhealthy].join(", ")
+}

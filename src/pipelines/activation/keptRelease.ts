@@ -1,0 +1,33 @@
+import { Option } from "effect"
+
+/** Releases on the server after an activation. */
+export interface KeptRelease {
+  /** The release that runs now. */
+  readonly release: Option.Option<string>
+  /** The release that ran before, where one did. */
+  readonly before: Option.Option<string>
+  /** Reason why no release was recorded; empty if one was. */
+  readonly problem: string
+}
+
+/** Nothing is known to be kept, and why. */
+export const withoutRelease = (problem: string): KeptRelease => ({
+  release: Option.none(),
+  before: Option.none(),
+  problem
+})
+
+/** Reads the `release`, `before` and `unkept` lines of an activation. */
+export const parseKeptRelease = (lines: ReadonlyArray<string>): KeptRelease => {
+  const value = (key: string) =>
+    Option.fromNullable(lines.find((line) => line.startsWith(`${key}\t`))?.slice(key.length + 1))
+  return {
+    release: value("release"),
+    before: value("before"),
+    problem: Option.getOrElse(value("unkept"), () => "")
+  }
+}
+
+/** Note for a result's message, with a leading blank; empty if a release was recorded. */
+export const describeKeptRelease = ({ problem }: KeptRelease): string =>
+  problem === "" ? "" : ` It was not kept as a release, so a later rollback cannot come back to it: ${problem}.`

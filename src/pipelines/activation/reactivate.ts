@@ -1,0 +1,75 @@
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import type { ImageSource } from "../../remote/activation/activateCommand.ts"
+import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
+import { parseRestaged, restageCommand } from "../../remote/activation/restageCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import { sha256Of } from "../../services/bytes/sha256.ts"
+import { Steps } from "../../services/runs/Steps.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { envFileNames } from "../projects/envFileNames.ts"
+import { activate, type ActivationFacts, type RunningActivation } from "./activate.ts"
+
+/** The images of a release are there, and only have to get their names back. */
+const sourceOf = ({ images }: Pick<RemoteRelease, "images">): ImageSource => ({
+  from: images.length === 0 ? "none" : "names",
+  archive: "",
+  platform: "",
+  names: images,
+  format: "{{.Id}}",
+  expected: sha256Of(images.map(({ id }) => `${id}\n`).join(""))
+})
+
+/** The names of all files of a release, below the remote path. */
+export const releaseFiles = (
+  { manifest: { composeFile, envFiles, files, largeFiles } }: Pick<RemoteRelease, "manifest">
+): ReadonlyArray<string> => [composeFile, ...envFiles, ...files, ...largeFiles]
+
+/**
+ * Has the server take the files of a release from where it keeps them; nothing that runs is changed by that.
+ * @returns the number of files that differ from those that are in use
+ */
+export const restage = Effect.fn("deploy.restage")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  { id }: Pick<RemoteRelease, "id">
+): Effect.fn.Return<number, RemoteCommandFailed | SshError, Ssh> {
+  const { stdout } = yield* execute(server, restageCommand(remotePath, id), { timeout: "10 minutes" })
+  return parseRestaged(stdout)
+})
+
+/**
+ * Starts a release that the server keeps, whose files are restaged, in the place of what runs there.
+ * @param stagedFiles number of the restaged files
+ * @param note lines of the release's manifest
+ */
+export const reactivate = Effect.fn("deploy.reactivate")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  release: RemoteRelease,
+  stagedFiles: number,
+  facts: ActivationFacts,
+  note: ReadonlyArray<string>
+): Effect.fn.Return<
+  RunningActivation,
+  SshError,
+  Ssh | Scope.Scope | Settings | Steps
+> {
+  const { manifest } = release
+  return yield* activate(server, facts, {
+    run: (yield* Steps).run,
+    remotePath,
+    composeFile: manifest.composeFile,
+    source: sourceOf(release),
+    stagedFiles,
+    envFiles: envFileNames({
+      envFiles: manifest.envFiles,
+      files: releaseFiles(release).map((name) => ({ name }))
+    }, facts),
+    images: release.images.map(({ name }) => name),
+    release: note
+  })
+})

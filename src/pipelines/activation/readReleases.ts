@@ -1,0 +1,19 @@
+import { Effect } from "effect"
+import { parseReleases, releasesCommand, type RemoteRelease } from "../../remote/activation/releasesCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import { ReleasesFailed } from "../../schema/deploy/Release.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+
+/** The releases of a remote path as the server has them, newest first. */
+export const readReleases = Effect.fn("readReleases")(function*(
+  server: ServerAccess,
+  remotePath: string
+): Effect.fn.Return<ReadonlyArray<RemoteRelease>, ReleasesFailed, Ssh> {
+  const { stdout } = yield* Effect.mapError(
+    execute(server, releasesCommand(remotePath, server.useSudo)),
+    ({ message }) => new ReleasesFailed({ remotePath, server: server.name, reason: dockerHelp(message, server) })
+  )
+  return parseReleases(stdout)
+})

@@ -1,0 +1,48 @@
+import { Effect, type Either, Option } from "effect"
+import type { Scope } from "effect"
+import type { DeployFailed, OnUnhealthy } from "../../schema/deploy/Deploy.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { Steps } from "../../services/runs/Steps.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import type { ActivationFacts } from "./activate.ts"
+import type { StackHealth } from "./health/awaitHealth.ts"
+import type { KeptRelease } from "./keptRelease.ts"
+import { restoreRelease, rollbackStep } from "./restoreRelease.ts"
+
+/** A new version whose stack was started. */
+export interface StartedDeploy {
+  readonly health: StackHealth
+  readonly keptRelease: KeptRelease
+  /** Facts of the server; `deployed` lists the files of the new version. */
+  readonly facts: ActivationFacts
+  readonly onUnhealthy: OnUnhealthy
+}
+
+/** Outcome of a rollback to the release that ran before. */
+export interface RolledBack {
+  readonly release: string
+  readonly restored: Either.Either<StackHealth, DeployFailed>
+}
+
+/** Release that has to be started again: none after a healthy or a first deploy, or where `onUnhealthy` is `keep`. */
+export const releaseToRestore = (
+  { status }: Pick<StackHealth, "status">,
+  before: Option.Option<string>,
+  onUnhealthy: OnUnhealthy
+): Option.Option<string> => status === "healthy" || onUnhealthy === "keep" ? Option.none() : before
+
+/** Starts the release that ran before again where the new version is unhealthy and `onUnhealthy` is `rollback`. */
+export const rollBackIfUnhealthy = (
+  server: ServerAccess,
+  remotePath: string,
+  { facts, health, keptRelease, onUnhealthy }: StartedDeploy
+): Effect.Effect<Option.Option<RolledBack>, never, Ssh | Scope.Scope | Settings | Steps> =>
+  Effect.transposeMapOption(
+    releaseToRestore(health, keptRelease.before, onUnhealthy),
+    (release) =>
+      rollbackStep(release, restoreRelease(server, remotePath, release, keptRelease, facts)).pipe(
+        Effect.either,
+        Effect.map((restored) => ({ release, restored }))
+      )
+  )

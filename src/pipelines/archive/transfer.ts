@@ -1,0 +1,173 @@
+import { Effect, Option } from "effect"
+import type { ArchiveName, ImageSource } from "../../remote/activation/activateCommand.ts"
+import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import { isImageName } from "../../remote/isImageName.ts"
+import { sha256Of } from "../../services/bytes/sha256.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { DeployFile } from "../projects/deployFiles.ts"
+import { type ImageArchive, readImageArchive } from "./imageArchive.ts"
+import { imageTarBytes } from "./imageTar.ts"
+import { decidePart, incomingIds, type PartialTransfer, tarOf, withAllLayers } from "./partialTransfer.ts"
+import { unchanged } from "./unchanged.ts"
+
+/** Way of an archive's images to a server. */
+export type Transfer =
+  /** There is no archive. */
+  | { readonly kind: "none" }
+  /** The server has the images, and only has to give them their names. */
+  | { readonly kind: "names" }
+  /** The layers that the server lacks go straight into `docker load`. */
+  | PartialTransfer
+  /** All of the archive goes straight into `docker load`. */
+  | { readonly kind: "whole" }
+  /** The archive is uploaded and checked like any other file, loaded from there, and stays. */
+  | { readonly kind: "file" }
+
+const mostNames = 100
+
+/** The names that an archive gives to its images; an image without one goes by its id. */
+export const archiveNames = ({ images }: Pick<ImageArchive, "images">): ReadonlyArray<ArchiveName> => {
+  const names = images.flatMap(({ configId, repoTags }) =>
+    (repoTags.length === 0 ? [configId] : repoTags).map((name) => [name, configId] as const)
+  )
+  // Of two images with one name the last one has it in the end.
+  return [...new Map(names)].map(([name, id]) => ({ id, name }))
+}
+
+/** Reads what an archive holds; nothing where it is of a form that can only be sent whole and taken on trust. */
+export const readArchive = (
+  file: DeployFile
+): Effect.Effect<Option.Option<ImageArchive>, never, LocalFiles> =>
+  readImageArchive(file.path).pipe(
+    Effect.tapError((error) => Effect.logDebug(`${file.name} is sent whole`, "reason" in error ? error.reason : error)),
+    Effect.option,
+    Effect.map(Option.filter((archive) => {
+      const names = archiveNames(archive)
+      return names.length <= mostNames && names.every(({ name }) => isImageName(name))
+    }))
+  )
+
+/** Ids that the images of an archive have on a server, by their config ids; empty where that cannot be known. */
+export const idsThere = (
+  images: ImageArchive["images"],
+  { containerdStore }: Pick<ServerFacts, "containerdStore">
+): ReadonlyMap<string, string> =>
+  new Map(images.map(({ configId, containerdId }) => [
+    configId,
+    containerdStore ? Option.getOrElse(containerdId, () => "") : configId
+  ]))
+
+const damage =
+  /unexpected EOF|\bEOF$|invalid tar header|Error processing tar file|unrecognized image format|repositories: no such file/m
+const otherCauses = /no space left|permission denied|could not be noted|Cannot connect to the Docker daemon/i
+
+/**
+ * Remedy for an archive that the server did not load; empty if the archive is not at fault.
+ * @param said the server's words
+ */
+export const archiveHelp = (
+  file: DeployFile | undefined,
+  archive: Option.Option<ImageArchive>,
+  said: string
+): string =>
+  file === undefined || otherCauses.test(said) || (Option.isSome(archive) && !damage.test(said))
+    ? ""
+    : `${file.name} is cut short, or not an image archive: build it again`
+
+/** Decides what has to be sent of an archive. */
+export const decideTransfer = (
+  file: DeployFile | undefined,
+  archive: Option.Option<ImageArchive>,
+  facts: Pick<ServerFacts, "containerdStore" | "partialLoad" | "serverImages">,
+  mode: "auto" | "full"
+): Transfer => {
+  if (file === undefined) return { kind: "none" }
+  if (mode === "full" || Option.isNone(archive)) return { kind: "file" }
+  const ids = new Set(facts.serverImages.map(({ id }) => id))
+  if ([...idsThere(archive.value.images, facts).values()].every((id) => ids.has(id))) return { kind: "names" }
+  // A compressed archive is smaller than all that is in it.
+  const isWorthwhile = ({ isIncoming, leftOut, size }: PartialTransfer) =>
+    leftOut.size > 0 ? size < file.size : isIncoming && !archive.value.gzip
+  return Option.getOrElse(Option.filter(decidePart(archive.value, facts), isWorthwhile), () => ({ kind: "whole" }))
+}
+
+/**
+ * Transfer to try after one that the server rejected: a part, then all layers in the same form, then the archive as it is.
+ * None after that, or where more bytes would fail alike.
+ * @param reason the server's words
+ */
+export const fallback = (transfer: Transfer, reason: string): Option.Option<Transfer> => {
+  if (otherCauses.test(reason)) return Option.none()
+  switch (transfer.kind) {
+    case "layers":
+      return Option.some(Option.getOrElse(withAllLayers(transfer), () => ({ kind: "whole" as const })))
+    case "names":
+      return Option.some({ kind: "whole" })
+    default:
+      return Option.none()
+  }
+}
+
+/** Bytes of the archive that a transfer sends. */
+export const transferSize = (transfer: Transfer, file: DeployFile | undefined): number =>
+  transfer.kind === "layers"
+    ? transfer.size
+    : transfer.kind === "whole" || transfer.kind === "file"
+    ? file?.size ?? 0
+    : 0
+
+/** Size of everything in a transfer's archive, in the form in which it is sent. */
+export const fullSize = (transfer: Transfer, file: DeployFile | undefined): number =>
+  transfer.kind === "layers" && transfer.leftOut.size === 0 ? transfer.size : file?.size ?? 0
+
+/** Input that the server loads: a part of the archive or all of it, in lent chunks. */
+export const transferInput = (transfer: Transfer, file: DeployFile | undefined, run: string) =>
+  Effect.gen(function*() {
+    if (transfer.kind === "layers") return yield* imageTarBytes(transfer.archive, tarOf(transfer, run))
+    if (transfer.kind !== "whole" || file === undefined) return undefined
+    return unchanged(file.path, file.size)((yield* LocalFiles).lend(file.path))
+  })
+
+const sourceOf = (transfer: Transfer): ImageSource["from"] => {
+  switch (transfer.kind) {
+    case "layers":
+      return transfer.isIncoming ? "incoming" : "part"
+    default:
+      return transfer.kind
+  }
+}
+
+/** Parameters of the activation: the source of the images, and their expected content. */
+export const imageSource = (
+  transfer: Transfer,
+  file: DeployFile | undefined,
+  archive: Option.Option<ImageArchive>,
+  facts: Pick<ServerFacts, "containerdStore">
+): ImageSource => {
+  const { containerdStore } = facts
+  const images = Option.match(archive, { onNone: () => [], onSome: ({ images }) => images })
+  const ids = idsThere(images, facts)
+  const names = archiveNames({ images })
+  const chains = new Map(
+    images.map(({ configId, layers }) => [configId, JSON.stringify(layers.map(({ diffId }) => diffId))])
+  )
+  const from = sourceOf(transfer)
+  const isGiven = from === "names" || from === "incoming"
+  // An image that comes whole is known by its layers in containerd's store, whichever id that gives to it.
+  const answers = from === "incoming"
+    ? incomingIds(names, ids).map(([configId, id]) => `${id} ${chains.get(configId)}`)
+    : names.map(({ id }) => containerdStore ? chains.get(id) : id)
+  const unknown = from === "none" || (containerdStore && images.some(({ repoTags }) => repoTags.length === 0))
+  return {
+    from,
+    archive: file?.name ?? "",
+    platform: transfer.kind === "layers" ? transfer.platform : "",
+    names: unknown ? [] : isGiven ? names.map(({ id, name }) => ({ id: ids.get(id) ?? id, name })) : names,
+    format: from === "incoming"
+      ? "{{.Id}} {{json .RootFS.Layers}}"
+      : containerdStore
+      ? "{{json .RootFS.Layers}}"
+      : "{{.Id}}",
+    expected: sha256Of(answers.map((answer) => `${answer}\n`).join(""))
+  }
+}

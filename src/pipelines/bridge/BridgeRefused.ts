@@ -1,0 +1,27 @@
+import { Data, Effect } from "effect"
+import type { DeployResult } from "../../schema/deploy/Deploy.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+
+/** A bridge does not serve, so the deploy or rollback ends before anything was stopped. */
+export class BridgeRefused extends Data.TaggedError("BridgeRefused")<{
+  readonly reason: string
+  /** Logs of the container. */
+  readonly details: string
+}> {
+  override get message() {
+    return this.reason
+  }
+}
+
+/**
+ * Result of a deploy or rollback whose bridge does not serve.
+ * @param begun beginning of its message: `… was not deployed`
+ */
+export const refusedByBridge = (begun: string) => ({ details, reason }: BridgeRefused) =>
+  Effect.map(withoutSecrets(reason), (words): DeployResult => ({
+    success: false,
+    healthy: false,
+    status: "unhealthy",
+    uploadedFiles: [],
+    message: `${begun}, and what ran before was not stopped: ${words.replace(/\.$/, "")}.${details}`
+  }))

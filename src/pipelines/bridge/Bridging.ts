@@ -1,0 +1,191 @@
+import { Duration, Effect, Exit, Option, Ref } from "effect"
+import { letGo, noteSwitch, takeBack } from "../../remote/bridge/bridgeCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import { portOpenExit } from "../../remote/server/portOpenCommand.ts"
+import { DeployFailed } from "../../schema/deploy/Deploy.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { counted } from "../../schema/words/counted.ts"
+import { sha256Of } from "../../services/bytes/sha256.ts"
+import { Steps } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
+import { bridgePorts } from "../../services/settings/bridgePorts.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import type { RunningActivation } from "../activation/activate.ts"
+import { stateUnknown } from "../activation/failureState.ts"
+import { awaitHealth } from "../activation/health/awaitHealth.ts"
+import { describeUnhealthy } from "../activation/health/describeUnhealthy.ts"
+import type { HealthOptions } from "../activation/health/healthOptions.ts"
+import { addServers, removeServers } from "../routes/balancers.ts"
+import type { EditServices } from "../routes/editProxyFile.ts"
+import { type ProxyHome, proxyHome } from "../routes/proxyHome.ts"
+import { BridgeRefused } from "./BridgeRefused.ts"
+import { moveServers, placeOf } from "./leadBack.ts"
+import { isSame } from "./readProxyView.ts"
+import { returnStep } from "./returnStep.ts"
+import type { Rollout } from "./Rollout.ts"
+import { tryPort } from "./tryPort.ts"
+
+interface Wish extends NonNullable<Rollout["bridged"]> {
+  readonly service: string
+  readonly name: string
+}
+
+const wishesOf = (rollouts: ReadonlyArray<Rollout>, run: string): ReadonlyArray<Wish> =>
+  rollouts.flatMap(({ bridged, service }) =>
+    bridged === undefined
+      ? []
+      : [{ ...bridged, service, name: `berth-${service}-bridge-${sha256Of(`${run}\n${service}`).slice(0, 12)}` }]
+  )
+
+/** Stand-ins for services of one deploy that are recreated: they take the requests meanwhile. */
+export interface Bridging {
+  /** Lines of the release's manifest that have an activation start the bridges; none without bridges. */
+  readonly lines: ReadonlyArray<string>
+  /** Waits until the bridges are healthy, and leads the requests to them; then lets the activation go on. */
+  readonly lead: (activation: RunningActivation, health: HealthOptions) => Effect.Effect<string, LeadFailure, Needs>
+  /** Has the server take the bridges back where the effect fails, or its run is cancelled, before the activation went on. */
+  readonly takenBack: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R | Ssh | Steps>
+  /**
+   * Leads the requests back and removes the bridges after an effect, whatever becomes of it; a service that ends leaves
+   * that to its successor. Adds a sentence about bridges that stay.
+   */
+  readonly ledBack: <A, E, R>(
+    effect: Effect.Effect<A, E, R>
+  ) => Effect.Effect<readonly [result: A, remark: string], E, R | Needs>
+}
+
+type Needs = EditServices | Steps
+type LeadFailure = Effect.Effect.Error<ReturnType<ReturnType<typeof leadOf>>>
+
+/** Waits until the bridges are healthy. */
+const awaitBridges = (
+  server: ServerAccess,
+  remotePath: string,
+  activation: RunningActivation,
+  health: HealthOptions
+) =>
+  Effect.gen(function*() {
+    const { bridges, seen } = yield* activation.bridged
+    const services = bridges.map(({ name, service }) => ({ name: service, runs: true, bridge: name }))
+    const { complaints, status, unhealthy, waited } = yield* awaitHealth(server, services, seen, health)
+    if (status === "healthy") return bridges
+    const seconds = Math.ceil(Number(waited) / 1000)
+    return yield* new BridgeRefused({
+      reason: `the new version was ${status} after ${counted(seconds, "second")}: ${complaints}`,
+      details: yield* describeUnhealthy(server, remotePath, unhealthy)
+    })
+  })
+
+/** Fails where the proxy's server cannot connect to a port. */
+const checkPort = (address: string, port: number) =>
+  Effect.gen(function*() {
+    const home = yield* proxyHome
+    const { server } = home
+    const code = yield* tryPort(home, address, port)
+    if (code === portOpenExit.open) return
+    const { first, last } = yield* bridgePorts
+    const why = code === portOpenExit.closed
+      ? "takes no connection"
+      : `cannot be tried: "${server.name}" has neither nc nor bash nor curl`
+    return yield* new BridgeRefused({
+      reason: `port ${port} of ${address}, seen from "${server.name}", ${why}. A firewall has to let ` +
+        `"${server.name}" connect to the ports ${first} to ${last} (deploy.bridgePorts)`,
+      details: ""
+    })
+  })
+
+/** Notes the file on the server of the bridges before it is edited. */
+const noteFile = (
+  server: ServerAccess,
+  remotePath: string,
+  run: string,
+  home: ProxyHome,
+  hosts: ReadonlyArray<string>
+) =>
+  Effect.gen(function*() {
+    const settle = yield* (yield* Settings).get("proxy.settle")
+    const settleSeconds = isSame(home.server, server)
+      ? Option.some(Math.ceil(Duration.toSeconds(settle)))
+      : Option.none()
+    const note = noteSwitch(remotePath, run, { ...placeOf(home), hosts, settleSeconds }, server.useSudo)
+    yield* uncancellable(execute(server, note))
+  })
+
+/** Lets the activation go on; where the connection breaks meanwhile, nobody knows whether it does. */
+const letGoOn = (server: ServerAccess, remotePath: string, run: string) =>
+  Effect.mapError(execute(server, letGo(remotePath, run)), (error) =>
+    error._tag === "RemoteCommandFailed"
+      ? error
+      : new DeployFailed({ step: "bridge", reason: error.message, state: stateUnknown }))
+
+const leadOf =
+  (server: ServerAccess, remotePath: string, wishes: ReadonlyArray<Wish>, run: string, gone: Ref.Ref<boolean>) =>
+  (activation: RunningActivation, health: HealthOptions) =>
+    Effect.gen(function*() {
+      const bridges = yield* awaitBridges(server, remotePath, activation, health)
+      const moves = wishes.flatMap(({ hosts, name, port, service }) => {
+        const bridge = bridges.find((each) => each.name === name)
+        return bridge === undefined ? [] : [{ hosts, service, from: port, to: bridge.bridgePort }]
+      })
+      if (moves.length < wishes.length) {
+        return yield* new BridgeRefused({ reason: "the server started no bridge", details: "" })
+      }
+      for (const { hosts, to } of moves) yield* Effect.forEach(hosts, (address) => checkPort(address, to))
+      const home = yield* proxyHome
+      const hosts = [...new Set(wishes.flatMap((wish) => wish.hosts))]
+      yield* noteFile(server, remotePath, run, home, hosts)
+      if (!(yield* moveServers(addServers, moves))) {
+        return yield* new BridgeRefused({
+          reason: `${home.file} no longer leads to the service: somebody has edited it since`,
+          details: ""
+        })
+      }
+      yield* moveServers(removeServers, moves)
+      yield* uncancellable(Effect.zipRight(Ref.set(gone, true), letGoOn(server, remotePath, run)))
+      return moves.map(({ from, service, to }) => `${service}: port ${to} in place of ${from}`).join(", ")
+    })
+
+/**
+ * Prepares the bridges of one deploy or rollback; without a bridged service nothing is done anywhere.
+ * @param left true if bridges of an earlier run still serve: they are led back to what this one starts
+ */
+export const makeBridging = (
+  server: ServerAccess,
+  remotePath: string,
+  rollouts: ReadonlyArray<Rollout>,
+  left: boolean
+): Effect.Effect<Bridging, Effect.Effect.Error<typeof bridgePorts>, Settings | Steps> =>
+  Effect.gen(function*() {
+    const { isCancelled, run } = yield* Steps
+    const wishes = wishesOf(rollouts, run)
+    const gone = yield* Ref.make(false)
+    const { first, last } = yield* bridgePorts
+    const stop = Effect.ignore(execute(server, takeBack(remotePath, run)))
+    const mayStop = (isInterrupted: boolean) =>
+      Effect.zipWith(Ref.get(gone), isCancelled, (isGone, cancelled) => !isGone && (cancelled || !isInterrupted))
+    const none = wishes.length === 0
+    return {
+      lines: wishes.map(({ address, name, port, service, target }) =>
+        ["bridge", service, name, address === "" ? "-" : address, target, port, first, last].join("\t")
+      ),
+      lead: leadOf(server, remotePath, wishes, run, gone),
+      takenBack: (effect) =>
+        none ? effect : effect.pipe(
+          Effect.onExit((exit) =>
+            Exit.isSuccess(exit)
+              ? Effect.void
+              : uncancellable(Effect.whenEffect(stop, mayStop(Exit.isInterrupted(exit))))
+          )
+        ),
+      ledBack: (effect) =>
+        none && !left ? Effect.map(effect, (result) => [result, ""] as const) : Effect.gen(function*() {
+          const back = returnStep(server, remotePath, none ? undefined : run)
+          const exit = yield* Effect.exit(
+            Effect.onInterrupt(effect, () => uncancellable(Effect.whenEffect(back, isCancelled)))
+          )
+          const remark = yield* uncancellable(back)
+          return [yield* exit, remark] as const
+        })
+    }
+  })

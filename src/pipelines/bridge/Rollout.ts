@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import type { BridgedRoute, PlannedService } from "../../schema/deploy/ContainerPlan.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import type { PublishedPort } from "./publishedPort.ts"
+
+/** Way in which a service that `bridged` names gets its new version. */
+export interface Rollout {
+  readonly service: string
+  /** Null where the service is not recreated. */
+  readonly rollout: "bridged" | "recreate" | null
+  /** Reason why a service is recreated without a bridge; empty where there is none. */
+  readonly reason: string
+  readonly routes: ReadonlyArray<BridgedRoute>
+  /** Port that a bridge stands in for, and the addresses by which the proxy file leads there; set where it is bridged. */
+  readonly bridged?: PublishedPort & { readonly hosts: ReadonlyArray<string> }
+}
+
+/** A planned service with its rollout, if it is to be bridged. */
+export const withRollout = (service: PlannedService, rollouts: ReadonlyArray<Rollout>) =>
+  Effect.gen(function*() {
+    const found = rollouts.find((each) => each.service === service.name)
+    if (found === undefined) return service
+    const { reason, rollout, routes } = found
+    return { ...service, rollout, ...reason === "" ? {} : { rolloutReason: yield* withoutSecrets(reason) }, routes }
+  })
+
+/** Sentence about the services that were, or were not, bridged, with a leading blank. */
+export const describeRollouts = (rollouts: ReadonlyArray<Rollout>): string =>
+  rollouts.map(({ reason, rollout, service }) =>
+    rollout === "bridged"
+      ? ` A bridge took the requests of ${service} meanwhile.`
+      : rollout === "recreate"
+      ? ` ${service} was recreated without a bridge: ${reason}.`
+      : ""
+  ).join("")

@@ -1,0 +1,73 @@
+import { Either } from "effect"
+import type { ContainerThere } from "../../remote/deploy/preflightCommand.ts"
+import { checkMoves, routesToPort } from "../routes/balancers.ts"
+import type { Refusal } from "../routes/Refusal.ts"
+import { type ComposeTexts, movesOthers, publishedPort } from "./publishedPort.ts"
+import type { Rollout } from "./Rollout.ts"
+
+/** The proxy file, and the addresses of a server in it. */
+export interface ProxyView {
+  readonly file: string
+  readonly text: string
+  readonly hosts: ReadonlyArray<string>
+}
+
+/** Everything that the rollout of a service follows from. */
+export interface RolloutFacts {
+  /** True if the service is about to be recreated. */
+  readonly isRecreated: boolean
+  readonly here: ComposeTexts
+  readonly there: ComposeTexts
+  readonly containers: ReadonlyArray<ContainerThere>
+  /** The proxy file, or why it cannot be used. */
+  readonly proxy: Either.Either<ProxyView, string>
+  /** A port that no service has: what a move of the file is tried with. */
+  readonly freePort: number
+  /** Reason that holds for all services of the server; empty where there is none. */
+  readonly obstacle: string
+}
+
+const words = (refusal: Refusal) =>
+  refusal._tag === "Bridged"
+    ? `the route ${refusal.routeName} leads to a bridge`
+    : refusal._tag === "Taken" || refusal._tag === "Invalid" || refusal.line === null
+    ? refusal.reason
+    : `line ${refusal.line}: ${refusal.reason}`
+
+/** Decides how a service that `bridged` names gets its new version. */
+export const judgeRollout = (
+  service: string,
+  { containers, freePort, here, isRecreated, obstacle, proxy, there }: RolloutFacts
+): Rollout => {
+  if (!isRecreated) return { service, rollout: null, reason: "", routes: [] }
+  const judged = Either.gen(function*() {
+    const own = containers.filter((each) => each.service === service)
+    if (obstacle !== "") return yield* Either.left(obstacle)
+    if (own.length !== 1 || own[0]?.isRunning !== true) {
+      return yield* Either.left(own.length > 1 ? "it has several containers" : "its container is not running")
+    }
+    const published = yield* publishedPort(here, service)
+    const before = yield* publishedPort(there, service)
+    if (before.port !== published.port) return yield* Either.left("its published port changes")
+    if (movesOthers(here, there)) return yield* Either.left("the networks, volumes or the name of the stack change")
+    const { file, hosts, text } = yield* proxy
+    const unusable = (refusal: Refusal) => `${file}: ${words(refusal)}`
+    const routes = yield* Either.mapLeft(routesToPort(text, hosts, published.port), unusable)
+    if (routes.length === 0) {
+      return yield* Either.left(`no route in ${file} leads to port ${published.port} of ${hosts.join(" or ")}`)
+    }
+    const addresses = [...new Set(routes.map((route) => route.address))]
+    yield* Either.mapLeft(checkMoves(text, [{ hosts: addresses, from: published.port, to: freePort }]), unusable)
+    return { published, routes: routes.map(({ host, routeName }) => ({ host, routeName, file })), addresses }
+  })
+  return Either.match(judged, {
+    onLeft: (reason): Rollout => ({ service, rollout: "recreate", reason, routes: [] }),
+    onRight: ({ addresses, published, routes }): Rollout => ({
+      service,
+      rollout: "bridged",
+      reason: "",
+      routes,
+      bridged: { ...published, hosts: addresses }
+    })
+  })
+}

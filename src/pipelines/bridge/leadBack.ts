@@ -1,0 +1,143 @@
+import { Data, Effect, Option, Schedule } from "effect"
+import {
+  type BridgeNote,
+  parseBridgeNote,
+  type ProxyPlace,
+  readBridges,
+  removeBridges
+} from "../../remote/bridge/bridgeCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import { portOpenExit } from "../../remote/server/portOpenCommand.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { addServers, hasServer, type PortMove, removeServers } from "../routes/balancers.ts"
+import { editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
+import { readProxyText } from "../routes/proxyFile.ts"
+import { type ProxyHome, proxyHome } from "../routes/proxyHome.ts"
+import { tryPort } from "./tryPort.ts"
+
+/** The requests could not be led back, so the bridges go on to serve them. */
+export class BridgeStays extends Data.TaggedError("BridgeStays")<{
+  readonly bridges: BridgeNote["bridges"]
+  readonly reason: string
+}> {
+  override get message() {
+    const names = this.bridges.map(({ bridgePort, name }) => `${name} on port ${bridgePort}`).join(" and ")
+    return `${names} still serves the requests, since they could not be led back: ${this.reason.replace(/\.$/, "")}. ` +
+      "The next deploy leads them back"
+  }
+}
+
+/** Place of a proxy file as a note on a server has it. */
+export const placeOf = ({ file, server }: ProxyHome): ProxyPlace => ({ file, server: `${server.host}:${server.port}` })
+
+/** Waits until the proxy follows its file. */
+export const settle = Effect.flatMap(
+  Effect.flatMap(Settings, (settings) => settings.get("proxy.settle")),
+  Effect.sleep
+)
+
+/** Edits the proxy file, and waits until the proxy follows it where it was changed. */
+export const moveServers = (edit: typeof addServers, moves: ReadonlyArray<PortMove>) =>
+  Effect.gen(function*() {
+    const { _tag } = yield* editProxyFile((text) => edit(text, moves))
+    if (_tag === "Edited") yield* settle
+    return _tag === "Edited"
+  })
+
+// A server that was started again starts its containers one after the other.
+const startingUp = Schedule.intersect(Schedule.spaced("1 second"), Schedule.recurs(10))
+
+/** A file that is locked, or a server that is away for a moment, gets a minute. */
+const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recurs(12))
+
+class PortClosed extends Data.TaggedError("PortClosed") {}
+
+/** Refusal to lead the requests of bridges back, where no port would take them. */
+const closedPort = (home: ProxyHome, moves: ReadonlyArray<PortMove>) =>
+  Effect.gen(function*() {
+    const text = yield* readProxyText(home)
+    const targets = moves.flatMap(({ from, hosts, to }) =>
+      hosts.filter((host) => hasServer(text, [host], from)).map((host) => ({ host, to }))
+    )
+    const [first] = yield* Effect.filter(targets, ({ host, to }) =>
+      Effect.flatMap(tryPort(home, host, to), (code) =>
+        code === portOpenExit.closed ? new PortClosed() : Effect.void).pipe(
+          Effect.retry({
+            schedule: startingUp,
+            while: ({ _tag }) =>
+              _tag === "PortClosed"
+          }),
+          Effect.as(false),
+          Effect.catchTag("PortClosed", () => Effect.succeed(true))
+        ))
+    if (first !== undefined) {
+      return Option.some(`port ${first.to} of ${first.host}, seen from "${home.server.name}", takes no connection`)
+    }
+    return Option.none()
+  })
+
+/** Leads the requests of a noted switch back to the services. */
+const leadRequestsBack = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonly hosts: ReadonlyArray<string> }) =>
+  Effect.gen(function*() {
+    const stays = (reason: string) => new BridgeStays({ bridges, reason })
+    const home = yield* proxyHome
+    const place = placeOf(home)
+    if (place.file !== noted.file || place.server !== noted.server) {
+      return yield* stays(`they were led there in ${noted.file} on ${noted.server}, which is not the proxy file here`)
+    }
+    const moves = bridges.map(({ bridgePort, port }) => ({ hosts: noted.hosts, from: bridgePort, to: port }))
+    const closed = yield* closedPort(home, moves)
+    if (Option.isSome(closed)) return yield* stays(closed.value)
+    yield* moveServers(addServers, moves)
+    yield* moveServers(removeServers, moves)
+    const text = yield* readProxyText(home)
+    if (moves.some(({ from, hosts }) => hasServer(text, hosts, from))) {
+      return yield* stays(`${home.file} still leads to the bridge`)
+    }
+  })
+
+/** Bridges that were led back and removed. */
+export type LedBack = BridgeNote["bridges"]
+
+/**
+ * Leads the requests back from the bridges that a server has noted, and removes them; once no activation of the path is
+ * under way. From any state in between it comes to the same end. Nothing is done where nothing is noted.
+ * @param run the only run whose bridges are led back; those of any run without it
+ */
+export const leadBack = Effect.fn("bridge.leadBack")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  run?: string
+): Effect.fn.Return<LedBack, BridgeStays | RemoteCommandFailed | SshError, EditServices> {
+  const noted = yield* readNote(server, remotePath, run)
+  if (Option.isNone(noted)) return []
+  const note = noted.value
+  if (Option.isSome(note.proxy)) {
+    yield* leadRequestsBack(note, note.proxy.value).pipe(
+      Effect.retry({ schedule: patience, while: (error) => error._tag !== "BridgeStays" }),
+      Effect.mapError((error) =>
+        error instanceof BridgeStays ? error : new BridgeStays({ bridges: note.bridges, reason: error.message })
+      )
+    )
+  }
+  yield* execute(server, removeBridges(remotePath, note.run, server.useSudo), { timeout: "10 minutes" })
+  return note.bridges
+})
+
+/** The note about bridges, once no activation of the path is under way. */
+export const readNote = (
+  server: ServerAccess,
+  remotePath: string,
+  run?: string
+): Effect.Effect<Option.Option<BridgeNote>, RemoteCommandFailed | SshError, Ssh> =>
+  Effect.map(
+    execute(server, readBridges(remotePath), { timeout: "6 minutes" }),
+    ({ stdout }) => Option.filter(parseBridgeNote(stdout), (note) => run === undefined || note.run === run)
+  )
+
+/** Bridges as the outcome of a step. */
+export const describeLedBack = (bridges: LedBack): string =>
+  bridges.length === 0 ? "no bridge" : bridges.map(({ port, service }) => `${service} on port ${port}`).join(", ")

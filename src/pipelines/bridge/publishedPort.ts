@@ -1,0 +1,89 @@
+import { Either, Predicate } from "effect"
+import { portRange } from "../../remote/deploy/portRange.ts"
+import { envValues, parseEnv } from "../projects/compose/envText.ts"
+import { interpolate } from "../projects/compose/interpolate.ts"
+import { composeContent } from "../projects/compose/serviceDefinitions.ts"
+
+/** The one port of the server that a service publishes. */
+export interface PublishedPort {
+  /** Bind address as it is written; empty for all. */
+  readonly address: string
+  readonly port: number
+  /** Port of the container. */
+  readonly target: number
+}
+
+/** A compose file and the `.env` beside it. */
+export interface ComposeTexts {
+  readonly compose: string
+  readonly env: string
+}
+
+const word = (value: unknown): string => Predicate.isString(value) || Predicate.isNumber(value) ? String(value) : ""
+
+const fieldsOf = (written: unknown, filledIn: (text: string) => string) => {
+  if (Predicate.isRecord(written)) {
+    const field = (name: string) => filledIn(word(written[name])).trim()
+    return [field("host_ip"), field("published"), field("target"), field("protocol")]
+  }
+  const [, address = "", published = "", target = "", protocol = ""] =
+    /^(?:(\[[^\]]*\]|[^:[\]]*):)?([\d-]*):([\d-]+)(?:\/(\w+))?$/.exec(filledIn(word(written)).trim()) ?? []
+  return [address, published, target, protocol]
+}
+
+const single = (ports: string | undefined): number | undefined => {
+  const [range] = portRange(ports ?? "", "", "tcp")
+  return range !== undefined && range.first === range.last ? range.first : undefined
+}
+
+const isOne = (value: unknown, filledIn: (text: string) => string) =>
+  Predicate.isNullable(value) || Number(filledIn(word(value))) === 1
+
+const fixedAddress = ["ipv4_address", "ipv6_address", "mac_address"]
+
+const hasFixedAddress = (service: Record<string, unknown>) =>
+  !Predicate.isNullable(service["mac_address"]) ||
+  (Predicate.isRecord(service["networks"]) &&
+    Object.values(service["networks"]).some((network) =>
+      Predicate.isRecord(network) && fixedAddress.some((key) => !Predicate.isNullable(network[key]))
+    ))
+
+/** The port that a bridge of a service has to stand in for, or why the service cannot have a second container. */
+export const publishedPort = ({ compose, env }: ComposeTexts, name: string): Either.Either<PublishedPort, string> =>
+  Either.gen(function*() {
+    const content = composeContent(compose)
+    const services = Predicate.isRecord(content) ? content["services"] : undefined
+    const service = Predicate.isRecord(services) ? services[name] : undefined
+    if (!Predicate.isRecord(service)) return yield* Either.left("the compose file does not have it")
+    const { values } = envValues(parseEnv(env))
+    const filledIn = (text: string) => interpolate(text, values).text
+    const deploy = Predicate.isRecord(service["deploy"]) ? service["deploy"] : {}
+    if (!isOne(service["scale"], filledIn) || !isOne(deploy["replicas"], filledIn)) {
+      return yield* Either.left("it has several replicas")
+    }
+    if (!Predicate.isNullable(service["extends"])) return yield* Either.left("it extends another service")
+    if (!Predicate.isNullable(service["network_mode"])) return yield* Either.left("it has a network_mode")
+    if (hasFixedAddress(service)) return yield* Either.left("it has a fixed address, which only one container can have")
+    const ports = Array.isArray(service["ports"]) ? service["ports"] : []
+    if (ports.length !== 1) {
+      return yield* Either.left(ports.length === 0 ? "it publishes no port" : "it publishes several ports")
+    }
+    const [address = "", published, targeted, protocol = ""] = fieldsOf(ports[0], filledIn)
+    const [port, target] = [single(published), single(targeted)]
+    if (port === undefined || target === undefined || (protocol !== "" && protocol !== "tcp")) {
+      return yield* Either.left("it does not publish one fixed TCP port")
+    }
+    return { address, port, target }
+  })
+
+const shared = ["name", "networks", "volumes", "include"]
+
+/** Differences of what services share that make compose touch the containers that run. */
+export const movesOthers = (here: ComposeTexts, there: ComposeTexts): boolean => {
+  const partsOf = ({ compose, env }: ComposeTexts) => {
+    const content = composeContent(compose)
+    const parts = Predicate.isRecord(content) ? shared.map((key) => content[key] ?? null) : []
+    return interpolate(JSON.stringify(parts), envValues(parseEnv(env)).values).text
+  }
+  return partsOf(here) !== partsOf(there)
+}

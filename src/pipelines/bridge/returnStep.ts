@@ -1,0 +1,42 @@
+import { Effect, Option, Schedule } from "effect"
+import type { DeployResult } from "../../schema/deploy/Deploy.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { step } from "../../services/runs/Steps.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { describeLedBack, leadBack, readNote } from "./leadBack.ts"
+
+// A server that is being started again is given a while.
+const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recurs(12))
+
+/**
+ * Leads the requests of a run back as a step, if a bridge is noted.
+ * @param run the only run whose bridges are led back; those of any run without it
+ * @returns a sentence about bridges that stay, with a leading blank
+ */
+export const returnStep = (server: ServerAccess, remotePath: string, run?: string) =>
+  Effect.gen(function*() {
+    const noted = yield* Effect.option(Effect.retry(readNote(server, remotePath, run), patience))
+    if (Option.isSome(noted) && Option.isNone(noted.value)) return ""
+    // From any state in between it comes to the same end, so a connection that breaks costs a repetition only.
+    const patient = Effect.retry(leadBack(server, remotePath, run), {
+      schedule: patience,
+      while: ({ _tag }) => _tag !== "BridgeStays" && _tag !== "RemoteCommandFailed"
+    })
+    return yield* step("return", patient, describeLedBack).pipe(
+      Effect.as(""),
+      Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (words) => ` ${words.replace(/\.$/, "")}.`))
+    )
+  })
+
+/** Leads the requests back after a run that a service left in the middle is finished, if it had come to a bridge. */
+export const leadBackAfter =
+  (server: ServerAccess, remotePath: string, left: Run) => <E, R>(finished: Effect.Effect<DeployResult, E, R>) =>
+    left.steps.every((each) => each.step !== "bridge")
+      ? finished
+      : Effect.gen(function*() {
+        const exit = yield* Effect.exit(finished)
+        const remark = yield* returnStep(server, remotePath, left.id)
+        const result = yield* exit
+        return { ...result, message: result.message + remark }
+      })

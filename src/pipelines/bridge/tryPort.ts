@@ -1,0 +1,17 @@
+import { Effect } from "effect"
+import { portOpenCommand } from "../../remote/server/portOpenCommand.ts"
+import type { SshError } from "../../schema/servers/Ssh.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import type { ProxyHome } from "../routes/proxyHome.ts"
+
+/** Has the proxy's server connect to a port; answers an exit code of `portOpenCommand`. */
+export const tryPort = (
+  { server }: Pick<ProxyHome, "server">,
+  address: string,
+  port: number
+): Effect.Effect<number | null, SshError, Ssh> =>
+  Effect.gen(function*() {
+    const command = portOpenCommand(address.replace(/^\[(.*)\]$/, "$1"), port)
+    const { code } = yield* (yield* Ssh).exec(server, command, { timeout: "12 seconds" })
+    return code
+  })

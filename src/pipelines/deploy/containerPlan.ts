@@ -1,0 +1,146 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { type ContainerPlan, DeployPlanMoved, type PlannedFile } from "../../schema/deploy/ContainerPlan.ts"
+import type { ContainerPlanRequest } from "../../schema/deploy/Deploy.ts"
+import type { PlannedHook } from "../../schema/deploy/Hooks.ts"
+import { pullNote } from "../../schema/deploy/pullNote.ts"
+import type { PathOutside, ProjectFileInvalid, ProjectPathInvalid } from "../../schema/projects/Project.ts"
+import type { DockerUnusable } from "../../schema/servers/Container.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { fullSize, transferSize } from "../archive/transfer.ts"
+import { withRollout } from "../bridge/Rollout.ts"
+import { plannedHooks } from "../hooks/Hooks.ts"
+import { movedSince, planHash } from "../plans/planHash.ts"
+import { parseEnv } from "../projects/compose/envText.ts"
+import { envFileNames } from "../projects/envFileNames.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { projectText } from "../projects/files/projectText.ts"
+import { decideDeploy } from "./decideDeploy.ts"
+import type { DeployDecision } from "./DeployDecision.ts"
+import { deployFactKindsOf, deployFactsOf, type DeployTarget, type ProjectDigests } from "./deployFacts.ts"
+import { imageChanges } from "./imageChanges.ts"
+import { serviceChanges } from "./serviceChanges.ts"
+
+const filesAtOnce = 4
+
+const textOf = (directory: string, name: string) => Effect.map(projectText(directory, name), Option.getOrElse(() => ""))
+
+const digestsOf = (directory: string, { archive, plan }: DeployDecision) =>
+  Effect.gen(function*() {
+    const local = yield* LocalFiles
+    const sha256 = yield* Effect.forEach(
+      plan.files,
+      ({ name, path }) => Effect.map(local.sha256(path), (hash) => [name, hash] as const),
+      { concurrency: filesAtOnce }
+    )
+    const keys = yield* Effect.forEach(plan.envFiles, (name) =>
+      Effect.map(textOf(directory, name), (text) => [name, parseEnv(text).map(({ key }) => key)] as const))
+    const unread = plan.archive !== undefined && Option.isNone(archive) ? yield* local.sha256(plan.archive.path) : ""
+    return { sha256: new Map(sha256), keys: new Map(keys), archive: unread } satisfies ProjectDigests
+  })
+
+const fileChanges = ({ facts, plan }: DeployDecision, { sha256 }: ProjectDigests): ReadonlyArray<PlannedFile> => [
+  ...plan.files.map(({ name, size }): PlannedFile => {
+    const there = facts.fileHashes.get(name)
+    return { name, change: there === undefined ? "new" : there === sha256.get(name) ? "same" : "changed", bytes: size }
+  }),
+  ...envFileNames(plan, facts).gone.map((name): PlannedFile => ({ name, change: "removed", bytes: 0 }))
+]
+
+const archiveWarnings = ({ archive, plan }: DeployDecision): ReadonlyArray<string> =>
+  plan.archive === undefined || Option.isSome(archive)
+    ? []
+    : [`${plan.archive.name} is of a form that cannot be read: all of it is sent, and what it changes is unknown`]
+
+const pullWarnings = ({ pull, toPull }: DeployDecision): ReadonlyArray<string> =>
+  toPull.map((name) => pullNote(name, pull === "always"))
+
+/** Planned commands without secrets of the settings. */
+const shownHooks = (hooks: ReadonlyArray<PlannedHook>) =>
+  Effect.forEach(hooks, (hook) =>
+    Effect.map(
+      Effect.forEach(hook.command, (word) => withoutSecrets(word)),
+      (command): PlannedHook => ({ ...hook, command })
+    ))
+
+/** Plans a deploy, with a hash that binds a later deploy to this plan. Changes nothing. */
+export const containerPlan = Effect.fn("containerPlan")(function*(
+  { onUnhealthy, projectPath, pull, remotePath, serverId }: ContainerPlanRequest
+): Effect.fn.Return<
+  ContainerPlan,
+  | DockerUnusable
+  | LocalFileFailed
+  | ProjectFileInvalid
+  | PathOutside
+  | ProjectPathInvalid
+  | RemotePathInvalid
+  | ServerUnresolved
+  | SettingsError
+  | SshError,
+  LocalFiles | Path.Path | Settings | Ssh
+> {
+  const server = yield* (yield* Settings).server(serverId)
+  const path = yield* stackPathIn("remotePath", remotePath)
+  const directory = yield* projectDirectory(projectPath)
+  const target = { server, directory, remotePath: path }
+  const decision = yield* decideDeploy(server, directory, path, {
+    isPlanned: true,
+    pull: pull ?? undefined,
+    onUnhealthy: onUnhealthy ?? undefined
+  })
+  const digests = yield* digestsOf(directory, decision)
+  const { plan, transfer } = decision
+  const files = fileChanges(decision, digests)
+  const sent = files.filter(({ change }) => change === "new" || change === "changed")
+  const { services, warnings } = serviceChanges(decision, {
+    compose: yield* textOf(directory, plan.compose.fileName),
+    env: yield* textOf(directory, ".env"),
+    changedFiles: new Set(sent.map(({ name }) => name))
+  })
+  const sizeOf = (all: ReadonlyArray<PlannedFile>) => all.reduce((sum, { bytes }) => sum + bytes, 0)
+  const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => withoutSecrets(text))
+  return {
+    planHash: planHash(deployFactKindsOf(decision), deployFactsOf(target, decision, digests), yield* keyedDigest),
+    projectPath: directory,
+    serverId: server.id,
+    remotePath: path,
+    files,
+    images: imageChanges(decision),
+    services: yield* Effect.forEach(services, (service) => withRollout(service, decision.rollouts)),
+    ...plan.hooks === undefined ? {} : { hooks: yield* shownHooks(plannedHooks(plan.hooks)) },
+    bytesToSend: sizeOf(sent) + transferSize(transfer, plan.archive),
+    bytesTotal: sizeOf(files) + fullSize(transfer, plan.archive),
+    obstacles: yield* words(decision.preflightFailures),
+    warnings: yield* words([
+      ...plan.compose.warnings,
+      ...warnings,
+      ...archiveWarnings(decision),
+      ...pullWarnings(decision)
+    ])
+  }
+})
+
+/** Fails where a deploy would not do what was planned. */
+export const checkPlan = Effect.fn("deploy.checkPlan")(function*(
+  hash: string,
+  target: DeployTarget,
+  decision: DeployDecision
+): Effect.fn.Return<
+  void,
+  DeployPlanMoved | LocalFileFailed | ProjectFileInvalid | SettingsError,
+  LocalFiles | Path.Path | Settings
+> {
+  const facts = deployFactsOf(target, decision, yield* digestsOf(target.directory, decision))
+  const moved = movedSince(deployFactKindsOf(decision), hash, facts, yield* keyedDigest)
+  if (moved.length === 0) return
+  const words = yield* Effect.forEach(moved, (text) => withoutSecrets(text))
+  return yield* new DeployPlanMoved({ remotePath: target.remotePath, server: target.server.name, moved: words })
+})

@@ -1,0 +1,98 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import type { OnUnhealthy, PullPolicy } from "../../schema/deploy/Deploy.ts"
+import { ProjectFileInvalid } from "../../schema/projects/Project.ts"
+import { DockerUnusable } from "../../schema/servers/Container.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { readHealthOptions } from "../activation/health/healthOptions.ts"
+import { archiveNames, decideTransfer, readArchive, transferSize } from "../archive/transfer.ts"
+import { totalSize } from "../projects/deployFiles.ts"
+import { decideOnUnhealthy } from "./decideOnUnhealthy.ts"
+import { decideRollouts } from "./decideRollouts.ts"
+import type { DeployDecision } from "./DeployDecision.ts"
+import { imageNeeds } from "./imageNeeds.ts"
+import { planDeploy } from "./planDeploy.ts"
+import { portConflicts } from "./portConflicts.ts"
+import { preflight, preflightFailures } from "./preflight.ts"
+
+/** Error of a decided deploy: of the project's files where they cause it, or else of Docker; none if it can be done. */
+export const refusalOf = (
+  { projectFailures, preflightFailures: [reason] }: DeployDecision,
+  directory: string
+): Option.Option<DockerUnusable | ProjectFileInvalid> =>
+  Option.map(
+    Option.fromNullable(reason),
+    (reason) =>
+      projectFailures.includes(reason)
+        ? new ProjectFileInvalid({ file: directory, reason })
+        : new DockerUnusable({ reason })
+  )
+
+/** Choices of a request; they take precedence over `container.json` and the settings. */
+export interface DecideOptions {
+  /** Reads the deployed state too, which a plan needs. */
+  readonly isPlanned: boolean
+  readonly pull: PullPolicy | undefined
+  readonly onUnhealthy: OnUnhealthy | undefined
+}
+
+/**
+ * Reads the project, its archive and the server, and decides what a deploy would do. Nothing is changed anywhere.
+ */
+export const decideDeploy = Effect.fn("deploy.decide")(function*(
+  server: ServerAccess,
+  directory: string,
+  remotePath: string,
+  { isPlanned, onUnhealthy, pull }: DecideOptions
+): Effect.fn.Return<
+  DeployDecision,
+  DockerUnusable | LocalFileFailed | ProjectFileInvalid | SettingsError | SshError,
+  LocalFiles | Path.Path | Settings | Ssh
+> {
+  const settings = yield* Settings
+  const plan = yield* planDeploy(directory)
+  const readsStack = isPlanned || plan.bridged !== undefined
+  const reading = plan.archive === undefined ? Effect.succeedNone : readArchive(plan.archive)
+  // A plan asks for the images that have the archive's names, too.
+  const read = readsStack ? Option.some(yield* reading) : Option.none()
+  const named = archiveNames({
+    images: Option.match(Option.flatten(read), { onNone: () => [], onSome: (is) => is.images })
+  })
+  const [facts, archive, mode, healthOptions, policy, unhealthy] = yield* Effect.all([
+    preflight(server, remotePath, plan, readsStack ? named.map(({ name }) => name) : undefined),
+    Option.match(read, { onNone: () => reading, onSome: (known) => Effect.succeed(known) }),
+    settings.get("deploy.transfer"),
+    readHealthOptions(plan.healthTimeout),
+    pull === undefined && plan.pull === undefined
+      ? settings.get("deploy.pull")
+      : Effect.succeed(pull ?? plan.pull ?? "missing"),
+    decideOnUnhealthy(onUnhealthy, plan.onUnhealthy)
+  ], { concurrency: 2 })
+  const transfer = decideTransfer(plan.archive, archive, facts, mode)
+  const added = plan.files.filter(({ name }) => !facts.fileHashes.has(name))
+  const images = transferSize(transfer, plan.archive)
+  const files = totalSize(added) + (transfer.kind === "file" ? images : 0)
+  const needs = imageNeeds(plan, archive, facts, policy, server.name)
+  return {
+    plan,
+    archive,
+    facts,
+    transfer,
+    mode,
+    pull: policy,
+    onUnhealthy: unhealthy,
+    toPull: needs.toPull,
+    healthOptions,
+    rollouts: yield* decideRollouts(server, directory, { plan, facts, archive, transfer }),
+    preflightFailures: preflightFailures(facts, server.name, { files, images }, [
+      ...needs.preflightFailures,
+      ...portConflicts(plan, facts.taken, server.name)
+    ]),
+    projectFailures: needs.projectFailures
+  }
+})

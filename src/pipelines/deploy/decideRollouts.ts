@@ -1,0 +1,47 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import type { ImageArchive } from "../archive/imageArchive.ts"
+import type { Transfer } from "../archive/transfer.ts"
+import { judgeRollouts } from "../bridge/judgeRollouts.ts"
+import type { Rollout } from "../bridge/Rollout.ts"
+import { projectText } from "../projects/files/projectText.ts"
+import type { DeployPlan } from "./planDeploy.ts"
+import { serviceChanges } from "./serviceChanges.ts"
+
+interface Known {
+  readonly plan: DeployPlan
+  readonly facts: ServerFacts
+  readonly archive: Option.Option<ImageArchive>
+  readonly transfer: Transfer
+}
+
+/** Decides how each service that `bridged` names gets its new version. Changes nothing. */
+export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
+  server: ServerAccess,
+  directory: string,
+  known: Known
+): Effect.fn.Return<
+  ReadonlyArray<Rollout>,
+  LocalFileFailed | ProjectFileInvalid | SettingsError,
+  LocalFiles | Path.Path | Settings | Ssh
+> {
+  const { facts, plan } = known
+  if (plan.bridged === undefined) return []
+  const local = yield* LocalFiles
+  const textOf = (name: string) => Effect.map(projectText(directory, name), Option.getOrElse(() => ""))
+  const here = { compose: yield* textOf(plan.compose.fileName), env: yield* textOf(".env") }
+  const changed = yield* Effect.filter(
+    plan.files,
+    ({ name, path }) => Effect.map(local.sha256(path), (hash) => facts.fileHashes.get(name) !== hash),
+    { concurrency: 4 }
+  )
+  const { services } = serviceChanges(known, { ...here, changedFiles: new Set(changed.map(({ name }) => name)) })
+  return yield* judgeRollouts(server, plan.bridged, { facts, here, services })
+})

@@ -1,0 +1,83 @@
+import { Path } from "@effect/platform"
+import { type Duration, Effect, Either, Option } from "effect"
+import type { OnUnhealthy, PullPolicy } from "../../schema/deploy/Deploy.ts"
+import { containerConfigName, ProjectFileInvalid } from "../../schema/projects/Project.ts"
+import { didYouMean } from "../../schema/words/nearest.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { projectArchive } from "../archive/projectArchive.ts"
+import { type Hooks, hooksOf } from "../hooks/Hooks.ts"
+import { type ComposeFile, readComposeFile } from "../projects/compose/composeFile.ts"
+import { type DeployFile, deployFiles } from "../projects/deployFiles.ts"
+import { readContainerConfig } from "../projects/files/containerConfig.ts"
+import { relativeName } from "../projects/files/relativeName.ts"
+
+/** Desired state of a project on a server, by its files alone. */
+export interface DeployPlan {
+  readonly compose: ComposeFile
+  readonly archive: DeployFile | undefined
+  readonly files: ReadonlyArray<DeployFile>
+  /** The names of those among them that are there for compose: `.env` and each `env_file`. */
+  readonly envFiles: ReadonlyArray<string>
+  /** The names of all images that the stack runs, each once. */
+  readonly images: ReadonlyArray<string>
+  /** The project's own health time-out. */
+  readonly healthTimeout: Option.Option<Duration.Duration>
+  /** Pull policy of `container.json`. */
+  readonly pull?: PullPolicy | undefined
+  /** `onUnhealthy` of `container.json`. */
+  readonly onUnhealthy?: OnUnhealthy | undefined
+  /** Services of which two containers may run at once. */
+  readonly bridged?: ReadonlyArray<string>
+  /** Commands around the deploy. */
+  readonly hooks?: Hooks
+}
+
+/** The services that a field names; fails for one that the compose file does not have. */
+const namedServices = (
+  directory: string,
+  { services }: ComposeFile,
+  field: string,
+  names: ReadonlyArray<string>
+) =>
+  Effect.gen(function*() {
+    const known = services.map(({ name }) => name)
+    const unknown = names.find((name) => !known.includes(name))
+    if (unknown === undefined) return names
+    const file = (yield* Path.Path).join(directory, containerConfigName)
+    const reason = `${field} names the service ${quoted(unknown)}, which the compose file does not have.` +
+      (didYouMean(unknown, known) || ` It has: ${known.slice(0, 20).join(", ")}`)
+    return yield* new ProjectFileInvalid({ file, reason })
+  })
+
+/** Reads everything local that a deploy needs; fails where a file of the project is missing or cannot be used. */
+export const planDeploy = Effect.fn("planDeploy")(function*(
+  directory: string
+): Effect.fn.Return<DeployPlan, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const [compose, config] = yield* Effect.all([readComposeFile(directory), readContainerConfig(directory)])
+  const files = yield* deployFiles(directory, compose, config)
+  const archive = Option.getOrUndefined(yield* projectArchive(directory, config))
+  const bridged = yield* namedServices(directory, compose, "bridged", config.bridged ?? [])
+  const hooks = hooksOf(config.hooks)
+  const hooked = Option.toArray(hooks?.beforeStart ?? Option.none()).map(({ service }) => service)
+  yield* namedServices(directory, compose, "hooks.beforeStart", hooked)
+  const images = compose.services.flatMap(({ image }) => (image === undefined ? [] : [image]))
+  const forCompose = new Set([
+    ".env",
+    ...compose.services.flatMap((service) => service.envFiles).flatMap((name) =>
+      Either.match(relativeName(name), { onLeft: () => [], onRight: (clean) => [clean] })
+    )
+  ])
+  return {
+    compose,
+    archive,
+    files: files.filter(({ name }) => name !== archive?.name),
+    envFiles: files.map(({ name }) => name).filter((name) => forCompose.has(name)),
+    images: [...new Set(images)],
+    healthTimeout: Option.fromNullable(config.healthTimeout),
+    pull: config.pull ?? undefined,
+    onUnhealthy: config.onUnhealthy ?? undefined,
+    ...bridged.length === 0 ? {} : { bridged: [...new Set(bridged)] },
+    ...hooks === undefined ? {} : { hooks }
+  }
+})

@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import { endExecCommand, execCommand } from "../../remote/exec/execCommand.ts"
+import type { RequestedBy } from "../../schema/runs/Run.ts"
+import { type ExecOpened, ExecRefused, type ExecRequest } from "../../schema/servers/Exec.ts"
+import { remotePathIn } from "../../schema/servers/RemotePath.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { mayExec } from "../../services/access/rights.ts"
+import { Execs, type OpenExec } from "../../services/exec/Execs.ts"
+import { RunRecords } from "../../services/runs/RunRecords.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { findContainer, findShell } from "./findContainer.ts"
+
+/** A command that runs in a container until the scope closes. */
+export interface StartedExec {
+  readonly opened: ExecOpened
+  readonly events: OpenExec["events"]
+}
+
+/**
+ * Runs a command in a container of a stack, or a shell where none is given. The history is told before: who, which
+ * container and which command, never what is typed or printed.
+ */
+export const openExec = Effect.fn("openExec")(function*(
+  serverId: string,
+  { command, remotePath: path, service: wanted, terminal }: ExecRequest,
+  requestedBy: RequestedBy
+) {
+  if (!mayExec(requestedBy.door)) {
+    return yield* new ExecRefused({
+      status: 403,
+      reason: "Agents may not run commands in containers. Nothing was started: a person can, with berth exec"
+    })
+  }
+  const server = yield* (yield* Settings).server(serverId)
+  const remotePath = yield* remotePathIn("remotePath", path)
+  const container = yield* findContainer(server, remotePath, wanted)
+  const words = command ?? [yield* findShell(server, container)]
+  const secrets = yield* secretsInUse
+  const told = words.map((word) => scrubbed(word, secrets))
+  yield* (yield* RunRecords).add({
+    kind: "exec",
+    requestedBy,
+    subject: {
+      serverId: server.id,
+      serverName: server.name,
+      remotePath,
+      container: container.name,
+      command: told
+    },
+    step: {
+      name: "start",
+      detail: `${quoted(told.join(" "))} in ${container.name}${terminal === undefined ? "" : ", on a terminal"}`
+    }
+  })
+  const { events, id } = yield* (yield* Execs).open(requestedBy.name, server, (mark) => ({
+    start: execCommand(container, mark, words, { sudo: server.useSudo, terminal }),
+    end: endExecCommand(mark, server.useSudo)
+  }))
+  const opened: ExecOpened = { exec: id, container: container.name, service: container.service, command: words }
+  return { opened, events } satisfies StartedExec
+})

@@ -1,0 +1,30 @@
+import { Duration, Effect, Option } from "effect"
+import { takeBack } from "../../remote/bridge/bridgeCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import { sha256Of } from "../../services/bytes/sha256.ts"
+import { Steps } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
+import type { Hooks } from "./Hooks.ts"
+
+/** Lines of a release's manifest that have an activation run the hook before it starts the stack; none without one. */
+export const startHookLines = (hooks: Hooks | undefined, run: string): ReadonlyArray<string> =>
+  Option.match(hooks?.beforeStart ?? Option.none(), {
+    onNone: () => [],
+    onSome: ({ command, service }) => {
+      const name = `berth-${service}-run-${sha256Of(`${run}\n${service}`).slice(0, 12)}`
+      const seconds = Math.ceil(Duration.toSeconds(hooks?.timeout ?? Duration.zero))
+      // An empty argument stays a line.
+      return [`hook\t${service}\t${name}\t${seconds}`, ...command.map((argument) => `argument\tx${argument}`)]
+    }
+  })
+
+/** Has the server stop the hook when its run is cancelled; it takes everything back then. */
+export const stopHookWhenCancelled =
+  (server: ServerAccess, remotePath: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(
+      Steps,
+      ({ isCancelled, run }) =>
+        Effect.onInterrupt(effect, () =>
+          uncancellable(Effect.whenEffect(Effect.ignore(execute(server, takeBack(remotePath, run))), isCancelled)))
+    )

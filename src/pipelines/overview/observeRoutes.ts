@@ -1,0 +1,64 @@
+import { Effect, Either, Option } from "effect"
+import { ProxyFileUnfit } from "../../schema/routes/Route.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { refused } from "../routes/editProxyFile.ts"
+import { listedRoutes } from "../routes/listedRoutes.ts"
+import { readProxyText } from "../routes/proxyFile.ts"
+import { proxyHome } from "../routes/proxyHome.ts"
+import { readProxy } from "../routes/proxyText.ts"
+import { within } from "./within.ts"
+
+/** A route that the proxy turns off, or the proxy file itself where it cannot be parsed. */
+export interface BrokenRoute {
+  readonly name: string
+  readonly reason: string
+}
+
+/** A domain and where its route leads to, as host:port. */
+export interface RoutedDomain {
+  readonly domain: string
+  readonly target: string
+}
+
+/** Broken routes, and where the domains of all routes lead to. */
+export interface ObservedRoutes {
+  readonly broken: ReadonlyArray<BrokenRoute>
+  readonly routed: ReadonlyArray<RoutedDomain>
+}
+
+const nothing: ObservedRoutes = { broken: [], routed: [] }
+
+const observed = Effect.gen(function*() {
+  if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return nothing
+  const home = yield* proxyHome
+  const text = yield* readProxyText(home)
+  const routes = text.trim() === "" ? [] : listedRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
+  const broken = routes.flatMap(({ missingMiddlewares, routeName, targets }): ReadonlyArray<BrokenRoute> => {
+    if (targets.length === 0) return [{ name: routeName, reason: "leads to no service of the proxy file" }]
+    return missingMiddlewares.length === 0
+      ? []
+      : [{ name: routeName, reason: `lacks in the proxy file: ${missingMiddlewares.join(", ")}` }]
+  })
+  const routed = routes.flatMap(({ domains, targets }) =>
+    domains.flatMap((domain) => targets.map((target): RoutedDomain => ({ domain, target })))
+  )
+  return { broken, routed } satisfies ObservedRoutes
+})
+
+/** Reads the routes of the proxy file. A file that cannot be read is told by its server, or by the applications. */
+export const observeRoutes = (deadline: number) =>
+  within(
+    { at: deadline, millis: Number.POSITIVE_INFINITY },
+    observed.pipe(
+      Effect.catchAll((error) =>
+        error instanceof ProxyFileUnfit
+          ? Effect.map(
+            withoutSecrets(error.message),
+            (reason): ObservedRoutes => ({ ...nothing, broken: [{ name: "The proxy file", reason }] })
+          )
+          : Effect.succeed(nothing)
+      )
+    ),
+    () => nothing
+  ).pipe(Effect.withSpan("overview.observeRoutes"))

@@ -1,0 +1,82 @@
+import { Either, Option } from "effect"
+import type { ObservedApplication } from "../../schema/Overview.ts"
+import type { Server } from "../../schema/servers/Server.ts"
+import type { KnownProject } from "./cachedProjects.ts"
+import type { RoutedDomain } from "./observeRoutes.ts"
+
+const mostUrls = 20
+
+/** A port that a container publishes on its server. */
+export interface PublishedPort {
+  /** Address that it is bound to; empty for all. */
+  readonly address: string
+  readonly port: number
+  readonly containerPort: number
+}
+
+const mapping = /^(.*):(\d{1,5})(?:-(\d{1,5}))?->(\d{1,5})(?:-\d{1,5})?\/tcp$/
+const everyAddress: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""])
+const isLoopback = (host: string) => /^127\.|^::1$|^localhost$/i.test(host)
+
+/** Published TCP ports in Docker's words: `0.0.0.0:2000->3000/tcp`, or a range of them. */
+export const publishedPorts = (ports: ReadonlyArray<string>): ReadonlyArray<PublishedPort> =>
+  ports.flatMap((words) => {
+    const [, address = "", first, last = first, inside] = mapping.exec(words) ?? []
+    if (first === undefined || last === undefined || inside === undefined) return []
+    const bound = address.replace(/^\[(.*)\]$/, "$1").replace(/^::?$/, "::")
+    const count = Math.min(Math.max(0, Number(last) - Number(first)), mostUrls) + 1
+    return Array.from({ length: count }, (_, index): PublishedPort => ({
+      address: everyAddress.has(bound) ? "" : bound,
+      port: Number(first) + index,
+      containerPort: Number(inside) + index
+    }))
+  })
+
+const bracketed = (host: string) => host.includes(":") ? `[${host}]` : host
+
+/** A link as it is written; none where the host would change what it leads to. */
+const linkTo = (scheme: "http" | "https", host: string): ReadonlyArray<string> => {
+  const url = `${scheme}://${host}`
+  // An origin leaves out the usual port of its scheme.
+  const usualPort = scheme === "https" ? /:443$/ : /:80$/
+  return URL.canParse(url) && new URL(url).origin === url.toLowerCase().replace(usualPort, "") ? [url] : []
+}
+
+const portUrl = ({ host }: Pick<Server, "host">) => ({ address, containerPort, port }: PublishedPort) =>
+  // A loopback address of another machine leads to this one.
+  isLoopback(address) && !isLoopback(host)
+    ? []
+    : linkTo(containerPort === 443 ? "https" : "http", `${bracketed(address === "" ? host : address)}:${port}`)
+
+/** Domains of the declared applications that the platform has. */
+const declaredDomains = ({ declared }: KnownProject, applications: ReadonlyArray<ObservedApplication>) =>
+  Either.getOrElse(declared, () => []).flatMap(({ declared: { entry: { domain, name } }, projectPath }) =>
+    applications.some((app) => app.name === name && app.projectPath === projectPath && app.uuid !== null)
+      ? Option.toArray(Option.fromNullable(domain))
+      : []
+  )
+
+/** Links to a project: domains of its applications, domains that are routed to its ports, and the ports themselves. */
+export const projectUrls = (
+  project: KnownProject,
+  { applications, ports, routed, server }: {
+    readonly applications: ReadonlyArray<ObservedApplication>
+    readonly ports: ReadonlyArray<string>
+    readonly routed: ReadonlyArray<RoutedDomain>
+    readonly server: Pick<Server, "host"> | undefined
+  }
+): ReadonlyArray<string> => {
+  const published = server === undefined ? [] : publishedPorts(ports)
+  const targets = new Set(
+    published.map(({ address, port }) => `${bracketed(address === "" ? server?.host ?? "" : address)}:${port}`)
+  )
+  const domains = [
+    ...declaredDomains(project, applications),
+    ...routed.flatMap(({ domain, target }) => (targets.has(target) ? [domain] : []))
+  ]
+  const urls = [
+    ...domains.flatMap((domain) => linkTo("https", domain)),
+    ...server === undefined ? [] : published.flatMap(portUrl(server))
+  ]
+  return [...new Set(urls)].slice(0, mostUrls)
+}

@@ -1,0 +1,39 @@
+import { Lexer } from "yaml"
+import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
+import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts"
+
+/** `NAME=value` or `NAME: value`; a name is taken from its first letter on, so that long texts are read once. */
+const assignment = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(\s*=\s*|\s*:\s+)(?=\S)/g
+const isVariableName = (name: string) => /^[A-Z_][A-Z0-9_]*$/.test(name)
+
+/** Index of the value in a commented-out assignment; undefined for prose. */
+const valueIn = (comment: string): number | undefined => {
+  for (const { 0: all, 1: name = "", 2: sign = "", index } of comment.matchAll(assignment)) {
+    const isVariable = sign.includes("=") || isVariableName(name)
+    if (name !== hostPortKey && (isVariable || mayBeCredentialName(name))) return index + all.length
+  }
+  return undefined
+}
+
+/** Marks of the parser's lexer: they stand for no letter of the text. */
+const marks = new Set(["\u0002", "\u0018", "\u001f"])
+
+/**
+ * Finds the values of variables, and credentials by their names, in the comments of a YAML text: a line that was put out
+ * of use often holds what is still valid.
+ */
+export const commentedValues = (text: string): ReadonlyArray<{ readonly from: number; readonly to: number }> => {
+  const found: Array<{ readonly from: number; readonly to: number }> = []
+  let at = 0
+  let before = ""
+  for (const token of new Lexer().lex(text)) {
+    if (!marks.has(token)) {
+      // A scalar may begin with the same sign.
+      const value = token.startsWith("#") && before !== "\u001f" ? valueIn(token.trimEnd()) : undefined
+      if (value !== undefined) found.push({ from: at + value, to: at + token.trimEnd().length })
+      at += token.length
+    }
+    before = token
+  }
+  return found
+}

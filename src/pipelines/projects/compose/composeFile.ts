@@ -1,0 +1,145 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Either, Option, Predicate, Schema } from "effect"
+import type { PortRange } from "../../../remote/deploy/portRange.ts"
+import { composeFileNames, ProjectFileInvalid } from "../../../schema/projects/Project.ts"
+import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { composeFileOf } from "../files/projectFiles.ts"
+import { decodedPart, invalidAt, yamlSource } from "../files/projectSource.ts"
+import { projectText } from "../files/projectText.ts"
+import { unsetVariables } from "./composeVariables.ts"
+import { envValues, parseEnv } from "./envText.ts"
+import { interpolate } from "./interpolate.ts"
+import { publishedPorts } from "./publishedPorts.ts"
+
+/** A service of a compose file, as far as a deploy has to know it. */
+export interface ComposeService {
+  readonly name: string
+  /** The image it runs, with the variables of `.env` put in. */
+  readonly image?: string
+  readonly builds: boolean
+  /** True if a start runs it: it is in no profile and has a replica. */
+  readonly runs: boolean
+  /** Its `env_file`s as they are written, variables put in; optional ones only where they exist. */
+  readonly envFiles: ReadonlyArray<string>
+  /** The ports of the server that it publishes, variables put in; those that Docker chooses are not among them. */
+  readonly ports: ReadonlyArray<PortRange>
+}
+
+/** A project's compose file. */
+export interface ComposeFile {
+  readonly fileName: string
+  readonly services: ReadonlyArray<ComposeService>
+  /** Warnings about its variables. */
+  readonly warnings: ReadonlyArray<string>
+}
+
+const EnvFile = Schema.Union(
+  Schema.String,
+  Schema.Struct({ path: Schema.String, required: Schema.optional(Schema.Boolean) })
+)
+const Service = Schema.Struct({
+  image: Schema.optional(Schema.NullOr(Schema.String)),
+  build: Schema.optional(Schema.Unknown),
+  profiles: Schema.optional(Schema.NullOr(Schema.Array(Schema.String))),
+  ports: Schema.optional(Schema.Unknown),
+  scale: Schema.optional(Schema.Unknown),
+  deploy: Schema.optional(Schema.NullOr(Schema.Struct({ replicas: Schema.optional(Schema.Unknown) }))),
+  env_file: Schema.optional(Schema.NullOr(Schema.Union(EnvFile, Schema.Array(EnvFile))))
+})
+/** A record would lose a service that is called `__proto__`, which Compose takes. */
+const Services = Schema.transform(
+  Schema.Record({ key: Schema.String, value: Service }),
+  Schema.Array(Schema.Tuple(Schema.String, Schema.typeSchema(Service))),
+  { strict: true, decode: (_, written) => Object.entries(written), encode: Object.fromEntries }
+)
+const Written = Schema.Struct({ services: Services })
+
+const decodeWritten = Schema.decodeUnknown(Written, { errors: "all" })
+
+const parse = (file: string, text: string) =>
+  Effect.gen(function*() {
+    const source = yield* yamlSource(file, text)
+    const { content } = source
+    if (Predicate.isNullable(content)) {
+      return yield* new ProjectFileInvalid({ file, reason: "is empty: it needs a `services:` section" })
+    }
+    if (Predicate.isRecord(content) && Predicate.isNullable(content["services"])) {
+      return yield* invalidAt(source, ["services"], "has no services: it needs a `services:` section")
+    }
+    const vocabulary = { whole: "its content", part: "field" }
+    return { source, services: (yield* decodedPart(source, [], decodeWritten(content), vocabulary)).services }
+  })
+
+/** Checks that a project's compose file can be read; the values of its variables do not matter. */
+export const checkComposeFile = (directory: string, seen: LocalEntry) =>
+  Effect.gen(function*() {
+    const text = yield* projectText(directory, seen.name, { seen })
+    if (Option.isSome(text)) yield* parse((yield* Path.Path).join(directory, seen.name), text.value)
+  })
+
+/** Reads the services of a project's compose file; `.env` beside it fills in its variables. */
+export const readComposeFile = Effect.fn("readComposeFile")(function*(
+  directory: string
+): Effect.fn.Return<ComposeFile, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const fileName = yield* Effect.flatMap(
+    composeFileOf(directory),
+    Option.match({
+      onNone: () =>
+        new ProjectFileInvalid({
+          file: directory,
+          reason: `has no compose file: add one of ${composeFileNames.join(", ")}`
+        }),
+      onSome: Effect.succeed<string>
+    })
+  )
+  const text = Option.getOrElse(yield* projectText(directory, fileName), () => "")
+  const env = envValues(parseEnv(Option.getOrElse(yield* projectText(directory, ".env"), () => "")))
+  if (env.refused !== null) {
+    return yield* new ProjectFileInvalid({ file: path.join(directory, ".env"), reason: env.refused })
+  }
+  const { services, source } = yield* parse(path.join(directory, fileName), text)
+
+  const unset = yield* Either.mapLeft(
+    unsetVariables(source.content, env.values),
+    ({ path: at, reason }) => invalidAt(source, at, `${at.map(String).join(".")}: ${reason}`)
+  )
+  const filledIn = (at: ReadonlyArray<PropertyKey>, written: string) => {
+    const { missing, text } = interpolate(written, env.values)
+    return missing === null ? Effect.succeed(text) : invalidAt(source, at, `${at.map(String).join(".")}: ${missing}`)
+  }
+  const envFile = (at: ReadonlyArray<PropertyKey>, entry: typeof EnvFile.Type) =>
+    Effect.gen(function*() {
+      if (Predicate.isString(entry)) return Option.some(yield* filledIn(at, entry))
+      const name = yield* filledIn([...at, "path"], entry.path)
+      if (entry.required !== false) return Option.some(name)
+      return Option.as(yield* files.find(path.resolve(directory, name)), name)
+    })
+
+  return {
+    fileName,
+    warnings: unset.map(({ name, path: at }) =>
+      `${name} is not set in .env and has no default: it becomes empty in ${fileName}:${source.placeAt(at)?.line ?? 1}`
+    ),
+    services: yield* Effect.forEach(
+      services,
+      ([name, { build, deploy, env_file, image, ports, profiles, scale }]) =>
+        Effect.gen(function*() {
+          const at = ["services", name]
+          const envFiles = yield* Effect.forEach(
+            env_file === undefined || env_file === null ? [] : Array.ensure(env_file),
+            (entry, index) => envFile([...at, "env_file", ...(Array.isArray(env_file) ? [index] : [])], entry)
+          )
+          return {
+            name,
+            ...(image === undefined || image === null ? {} : { image: yield* filledIn([...at, "image"], image) }),
+            builds: build !== undefined && build !== null,
+            runs: (profiles ?? []).length === 0 && scale !== 0 && deploy?.replicas !== 0,
+            envFiles: Array.getSomes(envFiles),
+            ports: publishedPorts(ports, (written) => interpolate(written, env.values).text)
+          }
+        })
+    )
+  }
+})

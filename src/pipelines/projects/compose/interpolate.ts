@@ -1,0 +1,90 @@
+import { limits } from "../../../schema/words/limits.ts"
+
+/** Text with its variables put in; `missing` says why it is not usable, in the file's own words where it has some. */
+export interface Interpolated {
+  readonly text: string
+  readonly missing: string | null
+  /** The limit that it is over, where there is one; `missing` says so too. */
+  readonly excess: string | null
+}
+
+const deepest = 32
+const refused = (excess: string): Interpolated => ({ text: "", missing: excess, excess })
+const tooDeep = refused(`its variables are nested more than ${deepest} levels deep`)
+const tooLong = refused(`it is longer than ${limits.value / 1024} KiB once its variables are put in`)
+
+const variable = /\$(?:(\$)|([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(:?[-?+])?)/
+
+/** Index of the closing brace of an expression; past the end if it nests too deeply. */
+const closingBrace = (text: string): number => {
+  let depth = 1
+  for (let index = 0; index < text.length; index++) {
+    if (text.startsWith("${", index)) depth += 1
+    if (text[index] === "}") depth -= 1
+    if (depth === 0) return index
+    if (depth > deepest) return Number.POSITIVE_INFINITY
+  }
+  return -1
+}
+
+const braced = (
+  name: string,
+  operator: string,
+  alternative: string,
+  values: ReadonlyMap<string, string>,
+  onUnset: (name: string) => void
+): Interpolated => {
+  const value = values.get(name)
+  const isSet = value !== undefined && !(operator.startsWith(":") && value === "")
+  if (operator === "") {
+    if (value === undefined) onUnset(name)
+    return { text: value ?? "", missing: null, excess: null }
+  }
+  if (isSet !== operator.endsWith("+")) {
+    return { text: operator.endsWith("+") ? "" : value ?? "", missing: null, excess: null }
+  }
+  const inner = interpolate(alternative, values, onUnset)
+  if (!operator.endsWith("?") || inner.excess !== null) return inner
+  const missing = inner.text === "" ? `${name} is not set` : `${name} is not set: ${inner.text}`
+  return { text: "", missing, excess: null }
+}
+
+/**
+ * Puts variables into text as Compose does: `$A`, `${A}`, `${A:-b}`, `${A-b}`, `${A:?why}`, `${A?why}`, `${A:+b}`,
+ * `${A+b}` and `$$`; one that is not set is empty. The alternatives may hold variables themselves.
+ * @param onUnset hears the name of each variable that is used without a default and is not set
+ */
+export const interpolate = (
+  text: string,
+  values: ReadonlyMap<string, string>,
+  onUnset: (name: string) => void = () => undefined
+): Interpolated => {
+  let done = ""
+  let missing: string | null = null
+  let rest = text
+  for (let match = variable.exec(rest); match !== null; match = variable.exec(rest)) {
+    const [all, dollar, bare, name = "", operator = ""] = match
+    const after = rest.slice(match.index + all.length)
+    done += rest.slice(0, match.index)
+    rest = after
+    if (done.length > limits.value) return tooLong
+    if (dollar !== undefined) done += "$"
+    else if (bare !== undefined) {
+      const value = values.get(bare)
+      if (value === undefined) onUnset(bare)
+      done += value ?? ""
+    } else {
+      const end = closingBrace(after)
+      if (end < 0) return { text: done, missing: missing ?? `${all} has no closing brace`, excess: null }
+      if (end > after.length) return tooDeep
+      const inner = braced(name, operator, after.slice(0, end), values, onUnset)
+      if (inner.excess !== null) return inner
+      done += inner.text
+      missing ??= inner.missing
+      rest = after.slice(end + 1)
+    }
+  }
+  return rest !== text && done.length + rest.length > limits.value
+    ? tooLong
+    : { text: done + rest, missing, excess: null }
+}

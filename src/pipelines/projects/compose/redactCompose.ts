@@ -1,0 +1,20 @@
+import { Effect, Option } from "effect"
+import { CurrentCaller } from "../../../services/access/Caller.ts"
+import { maySeeValues } from "../../../services/access/rights.ts"
+import { withoutSecrets } from "../../../services/secrets/secretsInUse.ts"
+import type { Settings } from "../../../services/settings/Settings.ts"
+import { composeWithoutValues } from "./composeWithoutValues.ts"
+
+/**
+ * A compose file as the caller of the current request may read it; nothing where that cannot be told of its text.
+ * Reading one takes a while, so that others get their turn before.
+ */
+export const redactCompose = (text: string): Effect.Effect<Option.Option<string>, never, Settings> =>
+  Effect.gen(function*() {
+    const { role } = yield* CurrentCaller
+    if (!maySeeValues(role)) yield* Effect.yieldNow()
+    return yield* Effect.transposeMapOption(
+      maySeeValues(role) ? Option.some(text) : composeWithoutValues(text),
+      (shown) => withoutSecrets(shown)
+    )
+  })

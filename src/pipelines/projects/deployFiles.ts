@@ -1,0 +1,122 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Either, Option, Order } from "effect"
+import { type ContainerConfig, ProjectFileInvalid } from "../../schema/projects/Project.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { ComposeFile } from "./compose/composeFile.ts"
+import { projectText } from "./files/projectText.ts"
+import { relativeName } from "./files/relativeName.ts"
+import { resolveLink } from "./files/resolveLink.ts"
+import { isSecretName } from "./files/secretName.ts"
+
+/** A file that a deploy brings to the server. */
+export interface DeployFile {
+  /** Relative to the project and to the remote path, with `/`. */
+  readonly name: string
+  readonly path: string
+  readonly size: number
+  readonly mode: "600" | "644" | "755"
+}
+
+/** Size of files together, in bytes. */
+export const totalSize = (files: ReadonlyArray<Pick<DeployFile, "size">>): number =>
+  files.reduce((sum, { size }) => sum + size, 0)
+
+const mostFiles = 10_000
+
+const fileAt = (name: string, path: string, { mode, size }: LocalEntry, secret: boolean): DeployFile => ({
+  name,
+  path,
+  size,
+  mode: secret || isSecretName(name) ? "600" : (mode & 0o100) === 0 ? "644" : "755"
+})
+
+const tooMany = (path: string) =>
+  new ProjectFileInvalid({ file: path, reason: `has more than ${mostFiles} files to deploy` })
+
+/**
+ * The files of a directory and of those below it; links are not followed. No file is looked at before it is known that
+ * there are not too many.
+ */
+const below = (
+  name: string,
+  directory: string
+): Effect.Effect<ReadonlyArray<DeployFile>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const files = yield* LocalFiles
+    const found: Array<{ readonly named: string; readonly at: string }> = []
+    const left = [{ named: name, at: directory }]
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      for (const entry of yield* files.names(next.at)) {
+        const child = { named: `${next.named}/${entry.name}`, at: path.join(next.at, entry.name) }
+        if (entry.kind === "directory") left.push(child)
+        if (entry.kind === "file") found.push(child)
+      }
+      if (found.length > mostFiles || left.length > mostFiles) return yield* tooMany(directory)
+    }
+    const looked = yield* Effect.forEach(
+      found,
+      ({ at, named }) => Effect.map(files.find(at), Option.map((entry) => fileAt(named, at, entry, false))),
+      { concurrency: 8 }
+    )
+    return Array.sortWith(Array.getSomes(looked), (file) => file.name, Order.string)
+  })
+
+/**
+ * Files that a deploy uploads beside the image archive: the compose file, `.env`, the `env_file`s that it names, and the
+ * files and directories of `container.json`. Never `data/`, which belongs to the server.
+ */
+export const deployFiles = Effect.fn("deployFiles")(function*(
+  directory: string,
+  compose: ComposeFile,
+  config: ContainerConfig
+): Effect.fn.Return<ReadonlyArray<DeployFile>, ProjectFileInvalid | LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const refuse = (source: string, reason: string) =>
+    new ProjectFileInvalid({ file: path.join(directory, source), reason })
+
+  const wanted = (name: string, source: string, secret: boolean) =>
+    Effect.gen(function*() {
+      const clean = yield* Either.mapLeft(relativeName(name), (reason) => refuse(source, reason))
+      if (clean === "data" || clean.startsWith("data/")) {
+        return yield* refuse(source, `${quoted(name)} is data of the server and never deployed`)
+      }
+      if (clean === ".berth" || clean.startsWith(".berth/")) {
+        return yield* refuse(
+          source,
+          `${quoted(name)} is where Berth keeps the releases on the server: name it otherwise`
+        )
+      }
+      const at = path.join(directory, ...clean.split("/"))
+      const found = yield* files.find(at)
+      if (Option.isNone(found)) return yield* refuse(source, `names ${clean}, which does not exist`)
+      if (found.value.kind === "other") return yield* refuse(clean, "is not a regular file")
+      const real = yield* resolveLink(directory, clean, config)
+      return found.value.kind === "directory"
+        ? yield* below(clean, real)
+        : [fileAt(clean, real, found.value, secret)]
+    })
+
+  // Compose 1.x fails on bytes that are no UTF-8 without a word of which file, and 2.x changes them.
+  const envFile = (name: string) =>
+    Effect.tap(
+      wanted(name, compose.fileName, true),
+      (found) => Effect.forEach(found, ({ name }) => projectText(directory, name))
+    )
+
+  const env = yield* files.find(path.join(directory, ".env"))
+  const envFiles = compose.services.flatMap((service) => service.envFiles)
+  const all = yield* Effect.all([
+    wanted(compose.fileName, compose.fileName, false),
+    Option.isSome(env) ? wanted(".env", ".env", true) : Effect.succeed([]),
+    ...envFiles.map(envFile),
+    ...(config.files ?? []).map((name) => wanted(name, "container.json", false))
+  ])
+  const unique = [...new Map(all.flat().toReversed().map((file) => [file.name, file])).values()].toReversed()
+  if (unique.length > mostFiles) {
+    return yield* tooMany(path.join(directory, "container.json"))
+  }
+  return unique
+})

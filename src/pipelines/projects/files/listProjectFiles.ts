@@ -1,0 +1,40 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import {
+  composeFileNames,
+  containerConfigName,
+  lookedForNames,
+  platformFileName
+} from "../../../schema/projects/Project.ts"
+import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { isArchiveName } from "./projectFiles.ts"
+
+/**
+ * The files by which a project is known, by name. Sizes and times are only there of those that are read or compared:
+ * its configuration and compose files and its image archives.
+ */
+export type ListedFiles = ReadonlyMap<string, LocalEntry>
+
+const readNames: ReadonlyArray<string> = [containerConfigName, platformFileName, ...composeFileNames]
+const isLookedAt = (name: string) => readNames.includes(name) || isArchiveName(name)
+
+/**
+ * Looks at a project with as few calls as can be: one for its names, and one for each file that is read or compared.
+ * Nothing where one of the files is a link, which may lead anywhere and has to be followed.
+ */
+export const listProjectFiles = Effect.fn("listProjectFiles")(function*(
+  directory: string
+): Effect.fn.Return<Option.Option<ListedFiles>, LocalFileFailed, LocalFiles | Path.Path> {
+  const files = yield* LocalFiles
+  const path = yield* Path.Path
+  const telling = (yield* files.names(directory)).filter(({ name }) =>
+    lookedForNames.includes(name) || isArchiveName(name)
+  )
+  if (telling.some(({ kind }) => kind === "link")) return Option.none()
+  const regular = telling.filter(({ kind }) => kind === "file")
+  const seen = yield* Effect.forEach(regular, ({ kind, name }) =>
+    isLookedAt(name)
+      ? Effect.map(files.find(path.join(directory, name)), Option.map((entry) => [name, { ...entry, name }] as const))
+      : Effect.succeedSome([name, { name, kind, size: 0, modified: 0, mode: 0 }] as const), { concurrency: 4 })
+  return Option.some(new Map(seen.flatMap(Option.toArray)))
+})

@@ -1,0 +1,32 @@
+import { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import { type PathOutside, ProjectPathInvalid } from "../../../schema/projects/Project.ts"
+import type { SettingsError } from "../../../schema/Settings.ts"
+import { type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
+import type { Settings } from "../../../services/settings/Settings.ts"
+import { permitPath } from "./permitPath.ts"
+
+/**
+ * Checks that a caller's `projectPath` is absolute, a directory, and one that the caller may work in; answers it without
+ * `.`, `..` and a trailing separator.
+ */
+export const projectDirectory = Effect.fn("projectDirectory")(function*(
+  projectPath: string
+): Effect.fn.Return<
+  string,
+  PathOutside | ProjectPathInvalid | LocalFileFailed | SettingsError,
+  LocalFiles | Path.Path | Settings
+> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const invalid = (reason: string) => new ProjectPathInvalid({ path: projectPath, reason })
+  if (projectPath.includes("\0")) return yield* invalid("contains a NUL character")
+  if (projectPath.length > 4_096) return yield* invalid("is longer than 4096 characters")
+  if (!path.isAbsolute(projectPath)) return yield* invalid("is not absolute: give the whole path of the directory")
+  yield* permitPath(projectPath)
+  const directory = path.resolve(projectPath)
+  const found = yield* files.find(directory)
+  if (Option.isNone(found)) return yield* invalid("does not exist")
+  if (found.value.kind !== "directory") return yield* invalid("is not a directory")
+  return directory
+})

@@ -1,0 +1,51 @@
+import { Path } from "@effect/platform"
+import { Array, Effect, Option, Order } from "effect"
+import { composeFileNames } from "../../../schema/projects/Project.ts"
+import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
+
+export const isArchiveName = (name: string) => name.endsWith(".tar")
+
+/**
+ * The image archives directly in a project, and its files of these names; those behind links too. Only they are looked
+ * at: a project may have any number of other files.
+ */
+export const projectFiles = Effect.fn("projectFiles")(function*(
+  directory: string,
+  names: ReadonlyArray<string>
+): Effect.fn.Return<ReadonlyArray<LocalEntry>, LocalFileFailed, LocalFiles | Path.Path> {
+  const path = yield* Path.Path
+  const files = yield* LocalFiles
+  const wanted = (yield* files.names(directory)).filter(({ kind, name }) =>
+    kind !== "directory" && (isArchiveName(name) || names.includes(name))
+  )
+  const seen = yield* Effect.forEach(
+    wanted,
+    ({ name }) => Effect.orElseSucceed(files.find(path.join(directory, name)), Option.none<LocalEntry>),
+    { concurrency: 8 }
+  )
+  return Array.filterMap(
+    Array.zip(wanted, seen),
+    ([{ name }, found]) =>
+      Option.map(Option.filter(found, ({ kind }) => kind === "file"), (file) => ({ ...file, name }))
+  )
+})
+
+/** The name of the first of these files that is there. */
+export const firstNamed = (files: ReadonlyArray<LocalEntry>, names: ReadonlyArray<string>): Option.Option<string> =>
+  Array.findFirst(names, (name) => files.some((file) => file.name === name))
+
+const newest = Order.combine(
+  Order.reverse(Order.mapInput(Order.number, (file: LocalEntry) => file.modified)),
+  Order.mapInput(Order.string, (file: LocalEntry) => file.name)
+)
+
+/** The most recently written `*.tar` among a project's files. */
+export const newestTarOf = (files: ReadonlyArray<LocalEntry>): Option.Option<string> =>
+  Option.map(Array.head(Array.sort(files.filter(({ name }) => isArchiveName(name)), newest)), ({ name }) => name)
+
+/** The name of a project's image archive: its newest `*.tar`. */
+export const newestTar = (directory: string) => Effect.map(projectFiles(directory, []), newestTarOf)
+
+/** The name of a project's compose file. */
+export const composeFileOf = (directory: string) =>
+  Effect.map(projectFiles(directory, composeFileNames), (files) => firstNamed(files, composeFileNames))

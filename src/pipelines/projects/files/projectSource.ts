@@ -1,0 +1,73 @@
+import { Effect, Either, Predicate } from "effect"
+import type { ParseResult } from "effect"
+import { isNode } from "yaml"
+import { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
+import { inWords, type Vocabulary } from "../../../schema/words/inWords.ts"
+import { mistakesIn } from "../../../schema/words/mistakes.ts"
+import { jsonPlace, parseJson } from "../../../services/foreign/json.ts"
+import type { Place, TextProblem } from "../../../services/foreign/TextProblem.ts"
+import { parseYaml } from "../../../services/foreign/yaml.ts"
+
+type Path = ReadonlyArray<PropertyKey>
+
+/** A parsed file of a project, with the position of each part. */
+export interface ProjectSource {
+  readonly file: string
+  readonly content: unknown
+  /** The place of a part, or of the nearest part around it that there is. */
+  readonly placeAt: (path: Path) => Place | undefined
+}
+
+const unparsed = (file: string, format: string) => ({ column, line, reason }: TextProblem) =>
+  new ProjectFileInvalid({ file, place: { line, column }, reason: `is not valid ${format}: ${reason}` })
+
+/** A mistake in a part of a file, with line and column. */
+export const invalidAt = (
+  { file, placeAt }: Pick<ProjectSource, "file" | "placeAt">,
+  path: Path,
+  reason: string
+): ProjectFileInvalid => {
+  const place = placeAt(path)
+  return new ProjectFileInvalid({ file, reason, ...place === undefined ? {} : { place } })
+}
+
+/** Reads the text of a JSON file; its first mistake is named with line and column. */
+export const jsonSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
+  Either.mapBoth(parseJson(text), {
+    onLeft: unparsed(file, "JSON"),
+    onRight: (content) => ({ file, content, placeAt: (path) => jsonPlace(text, path) })
+  })
+
+/** Reads the text of a YAML file; its first mistake is named with line and column. */
+export const yamlSource = (file: string, text: string): Either.Either<ProjectSource, ProjectFileInvalid> =>
+  Either.flatMap(
+    Either.mapLeft(parseYaml(text, { merge: true }), unparsed(file, "YAML")),
+    ({ document, placeAt: offsetPlace }) => {
+      const placeAt = (path: Path): Place | undefined => {
+        for (let length = path.length; length >= 0; length--) {
+          const node = document.getIn(path.slice(0, length), true)
+          if (isNode(node) && Predicate.isNotNullable(node.range)) return offsetPlace(node.range[0])
+        }
+        return undefined
+      }
+      return Either.try({
+        try: () => ({ file, content: document.toJS() as unknown, placeAt }),
+        catch: (cause) => invalidAt({ file, placeAt }, [], cause instanceof Error ? cause.message : "cannot be read")
+      })
+    }
+  )
+
+/** Decodes a part of a file; reports every mismatch, with the position of the first. */
+export const decodedPart = <A>(
+  source: Pick<ProjectSource, "file" | "placeAt">,
+  path: Path,
+  decoded: Effect.Effect<A, ParseResult.ParseError>,
+  vocabulary: Vocabulary,
+  label = ""
+): Effect.Effect<A, ProjectFileInvalid> =>
+  Effect.mapError(decoded, ({ issue }) => {
+    const mistakes = mistakesIn(issue)
+    // The words name unknown fields last.
+    const firstTold = mistakes.find(({ kind }) => kind !== "unknown") ?? mistakes[0]
+    return invalidAt(source, [...path, ...firstTold?.path ?? []], `${label}${inWords(mistakes, vocabulary)}`)
+  })

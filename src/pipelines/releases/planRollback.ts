@@ -1,0 +1,54 @@
+import { Effect, Option } from "effect"
+import type { PlannedService } from "../../schema/deploy/ContainerPlan.ts"
+import type { RollbackRequest } from "../../schema/deploy/Deploy.ts"
+import type { ReleaseNotFound, ReleasesFailed, ReleaseUnavailable } from "../../schema/deploy/Release.ts"
+import type { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
+import type { DockerUnusable } from "../../schema/servers/Container.ts"
+import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { readReleases } from "../activation/readReleases.ts"
+import { composeFailure } from "../activation/readServerFacts.ts"
+import { withRollout } from "../bridge/Rollout.ts"
+import { chooseRelease } from "./chooseRelease.ts"
+import { toRelease } from "./listReleases.ts"
+import { releaseChanges } from "./releaseChanges.ts"
+
+/** Plans a rollback: how the release differs from what is there, and how its services get their containers. Changes nothing. */
+export const planRollback = Effect.fn("planRollback")(function*(
+  { release: wanted, remotePath, serverId }: RollbackRequest
+): Effect.fn.Return<
+  RollbackPlan,
+  | DockerUnusable
+  | ReleaseNotFound
+  | ReleaseUnavailable
+  | ReleasesFailed
+  | RemoteCommandFailed
+  | RemotePathInvalid
+  | ServerUnresolved
+  | SettingsError
+  | SshError,
+  Settings | Ssh
+> {
+  const server = yield* (yield* Settings).server(serverId)
+  const path = yield* stackPathIn("remotePath", remotePath)
+  const releases = yield* readReleases(server, path)
+  const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
+  const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
+  const { facts, files, rollouts, services, warnings } = yield* releaseChanges(server, path, release, current)
+  const obstacle = composeFailure(facts, server.name)
+  const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => withoutSecrets(text))
+  return {
+    serverId: server.id,
+    remotePath: path,
+    release: toRelease(release),
+    files,
+    services: yield* Effect.forEach(services, (service: PlannedService) => withRollout(service, rollouts)),
+    obstacles: yield* words(obstacle === undefined ? [] : [obstacle]),
+    warnings: yield* words(warnings)
+  }
+})

@@ -1,0 +1,93 @@
+import { Array, Effect, Option } from "effect"
+import { parseReleaseFiles, releaseFilesCommand } from "../../remote/activation/releaseFilesCommand.ts"
+import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
+import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import { fullImageName } from "../../remote/fullImageName.ts"
+import type { PlannedFile } from "../../schema/deploy/ContainerPlan.ts"
+import type { DockerUnusable } from "../../schema/servers/Container.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { releaseFiles } from "../activation/reactivate.ts"
+import { readFacts } from "../activation/readServerFacts.ts"
+import { judgeRollouts } from "../bridge/judgeRollouts.ts"
+import type { Rollout } from "../bridge/Rollout.ts"
+import { changesOfServices, type ServiceChanges } from "../deploy/serviceChanges.ts"
+import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
+import { envFileNames } from "../projects/envFileNames.ts"
+
+/** Changes by a rollback. */
+export interface ReleaseChanges extends ServiceChanges {
+  readonly files: ReadonlyArray<Pick<PlannedFile, "change" | "name">>
+  readonly rollouts: ReadonlyArray<Rollout>
+  readonly facts: ServerFacts
+}
+
+/**
+ * The services that a rollback may bridge: those that were declared by the deploy of what runs now, which is the last
+ * word about two versions at once.
+ */
+export const bridgedServices = (
+  { manifest }: RemoteRelease,
+  current: Option.Option<RemoteRelease>
+): ReadonlyArray<string> => {
+  const declared = Option.match(current, { onNone: () => manifest, onSome: (release) => release.manifest }).bridged
+  return Array.dedupe(declared).filter((name) => manifest.services.some((service) => service.name === name))
+}
+
+/** Reads how a release differs from what is there, and decides how its services get their containers. Changes nothing. */
+export const releaseChanges = Effect.fn("rollback.changes")(function*(
+  server: ServerAccess,
+  remotePath: string,
+  release: RemoteRelease,
+  current: Option.Option<RemoteRelease>
+): Effect.fn.Return<
+  ReleaseChanges,
+  DockerUnusable | RemoteCommandFailed | SettingsError | SshError,
+  Settings | Ssh
+> {
+  const { manifest } = release
+  const names = releaseFiles(release)
+  const planned = Option.match(current, { onNone: () => manifest, onSome: (runs) => runs.manifest }).composeFile
+  const [facts, kept] = yield* Effect.all([
+    readFacts(server, { remotePath, images: [], files: names, layers: false, thorough: false, planned }),
+    Effect.map(
+      execute(server, releaseFilesCommand(remotePath, release.id, manifest.composeFile)),
+      ({ stdout }) => parseReleaseFiles(stdout)
+    )
+  ], { concurrency: 2 })
+  const { there } = facts
+  const { gone } = envFileNames({ envFiles: manifest.envFiles, files: names.map((name) => ({ name })) }, facts)
+  const keepsEnv = !names.includes(".env") && !gone.includes(".env")
+  const here = { compose: kept.compose, env: keepsEnv ? there.env : kept.env }
+  const changeOf = (name: string) => {
+    const now = facts.fileHashes.get(name)
+    return now === undefined ? "new" as const : now === kept.hashes.get(name) ? "same" as const : "changed" as const
+  }
+  const files = [
+    ...names.map((name) => ({ name, change: changeOf(name) })),
+    ...gone.map((name) => ({ name, change: "removed" as const }))
+  ]
+  const definitions = serviceDefinitions(here.compose, here.env)
+  const { services, warnings } = changesOfServices({
+    services: manifest.services.map((service) => ({
+      ...service,
+      image: definitions.get(service.name)?.image,
+      envFiles: definitions.get(service.name)?.envFiles ?? []
+    })),
+    fileName: manifest.composeFile,
+    after: new Map(release.images.map(({ id, name }) => [fullImageName(name), id])),
+    there
+  }, { ...here, changedFiles: new Set(files.filter(({ change }) => change !== "same").map(({ name }) => name)) })
+  const bridged = bridgedServices(release, current)
+  return {
+    files,
+    services,
+    warnings,
+    facts,
+    rollouts: yield* judgeRollouts(server, bridged, { facts, here, services })
+  }
+})

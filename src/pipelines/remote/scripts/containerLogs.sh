@@ -1,8 +1,0 @@
-#!/bin/sh
-# containerLogs.sh NAME LINES SINCE TIMESTAMPS: the last LINES lines of a container's log, none from before SINCE (empty, a
-# time, or - and how many seconds ago); with their times where TIMESTAMPS is yes. The inner shell puts both streams of the
-# container into one, in the order they were written, and leaves what sudo itself says apart.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/lib/alone.sh"
-. "$(dirname "$0")/lib/since.sh"
-containerLogs=$(cat "$(dirname "$0")/inner/containerLogs.sh")
-as_root sh -c "$containerLogs" sh "$1" "$2" "$(time_of "$3")" "$4" </dev/null

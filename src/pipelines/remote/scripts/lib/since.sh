@@ -1,8 +1,0 @@
-# shellcheck shell=sh
-# time_of SINCE: a time in UTC; - and a number of seconds are that long ago. Empty stays empty.
-time_of() {
-  case $1 in
-    -*) ago=$(($(date +%s) - ${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
-    *) printf '%s\n' "$1" ;;
-  esac
-}

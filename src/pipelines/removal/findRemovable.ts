@@ -1,0 +1,91 @@
+import type { Path } from "@effect/platform"
+import { Array, Effect, Option, Order } from "effect"
+import type { ChangelogEntry } from "../../schema/applications/Changelog.ts"
+import { type PlatformFailure, type PlatformRecord, PlatformRefused } from "../../schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../schema/basics/Disclosed.ts"
+import { platformFileName } from "../../schema/projects/Project.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import type { Repository } from "../../schema/webhooks/GitHook.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Platform } from "../../services/platform/Platform.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import { planOf } from "../applications/appPlan.ts"
+import { recordedApplication } from "../applications/changelog.ts"
+import { hostPortOf } from "../applications/hostPort.ts"
+import { declaredIn, withoutPlaces } from "../applications/platformFile.ts"
+import { projectPlaces } from "../projects/listProjects.ts"
+import { recordedRepository } from "../webhooks/recordedRepository.ts"
+
+/** An application to remove: on the platform, or gone from it and known from the changelog of its project. */
+export interface Removable {
+  readonly uuid: string
+  readonly name: string
+  /** False if the platform no longer has it. */
+  readonly live: boolean
+  /** Port that its route leads to, if it is known. */
+  readonly port: Option.Option<string>
+  readonly repository: Effect.Effect<Option.Option<Repository>, SettingsError, Settings>
+}
+
+const liveApplication = (record: PlatformRecord) =>
+  Effect.gen(function*(): Effect.fn.Return<Removable, never, Platform> {
+    const { name, uuid } = record
+    const envs = yield* Effect.option((yield* Platform).envs(uuid))
+    const port = Option.flatMap(
+      Option.flatMap(envs, hostPortOf),
+      ({ value }) => Disclosed.$is("Known")(value) ? Option.some(value.value) : Option.none()
+    )
+    return { uuid, name, live: true, port, repository: recordedRepository(record) }
+  })
+
+const byTime = Order.mapInput(Order.string, ({ timestamp }: ChangelogEntry) => timestamp)
+
+/** Finds an application that the platform no longer has, by its uuid or name, in the changelogs of the projects here. */
+const goneApplication = (given: string) =>
+  Effect.gen(function*(): Effect.fn.Return<
+    Option.Option<Removable>,
+    never,
+    LocalFiles | Path.Path | Settings
+  > {
+    const places = yield* Effect.orElseSucceed(projectPlaces(), () => [])
+    const found = yield* Effect.forEach(places, ({ path }) =>
+      Effect.map(recordedApplication(path, given), Option.map((entry) => ({ ...entry, path }))))
+    const recorded = Array.getSomes(found)
+    if (!Array.isNonEmptyArray(recorded)) {
+      return Option.none()
+    }
+    const { appName: name, configSnapshot, path, uuid } = Array.max(recorded, byTime)
+    const plan = yield* declaredIn(withoutPlaces(platformFileName))(configSnapshot, 0).pipe(
+      Effect.flatMap((declared) =>
+        planOf(path, declared)
+      ),
+      Effect.option
+    )
+    return Option.some({
+      uuid,
+      name,
+      live: false,
+      port: Option.map(Option.flatMap(plan, ({ port }) => port), String),
+      repository: Effect.succeed(Option.map(plan, ({ repository }) => repository))
+    })
+  })
+
+/** True if the platform does not have the application. */
+export const isMissing = (error: PlatformFailure | SettingsError) =>
+  error instanceof PlatformRefused && error.upstream === 404
+
+/** Finds an application to remove. One that is gone from the platform may have left its route and webhooks. */
+export const findRemovable = (
+  uuid: string
+): Effect.Effect<Removable, PlatformFailure | SettingsError, LocalFiles | Path.Path | Platform | Settings> =>
+  Effect.flatMap(Platform, (platform) => platform.application(uuid)).pipe(
+    Effect.flatMap(liveApplication),
+    Effect.catchIf(
+      isMissing,
+      (missing) =>
+        Effect.flatMap(
+          goneApplication(uuid),
+          Option.match({ onNone: () => Effect.fail(missing), onSome: Effect.succeed })
+        )
+    )
+  )

@@ -1,0 +1,186 @@
+import { Either, Option } from "effect"
+import { isSeq, visit } from "yaml"
+import type { Route } from "../../schema/routes/Route.ts"
+import { type BridgePorts, isBridgePort } from "../../services/settings/bridgePorts.ts"
+import { entriesIn, hostsOf, ruleOf, serviceOf, targetsOf } from "./lookUp.ts"
+import { keyOf, type ProxyText, readProxy, valueOf } from "./proxyText.ts"
+import { Refusal } from "./Refusal.ts"
+import { RouteEdit } from "./RouteEdit.ts"
+import { insertion, isAlone, itemsOf, removal, type Splice, spliced, urlOf } from "./serverItems.ts"
+import { leadsToPort, placeOf, withPort } from "./serverUrl.ts"
+
+/** Move of the requests of one port of a server to another. */
+export interface PortMove {
+  /** Addresses of the server, in lower case; IPv6 ones in brackets. */
+  readonly hosts: ReadonlyArray<string>
+  readonly from: number
+  readonly to: number
+}
+
+type Servers = ReadonlyArray<readonly [service: string, urls: ReadonlyArray<string | undefined>]>
+
+const serversIn = (proxy: ProxyText): Servers =>
+  [...entriesIn(proxy, "services")].flatMap(([name, entry]) => {
+    const servers = valueOf(valueOf(entry, "loadBalancer"), "servers")
+    return isSeq(servers) ? [[name, servers.items.map(urlOf)] as const] : []
+  })
+
+const otherThings = (proxy: ProxyText): string => {
+  const copy = proxy.document.clone()
+  visit(copy, {
+    Pair: (_, { key, value }) => {
+      if (keyOf(key) === "servers" && isSeq(value)) value.items = []
+    }
+  })
+  return JSON.stringify(copy.toJS())
+}
+
+const unfit = (reason: string) => Either.left(Refusal.Unfit({ line: null, reason }))
+
+/** Applies splices and reads the text again: nothing but the servers may differ, and these only as intended. */
+const edited = (
+  proxy: ProxyText,
+  body: string,
+  splices: ReadonlyArray<Splice>,
+  expected: Servers
+): Either.Either<RouteEdit, Refusal> =>
+  Either.gen(function*() {
+    if (splices.length === 0) return RouteEdit.Unchanged({ reason: "route_exists", warnings: [] })
+    const text = proxy.bom + spliced(body, splices)
+    const after = yield* readProxy(text)
+    if (JSON.stringify(serversIn(after)) !== JSON.stringify(expected) || otherThings(after) !== otherThings(proxy)) {
+      return yield* unfit("the servers of its load balancers are written in a way that cannot be edited")
+    }
+    return RouteEdit.Edited({ change: "replaced", text, warnings: [] })
+  })
+
+const bodyOf = (proxy: ProxyText, text: string) => text.slice(proxy.bom.length)
+
+/** Adds a server at the new port before each server at the old one, unless its load balancer has that already. */
+export const addServers = (text: string, moves: ReadonlyArray<PortMove>): Either.Either<RouteEdit, Refusal> =>
+  Either.flatMap(readProxy(text), (proxy) => {
+    const body = bodyOf(proxy, text)
+    const before = serversIn(proxy)
+    const wanted = (service: string, url: string | undefined) => {
+      if (url === undefined) return undefined
+      const move = moves.find(({ from, hosts }) => leadsToPort(url, hosts, from))
+      const added = move === undefined ? undefined : { move, url: withPort(url, move.to) }
+      const there = before.find(([name]) => name === service)?.[1] ?? []
+      return added === undefined || there.includes(added.url) ? undefined : added
+    }
+    const splices = itemsOf(proxy, body).flatMap((item) => {
+      const added = wanted(item.service, item.url)
+      return added === undefined || !(item.isFlow || isAlone(body, item)) ? [] : [insertion(body, item, added.move.to)]
+    })
+    const expected = before.map(([service, urls]) =>
+      [service, urls.flatMap((url) => [...[wanted(service, url)?.url ?? []].flat(), url])] as const
+    )
+    const count = (servers: Servers) => servers.reduce((sum, [, urls]) => sum + urls.length, 0)
+    return count(expected) - count(before) === splices.length
+      ? edited(proxy, body, splices, expected)
+      : unfit("a load balancer that leads there is written in a way that cannot be edited")
+  })
+
+/** Removes each server at the old port whose load balancer has one at the new port. */
+export const removeServers = (text: string, moves: ReadonlyArray<PortMove>): Either.Either<RouteEdit, Refusal> =>
+  Either.flatMap(readProxy(text), (proxy) => {
+    const body = bodyOf(proxy, text)
+    const before = serversIn(proxy)
+    const isReplaced = (service: string, url: string | undefined) => {
+      const there = before.find(([name]) => name === service)?.[1] ?? []
+      return url !== undefined &&
+        moves.some(({ from, hosts, to }) => leadsToPort(url, hosts, from) && there.includes(withPort(url, to)))
+    }
+    const splices = itemsOf(proxy, body).flatMap((item) =>
+      isReplaced(item.service, item.url) && (item.isFlow || isAlone(body, item)) ? [removal(body, item)] : []
+    )
+    const expected = before.map(([service, urls]) =>
+      [service, urls.filter((url) => !isReplaced(service, url))] as const
+    )
+    return edited(proxy, body, splices, expected)
+  })
+
+/** True if a load balancer of the file has a server at a port of these addresses. */
+export const hasServer = (text: string, hosts: ReadonlyArray<string>, port: number): boolean =>
+  Either.match(readProxy(text), {
+    // A file that cannot be read may lead there.
+    onLeft: () => true,
+    onRight: (proxy) => serversIn(proxy).some(([, urls]) => urls.some((url) => leadsToPort(url ?? "", hosts, port)))
+  })
+
+type Edit = (text: string) => Either.Either<RouteEdit, Refusal>
+
+const checkUnbridged = (
+  text: string,
+  { port, routeName }: Pick<Route, "port" | "routeName">,
+  bridges: BridgePorts,
+  own: ReadonlyArray<string>
+): Either.Either<void, Refusal> =>
+  Either.flatMap(readProxy(text), (proxy) => {
+    const others = targetsOf(proxy, routeName).filter((target) => !own.includes(target))
+    const ports = others.map((target) => Number(target.replace(/^.*:/, "")))
+    const bridged = ports.find((each) => each !== port && isBridgePort(bridges, each))
+    return bridged === undefined ? Either.void : Either.left(Refusal.Bridged({ routeName, port: bridged }))
+  })
+
+/**
+ * Refuses what an edit would change of a route that leads to a bridge: its requests would go to a container that is being
+ * replaced.
+ * @param own targets, as `host:port`, that the route was given before
+ */
+export const unlessBridged =
+  (route: Pick<Route, "port" | "routeName">, bridges: BridgePorts, own: ReadonlyArray<string> = []) =>
+  (edit: Edit): Edit =>
+  (text) => {
+    const done = edit(text)
+    const isThere = Either.isRight(done) && done.right._tag === "Unchanged" && done.right.reason !== "routed_elsewhere"
+    return isThere ? done : Either.flatMap(checkUnbridged(text, route, bridges, own), () => done)
+  }
+
+const textAfter = (edit: Either.Either<RouteEdit, Refusal>) =>
+  Either.flatMap(
+    edit,
+    (done) => done._tag === "Edited" ? Either.right(done.text) : unfit("no load balancer leads there")
+  )
+
+/** Refuses a file that the moves and their reverse would not leave byte for byte as it is. */
+export const checkMoves = (text: string, moves: ReadonlyArray<PortMove>): Either.Either<void, Refusal> =>
+  Either.gen(function*() {
+    const back = moves.map(({ from, hosts, to }) => ({ hosts, from: to, to: from }))
+    const both = yield* textAfter(addServers(text, moves))
+    const moved = yield* textAfter(removeServers(both, moves))
+    const bothAgain = yield* textAfter(addServers(moved, back))
+    const returned = yield* textAfter(removeServers(bothAgain, back))
+    if (returned !== text) return yield* unfit("its load balancers are written in a way that an edit would not restore")
+  })
+
+/** A route that leads to a port of a server. */
+export interface PortRoute {
+  readonly host: string
+  readonly routeName: string
+  /** Address of the server in the proxy file. */
+  readonly address: string
+}
+
+/** The routes that lead to a port of these addresses, one for each host name. */
+export const routesToPort = (
+  text: string,
+  hosts: ReadonlyArray<string>,
+  port: number
+): Either.Either<ReadonlyArray<PortRoute>, Refusal> =>
+  Either.map(readProxy(text), (proxy) => {
+    const found = new Map(
+      serversIn(proxy).flatMap(([service, urls]) => {
+        const url = urls.find((each) => leadsToPort(each ?? "", hosts, port))
+        return Option.toArray(
+          Option.map(Option.fromNullable(placeOf(url ?? "")), (place) => [service, place.host] as const)
+        )
+      })
+    )
+    return [...entriesIn(proxy, "routers")].flatMap(([routeName, router]) => {
+      const to = found.get(serviceOf(router) ?? "")
+      if (to === undefined) return []
+      const names = [...new Set(hostsOf(ruleOf(router)))]
+      return (names.length === 0 ? [""] : names).map((host) => ({ host, routeName, address: to }))
+    })
+  })

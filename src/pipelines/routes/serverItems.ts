@@ -1,0 +1,110 @@
+import { isAlias, isMap, isScalar, isSeq, visit } from "yaml"
+import type { Node } from "yaml"
+import { entriesIn } from "./lookUp.ts"
+import { type ProxyText, valueOf } from "./proxyText.ts"
+import { isReversible, withPort } from "./serverUrl.ts"
+
+/** A server of a load balancer, and its place in the text. */
+export interface Item {
+  readonly service: string
+  readonly url: string
+  readonly start: number
+  readonly end: number
+  readonly isFlow: boolean
+}
+
+const hasReferences = (node: Node): boolean => {
+  let found = isAlias(node)
+  visit(node, {
+    Node: (_, each) => {
+      found ||= isAlias(each) || each.anchor !== undefined
+      return found ? visit.BREAK : undefined
+    }
+  })
+  return found
+}
+
+/** URL of a server as it is written; none where it has none. */
+export const urlOf = (server: unknown): string | undefined => {
+  const url = valueOf(server, "url")
+  return isScalar(url) && typeof url.value === "string" ? url.value : undefined
+}
+
+/** End of the content of a node, without the blanks, comments and line breaks after it. */
+const contentEnd = (text: string, [start, end]: readonly [number, number]) =>
+  start + text.slice(start, end).trimEnd().length
+
+/** The servers of all load balancers that are written so that one can be spliced. */
+export const itemsOf = (proxy: ProxyText, body: string): ReadonlyArray<Item> =>
+  [...entriesIn(proxy, "services")].flatMap(([service, entry]) => {
+    const servers = valueOf(valueOf(entry, "loadBalancer"), "servers")
+    if (!isSeq(servers) || !isMap(entry) || hasReferences(entry)) return []
+    return servers.items.flatMap((server): ReadonlyArray<Item> => {
+      const url = urlOf(server)
+      if (!isMap(server) || url === undefined || !server.range || !isReversible(url)) return []
+      const [first, valueEnd] = server.range
+      const isFlow = servers.flow === true
+      const end = contentEnd(body, [first, valueEnd])
+      const dash = isFlow ? first : body.lastIndexOf("-", first)
+      const text = body.slice(first, end)
+      if (text.split(url).length !== 2 || dash < 0 || body.slice(dash + 1, first).trim() !== "" && !isFlow) return []
+      return [{ service, url, start: dash, end, isFlow }]
+    })
+  })
+
+const lineEnd = (body: string, at: number) => {
+  const next = body.indexOf("\n", at)
+  return next < 0 ? body.length : next + 1
+}
+
+/** The item's own lines: from the one with its dash to the last with its content. */
+const linesAround = (body: string, { end, start }: Item) => ({
+  from: body.lastIndexOf("\n", start - 1) + 1,
+  to: lineEnd(body, end)
+})
+
+/** True if the item shares its lines with nothing but a comment. */
+export const isAlone = (body: string, item: Item) => {
+  const { from, to } = linesAround(body, item)
+  return body.slice(from, item.start).trim() === "" && /^[ \t]*(?:#[^\n]*)?\r?\n?$/.test(body.slice(item.end, to))
+}
+
+/** Replacement of a part of a text. */
+export interface Splice {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+/** A copy of a server with another port, before it. */
+export const insertion = (body: string, item: Item, port: number): Splice => {
+  const copied = (text: string) => text.replace(item.url, () => withPort(item.url, port))
+  if (item.isFlow) {
+    return { from: item.start, to: item.start, text: `${copied(body.slice(item.start, item.end))}, ` }
+  }
+  const { from, to } = linesAround(body, item)
+  const lines = copied(body.slice(from, to))
+  const eol = body.includes("\r\n") ? "\r\n" : "\n"
+  return { from, to: from, text: lines.endsWith("\n") ? lines : `${lines}${eol}` }
+}
+
+/** Removes a server with its lines, or with its comma. */
+export const removal = (body: string, item: Item): Splice => {
+  if (item.isFlow) {
+    const before = /,[ \t]*$/.exec(body.slice(0, item.start))
+    if (before !== null) return { from: item.start - before[0].length, to: item.end, text: "" }
+    const after = /^[ \t]*,[ \t]*/.exec(body.slice(item.end))
+    return { from: item.start, to: item.end + (after?.[0].length ?? 0), text: "" }
+  }
+  const { from, to } = linesAround(body, item)
+  // The line before becomes the last one, which has no line break then, either.
+  const isUnended = to === body.length && !body.endsWith("\n")
+  return { from: isUnended ? body.slice(0, from).replace(/\r?\n$/, "").length : from, to, text: "" }
+}
+
+/** The text with all of the replacements, which do not overlap. */
+export const spliced = (body: string, splices: ReadonlyArray<Splice>) =>
+  splices.toSorted((one, other) => other.from - one.from).reduce(
+    (text, { from, text: put, to }) => text.slice(0, from) + put + text.slice(to),
+    body
+  )

@@ -1,0 +1,29 @@
+const address = /^(https?|h2c):\/\/([^/?#@]*?)(?::(\d{1,5}))?(?=[/?#]|$)/i
+const schemePort = (scheme: string) => (scheme.toLowerCase() === "https" ? 443 : 80)
+
+/** Host and port of a server's URL. */
+export const placeOf = (url: string) => {
+  const [, scheme, host, port] = address.exec(url) ?? []
+  return scheme === undefined || host === undefined
+    ? undefined
+    : { host: host.toLowerCase(), port: port === undefined ? schemePort(scheme) : Number(port) }
+}
+
+/** True if a server's URL leads to a port of one of these hosts. */
+export const leadsToPort = (url: string, hosts: ReadonlyArray<string>, port: number) => {
+  const place = placeOf(url)
+  return place !== undefined && place.port === port && hosts.includes(place.host)
+}
+
+/** The URL with another port; the scheme's own port is not written, so that a move and its reverse cancel out. */
+export const withPort = (url: string, port: number): string =>
+  url.replace(
+    address,
+    (_, scheme: string, host: string) => `${scheme}://${host}${port === schemePort(scheme) ? "" : `:${port}`}`
+  )
+
+/** False where a port that need not be written is: a move and its reverse would leave that out. */
+export const isReversible = (url: string) => {
+  const [, scheme = "", , port] = address.exec(url) ?? []
+  return port === undefined || (Number(port) !== schemePort(scheme) && String(Number(port)) === port)
+}

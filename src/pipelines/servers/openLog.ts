@@ -1,0 +1,108 @@
+import { Chunk, Effect, Option, Sink, Stream } from "effect"
+import type { Scope } from "effect"
+import { followLogsCommand, liveMark, longestLogLine, parseLogLine } from "../../remote/logs/followLogsCommand.ts"
+import { logLimit } from "../../remote/logs/logsCommand.ts"
+import { LogsFailed, type LogsQueryInvalid } from "../../schema/servers/Container.ts"
+import { lineContains, type LogLine, noSource, NothingToFollow } from "../../schema/servers/Logs.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { TooManyFollowers } from "../../schema/servers/Ssh.ts"
+import { boundedLines } from "../../services/bytes/boundedLines.ts"
+import { lastBytes } from "../../services/bytes/lastBytes.ts"
+import { scrubbed } from "../../services/secrets/scrubbed.ts"
+import { secretsInUse, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { dockerHelp } from "./dockerHelp.ts"
+import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
+import { serverOr } from "./serverOr.ts"
+
+/** Longest line passed on, in characters. */
+const longestText = 8_000
+
+/** Most of the last lines that are kept, whatever a server sends before it says that further ones follow. */
+const mostPast = 10_000
+
+/** Takes lines up to the mark, and no more than may be kept. */
+const lastLines = () => {
+  let count = 0
+  let length = 0
+  return Sink.collectAllWhile((text: string) =>
+    text !== liveMark && (count += 1) <= mostPast && (length += text.length) <= logLimit
+  )
+}
+
+const failed = (reason: string) => new LogsFailed({ reason })
+
+/** A log that is being followed: what it has, and what it gets. */
+export interface OpenLog {
+  readonly wanted: WantedLogs
+  /** Reads the last lines, and then the further ones; at most one of its two streams at a time. */
+  readonly read: Effect.Effect<
+    { readonly past: ReadonlyArray<LogLine>; readonly live: Stream.Stream<LogLine, LogsFailed> },
+    LogsFailed,
+    Scope.Scope
+  >
+}
+
+/** Redacts lines, and leaves out those that do not contain what is wanted. */
+const readable = <E>(lines: Stream.Stream<LogLine, E>, contains: string): Stream.Stream<LogLine, E, Settings> => {
+  const fits = lineContains(contains)
+  return Stream.mapChunksEffect(lines, (chunk) =>
+    Effect.map(secretsInUse, (secrets) =>
+      chunk.pipe(
+        Chunk.map((line) => ({ ...line, text: scrubbed(line.text, secrets).slice(0, longestText) })),
+        Chunk.filter(({ text }) => fits(text))
+      )))
+}
+
+/**
+ * Opens the log of a stack where `remotePath` is given, with the containers that it starts later, else of a container.
+ * Running or not makes no difference. What follows it on the server ends when the scope closes.
+ */
+export const openLog = Effect.fn("openLog")(function*(
+  serverId: string,
+  query: LogsQuery
+): Effect.fn.Return<
+  OpenLog,
+  LogsFailed | LogsQueryInvalid | NothingToFollow | ServerUnresolved | TooManyFollowers,
+  Settings | Ssh | Scope.Scope
+> {
+  const settings = yield* Settings
+  const server = yield* serverOr(serverId, failed)
+  const wanted = yield* Effect.catchTag(wantedLogs(query), "LogsTargetMissing", ({ message }) => failed(message))
+  const orRefused = ({ message }: { readonly message: string }) => failed(dockerHelp(message, server))
+  const process = yield* Effect.mapError(
+    (yield* Ssh).spawn(server, followLogsCommand(wanted.source, wanted, server.useSudo)),
+    (error) => error._tag === "TooManyFollowers" ? error : orRefused(error)
+  )
+  const said = lastBytes(4 * 1024)
+  const quiet = yield* process.stderr.pipe(
+    Stream.runForEach((chunk) => Effect.sync(() => said.add(chunk))),
+    Effect.ignore,
+    Effect.forkScoped
+  )
+  const lines = process.stdout.pipe(boundedLines(longestLogLine), Stream.mapError(orRefused))
+  const [begun, rest] = yield* Stream.peel(lines, Sink.head<string>()).pipe(
+    Effect.timeoutFail({ duration: "60 seconds", onTimeout: () => failed(`"${server.name}" does not answer`) })
+  )
+  if (Option.contains(begun, "none")) {
+    return yield* new NothingToFollow({ reason: noSource(wanted.source, server.name, wanted.service) })
+  }
+  if (!Option.contains(begun, "following")) {
+    yield* quiet
+    return yield* failed(dockerHelp(yield* withoutSecrets(said.text().trim()), server))
+  }
+  const parsed = <E>(texts: Stream.Stream<string, E>) =>
+    Stream.provideService(readable(Stream.filterMap(texts, parseLogLine), wanted.contains), Settings, settings)
+  const read = Effect.gen(function*() {
+    const [texts, further] = yield* Stream.peel(rest, lastLines()).pipe(
+      Effect.timeoutFail({
+        duration: "2 minutes",
+        onTimeout: () => failed(`reading the log on "${server.name}" takes longer than 2 minutes: limit it by since`)
+      })
+    )
+    const past = yield* Stream.runCollect(parsed(Stream.fromChunk(texts)))
+    return { past: Chunk.toReadonlyArray(past).slice(-wanted.lines), live: parsed(further) }
+  })
+  return { wanted, read }
+})

@@ -1,0 +1,23 @@
+import { Clock, Effect, Stream } from "effect"
+import type { LogLine } from "../../schema/servers/Logs.ts"
+import type { WantedLogs } from "./logsQuery.ts"
+
+/** Grace for lines that are under way when the time has come, in milliseconds. */
+const grace = 2_000
+
+/** The further lines up to `until`. Where that is past, the server sends none and ends by itself. */
+export const untilThen = <E, R>(
+  live: Stream.Stream<LogLine, E, R>,
+  { until }: Pick<WantedLogs, "until">
+): Stream.Stream<LogLine, E, R> => {
+  if (until === "" || until.startsWith("-")) return live
+  const end = Date.parse(until)
+  const passed = Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now) => Effect.sleep(Math.max(0, end - now) + grace)
+  )
+  return live.pipe(
+    Stream.takeWhile(({ time }) => !(Date.parse(time) > end)),
+    Stream.interruptWhen(passed)
+  )
+}

@@ -1,0 +1,49 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import type { SettingsError } from "../../schema/Settings.ts"
+import {
+  SettingForbidden,
+  type SettingRefused,
+  type SettingsChange,
+  type SettingsChanged
+} from "../../schema/settings/SettingsList.ts"
+import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { fileChange } from "./fileChange.ts"
+import { inspectRoot } from "./inspectRoot.ts"
+import { settingRefusal } from "./settingRights.ts"
+
+const permit = ({ settings }: SettingsChange) =>
+  Effect.forEach(
+    Object.entries(settings),
+    ([setting, value]) =>
+      Effect.flatMap(settingRefusal(setting, value), (reason) =>
+        reason === undefined ? Effect.void : new SettingForbidden({ setting, reason })),
+    { discard: true }
+  )
+
+const rootSetting = "projects.root"
+
+/** Changes single settings in the file, or only answers the diff of the change. */
+export const changeSettings = Effect.fn("changeSettings")(function*(
+  change: SettingsChange,
+  isPlan: boolean
+): Effect.fn.Return<
+  SettingsChanged,
+  SettingForbidden | SettingRefused | SettingsError | LocalFileFailed,
+  Settings | LocalFiles | Path.Path
+> {
+  yield* permit(change)
+  const { settings: values, createDirectory = false } = change
+  const settings = yield* Settings
+  // Nothing is created for a change that is then refused.
+  const planned = yield* settings.planChange(values)
+  const root = Object.hasOwn(values, rootSetting)
+    ? yield* inspectRoot(values[rootSetting] ?? null, createDirectory && !isPlan)
+    : Option.none()
+  const changed = isPlan ? planned : yield* settings.changeSettings(values)
+  return {
+    ...fileChange(settings.file, changed),
+    ...(Option.isSome(root) ? { projectsRoot: root.value } : {})
+  }
+})

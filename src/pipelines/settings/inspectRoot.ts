@@ -1,0 +1,51 @@
+import { Path } from "@effect/platform"
+import { Effect, Either, Option } from "effect"
+import { settingDefinitions } from "../../schema/Settings.ts"
+import type { ProjectsRoot, SettingJson } from "../../schema/settings/SettingsList.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { absolutePath } from "../../services/settings/read/absolutePath.ts"
+import { hasReference } from "../../services/settings/read/reference.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { listProjectsIn } from "../projects/listProjects.ts"
+
+/** The directory that `projects.root` would name; none for a reference, which is followed once it is stored. */
+const rootPath = (value: SettingJson) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const { file } = yield* Settings
+    const text = value ?? settingDefinitions["projects.root"].fallback
+    return typeof text !== "string" || text === "" || hasReference(text)
+      ? Option.none()
+      : Option.some(absolutePath(path, path.dirname(file), text))
+  })
+
+// A form asks while a path is typed: a huge directory on the way must not hold it up.
+const mostPlaces = 1_000
+
+/** State of a directory as the root of the projects. */
+const inspect = (path: string) =>
+  Effect.gen(function*() {
+    const files = yield* LocalFiles
+    const standing = (standing: ProjectsRoot["standing"], projects = 0): ProjectsRoot => ({ path, standing, projects })
+    const found = yield* Effect.either(files.find(path))
+    if (Either.isLeft(found)) return standing("unreadable")
+    if (Option.isNone(found.right)) return standing("missing")
+    if (found.right.value.kind !== "directory") return standing("not a directory")
+    return yield* Effect.match(listProjectsIn(path, mostPlaces), {
+      onFailure: () => standing("unreadable"),
+      onSuccess: ({ length }) => standing("usable", length)
+    })
+  })
+
+/**
+ * State of the directory that `projects.root` would name.
+ * @param create creates it where it is missing
+ */
+export const inspectRoot = Effect.fn("settings.inspectRoot")(function*(value: SettingJson, create: boolean) {
+  const path = yield* rootPath(value)
+  if (Option.isNone(path)) return Option.none<ProjectsRoot>()
+  const seen = yield* inspect(path.value)
+  if (!create || seen.standing !== "missing") return Option.some(seen)
+  yield* (yield* LocalFiles).makeDirectory(path.value)
+  return Option.some(yield* inspect(path.value))
+})

@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import { type SettingJson } from "../../schema/settings/SettingsList.ts"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { mayChange } from "../../services/access/rights.ts"
+import { hasReference } from "../../services/settings/read/reference.ts"
+
+/** Settings that run programs, let callers in or lead out of the projects: a token must not widen its own rights. */
+const ofThisMachine = /^(?:build\.shell|editor\.command|(?:http|mcp|projects|state)\..*)$/
+
+const whatCallersMay = "decides what callers may do on this machine"
+
+/**
+ * Reason why the current caller may not give a setting this value, or any value; undefined where it may.
+ * @param value null for no value in particular
+ */
+export const settingRefusal = (setting: string, value: SettingJson) =>
+  Effect.map(CurrentCaller, ({ isLocal }): string | undefined => {
+    if (isLocal === true) return undefined
+    if (ofThisMachine.test(setting)) return whatCallersMay
+    const texts = Array.isArray(value) ? value : [value]
+    return texts.some((text) => typeof text === "string" && hasReference(text))
+      ? "would be read from this machine"
+      : undefined
+  })
+
+/** Reason, as a sentence, why the current caller may not change a setting; null where it may. */
+export const changeRefusal = (setting: string) =>
+  Effect.gen(function*() {
+    const { role } = yield* CurrentCaller
+    if (!mayChange(role)) return "A viewer changes nothing"
+    const reason = yield* settingRefusal(setting, null)
+    return reason === undefined
+      ? null
+      : `It ${reason}: change it there with berth settings set ${setting}, or in the file`
+  })

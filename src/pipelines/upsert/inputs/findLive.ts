@@ -1,0 +1,32 @@
+import { Array, Effect, Option } from "effect"
+import type { PlatformFailure, PlatformRecord } from "../../../schema/applications/PlatformApp.ts"
+import type { SettingsError } from "../../../schema/Settings.ts"
+import { Platform } from "../../../services/platform/Platform.ts"
+import type { AppPlan } from "../../applications/appPlan.ts"
+import { updateFields } from "../../applications/changes.ts"
+import { namesakesOf } from "./routeName.ts"
+
+/** State of the platform before an upsert changes anything. */
+export interface Live {
+  /** The application's full record; nothing when it has to be created. */
+  readonly app: Option.Option<PlatformRecord>
+  /** Other applications whose routes have the same name. */
+  readonly namesakes: ReadonlyArray<string>
+}
+
+/** Values whose spelling the record adopts where the platform means the same. A stack may have several addresses. */
+export const wantedByUpsert = (plan: AppPlan) => ({
+  ...updateFields(plan),
+  ...(plan.buildPack === "composestack" && Option.isSome(plan.domain) ? { fqdn: `https://${plan.domain.value}` } : {})
+})
+
+/** Upsert step 3: looks the application up. */
+export const findLive = Effect.fn("findLive")(function*(
+  plan: AppPlan
+): Effect.fn.Return<Live, PlatformFailure | SettingsError, Platform> {
+  const platform = yield* Platform
+  const apps = yield* platform.applications
+  const found = Array.findFirst(apps, ({ name }) => name === plan.name)
+  const app = yield* Effect.transposeMapOption(found, ({ uuid }) => platform.application(uuid, wantedByUpsert(plan)))
+  return { app, namesakes: namesakesOf(plan.name, apps) }
+})

@@ -1,0 +1,92 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option, Ref } from "effect"
+import type { Change } from "../../../schema/applications/Changelog.ts"
+import type { PlatformFailure } from "../../../schema/applications/PlatformApp.ts"
+import type { DomainWithoutPort, StepMoved, TargetUnusable } from "../../../schema/applications/Upsert.ts"
+import type { SettingsError } from "../../../schema/Settings.ts"
+import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { Platform } from "../../../services/platform/Platform.ts"
+import { type EditFailure, editProxyFile, type EditServices } from "../../routes/editProxyFile.ts"
+import { RouteEdit } from "../../routes/RouteEdit.ts"
+import { describeEarlierChange, type Intent } from "../steps/intent.ts"
+import type { MatchesPlan } from "../steps/matchesPlan.ts"
+import { describeRouteEdit, type DomainHistory, type RouteDecision, routeEdit, wantedRoute } from "./decideRoute.ts"
+import { clearsDomains } from "./proxyRoute.ts"
+import { routeChange, wayOf } from "./routeHistory.ts"
+
+/** Outcome of the step `route`, with the change if the proxy file was written. */
+export interface Routed {
+  readonly detail: string
+  readonly change: Option.Option<Change>
+}
+
+const warned = (detail: string, warnings: ReadonlyArray<string>) =>
+  warnings.length === 0 ? detail : `${detail}; warning: ${warnings.join("; ")}`
+
+/** Domain to route, with the bindings of the step. */
+export interface DomainRoute extends DomainHistory {
+  readonly uuid: string
+  /** Earlier decision; without one, the changelog and the proxy file are read now. */
+  readonly planned: Option.Option<RouteDecision>
+  readonly matchesPlan: MatchesPlan
+  readonly intent: Intent
+}
+
+const routeInProxy = (wanted: DomainRoute) =>
+  Effect.gen(function*() {
+    const { matchesPlan, domain, intent, planned } = wanted
+    const proxyRoute = Option.isSome(planned) ? planned.value : yield* wantedRoute(wanted)
+    const { route } = proxyRoute
+    const first = yield* Ref.make(Option.none<Option.Option<Change>>())
+    const edit = yield* editProxyFile(yield* routeEdit(proxyRoute), {
+      before: Option.map(planned, ({ before }) => before),
+      matchesPlan: (now) =>
+        Effect.zipRight(
+          matchesPlan(describeRouteEdit(now, proxyRoute)),
+          Effect.whenEffect(
+            Effect.flatMap(
+              intent(RouteEdit.$is("Edited")(now) ? Option.some(routeChange(route)) : Option.none()),
+              (change) => Ref.set(first, Option.some(change))
+            ),
+            Effect.map(Ref.get(first), Option.isNone)
+          )
+        )
+    })
+    const made = Option.flatten(yield* Ref.get(first))
+    return RouteEdit.$match(edit, {
+      Unchanged: ({ warnings }): Routed => ({
+        detail: warned(
+          Option.match(made, { onNone: () => `${domain} is in the proxy file already`, onSome: describeEarlierChange }),
+          warnings
+        ),
+        change: made
+      }),
+      Edited: ({ change, warnings }) => ({
+        detail: warned(`route ${route.routeName} ${change}: ${wayOf(route)}`, warnings),
+        change: Option.some(routeChange(route))
+      })
+    })
+  })
+
+/**
+ * Upsert step 7: makes the domain lead to the application. The platform itself serves what runs on its own host; for
+ * any other server the proxy file gets a route to its address and port.
+ */
+export const applyRoute = Effect.fn("applyRoute")(function*(
+  route: DomainRoute
+): Effect.fn.Return<
+  Routed,
+  PlatformFailure | SettingsError | DomainWithoutPort | StepMoved | TargetUnusable | EditFailure,
+  LocalFiles | Path.Path | Platform | EditServices
+> {
+  const platform = yield* Platform
+  const { domain, plan, target, uuid } = route
+  if (target.local) {
+    const url = `https://${domain}`
+    yield* platform.setDomain({ uuid, buildPack: plan.buildPack }, url, Option.getOrUndefined(plan.service))
+    return { detail: `the platform serves ${url}`, change: Option.none() }
+  }
+  // The platform's own address would compete with the route; failing to clear it is harmless.
+  if (clearsDomains(plan, target)) yield* Effect.ignore(platform.clearDomains(uuid))
+  return yield* routeInProxy(route)
+})

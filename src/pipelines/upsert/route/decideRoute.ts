@@ -1,0 +1,66 @@
+import type { Path } from "@effect/platform"
+import { Effect, Option } from "effect"
+import type { Change } from "../../../schema/applications/Changelog.ts"
+import type { DomainWithoutPort, TargetUnusable } from "../../../schema/applications/Upsert.ts"
+import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { bridgePorts } from "../../../services/settings/bridgePorts.ts"
+import type { Settings } from "../../../services/settings/Settings.ts"
+import type { Ssh } from "../../../services/ssh/Ssh.ts"
+import { recordedChanges } from "../../applications/changelog.ts"
+import { unlessBridged } from "../../routes/balancers.ts"
+import { ensureRoute } from "../../routes/edit.ts"
+import { type PreviewFailure, previewProxyEdit } from "../../routes/editProxyFile.ts"
+import { RouteEdit } from "../../routes/RouteEdit.ts"
+import { noChange } from "../steps/matchesPlan.ts"
+import { type ProxyRoute, proxyRoute, type WantedDomain } from "./proxyRoute.ts"
+import { wayOf } from "./routeHistory.ts"
+
+/** Domain of an application, with the history that identifies its own routes. */
+export interface DomainHistory extends WantedDomain {
+  /** The port's change in this upsert. */
+  readonly portChange: Option.Option<Change>
+  /** Directory of the changelog. */
+  readonly projectPath: string
+}
+
+/** Text of the proxy file, with a route's edit of it. */
+export interface RouteDecision extends ProxyRoute {
+  readonly before: string
+  readonly edit: RouteEdit
+}
+
+/** Decides the route of a domain from the changelog, without reading the proxy file. */
+export const wantedRoute = (
+  wanted: DomainHistory
+): Effect.Effect<ProxyRoute, DomainWithoutPort | TargetUnusable, LocalFiles | Path.Path> =>
+  Effect.gen(function*() {
+    const recorded = yield* recordedChanges(wanted.projectPath, wanted.plan.name)
+    return yield* proxyRoute(wanted, [...recorded, ...Option.toArray(wanted.portChange)])
+  })
+
+/** Edit of the proxy file that makes a domain lead to its application, unless a redeploy has the route's requests. */
+export const routeEdit = ({ owner, route }: ProxyRoute) =>
+  Effect.map(
+    bridgePorts,
+    (bridges) =>
+      unlessBridged(route, bridges, owner.formerTargets.map((target) => target.toLowerCase()))(
+        (text) => ensureRoute(text, route, owner)
+      )
+  )
+
+/** Reads the proxy file and decides the edit for a domain's route. */
+export const decideRoute = Effect.fn("decideRoute")(function*(
+  wanted: ProxyRoute
+): Effect.fn.Return<RouteDecision, PreviewFailure, Settings | Ssh> {
+  const { before, edit } = yield* previewProxyEdit(yield* routeEdit(wanted))
+  return { ...wanted, before, edit }
+})
+
+const verbs = { inserted: "insert", replaced: "replace", removed: "remove" }
+
+/** Describes an edit, for comparison with a plan. */
+export const describeRouteEdit = (edit: RouteEdit, { route }: ProxyRoute): string =>
+  RouteEdit.$match(edit, {
+    Unchanged: () => noChange,
+    Edited: ({ change }) => `${verbs[change]} the route ${route.routeName}: ${wayOf(route)}`
+  })

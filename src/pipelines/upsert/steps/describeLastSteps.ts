@@ -1,0 +1,48 @@
+import type { Path } from "@effect/platform"
+import { Effect, Either } from "effect"
+import { type Change, changelogFileName } from "../../../schema/applications/Changelog.ts"
+import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
+import { changelogIsSound } from "../../applications/changelog.ts"
+import { describeChanges } from "../inputs/describeInputs.ts"
+import { type Part, part, stop } from "./Part.ts"
+
+type Changes = ReadonlyArray<Change>
+
+/**
+ * Plans the step `changelog`. Every upsert appends an entry; it counts as a change only where it tells of one.
+ * @param changes what the entry would tell of
+ */
+export const describeChangelog = Effect.fn("describeChangelog")(function*(
+  projectPath: string,
+  changes: Changes
+): Effect.fn.Return<Part, never, LocalFiles | Path.Path> {
+  const isSound = yield* Effect.either(changelogIsSound(projectPath))
+  if (Either.isLeft(isSound)) return stop("changelog", isSound.left.message)
+  const entry = `an entry with ${describeChanges(changes)}`
+  return part({
+    step: "changelog",
+    will: changes.length === 0 ? "nothing" : "change",
+    detail: `${changelogFileName}: ${entry}`,
+    changes: changes.length === 0
+      ? []
+      : [{ target: "changelog", field: changelogFileName, label: "Changelog", old: null, new: entry }],
+    writes: ["changelog"],
+    warnings: isSound.right
+      ? []
+      : [`${changelogFileName} is not a JSON array: it is kept beside as .corrupt, and a new one is begun`]
+  })
+})
+
+/** Plans the step `deploy`. Every upsert asks for a deployment; it counts as a change only where something else changes. */
+export const describeDeployment = (changes: Changes): Part =>
+  part({
+    step: "deploy",
+    will: changes.length === 0 ? "nothing" : "change",
+    detail: changes.length === 0
+      ? "nothing new to deploy: the platform is asked to deploy again, as by every upsert"
+      : "the platform is asked to deploy",
+    changes: changes.length === 0
+      ? []
+      : [{ target: "deployment", field: "deployment", label: "Deployment", old: null, new: "requested" }],
+    writes: ["deploy"]
+  })

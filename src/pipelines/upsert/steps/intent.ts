@@ -1,0 +1,19 @@
+import { Effect, type Option, Schema } from "effect"
+import { Change } from "../../../schema/applications/Changelog.ts"
+import { once, Steps } from "../../../services/runs/Steps.ts"
+
+/**
+ * Stores a change before it is made, and returns the one that the first attempt stored: a step that was killed after its
+ * change finds nothing to do, and the changelog still records it.
+ */
+export type Intent = (change: Option.Option<Change>) => Effect.Effect<Option.Option<Change>>
+
+/** Records the intents of a run's steps; one for each step. */
+export const intentIn = (steps: Steps["Type"]) => (step: string): Intent => (change) =>
+  once(`${step} change`, Schema.OptionFromNullOr(Change), () => Effect.succeed(change)).pipe(
+    Effect.provideService(Steps, steps)
+  )
+
+/** Describes a change that an earlier attempt has already made. */
+export const describeEarlierChange = (change: Change): string =>
+  `${change.label} became ${change.new} before the service ended`

@@ -1,0 +1,38 @@
+import { exposedPorts } from "../../schema/applications/declaredFields.ts"
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
+import { recordFields } from "../../schema/applications/recordColumns.ts"
+import type { FactKinds } from "../plans/Fact.ts"
+
+const labels = {
+  entry: "the entry in platform.json",
+  settings: "a setting that applications are made with",
+  server: "the server",
+  application: "the application on the platform",
+  ...Object.fromEntries(recordFields.map(({ label, record: { key } }) => [key, `${label} (${key})`])),
+  [exposedPorts.key]: `${exposedPorts.label} (${exposedPorts.key})`,
+  fqdn: "Domain (fqdn)",
+  hostPort: hostPortKey,
+  route: "the proxy file",
+  secret: "the setting gitHost.webhookSecret",
+  platformSecret: "the application's webhook secret",
+  hooks: "the repository's list of webhooks",
+  decided: "what the steps would do"
+} satisfies Readonly<Record<string, string>>
+
+/** Facts that depend on the application: implied when that is another one. */
+const factsOfApplication: ReadonlyArray<string> = [
+  ...recordFields.map(({ record }) => record.key),
+  exposedPorts.key,
+  "fqdn",
+  "hostPort",
+  "platformSecret",
+  "decided"
+]
+
+/** Facts that an upsert's plan is hashed from. */
+export const upsertFacts: FactKinds = {
+  labels,
+  // The steps follow from the other facts: reported only when nothing else moved.
+  isImplied: (name, moved) =>
+    (moved.includes("application") && factsOfApplication.includes(name)) || (name === "decided" && moved.length > 1)
+}
