@@ -1,37 +1,50 @@
 import { Context } from "effect"
-import type { Effect, Stream } from "effect"
-import type { LogEvent } from "../schema/Logs.ts"
-import type { Run } from "../schema/Run.ts"
+import type { Effect, Scope, Stream } from "effect"
+import type { Run } from "../schema/runs/Run.ts"
+import type { ExecEvent, ExecOpened, ExecRequest, TerminalSize } from "../schema/servers/Exec.ts"
+import type { LogEvent } from "../schema/servers/Logs.ts"
 import type { BerthError, CallFailure } from "./BerthError.ts"
 import type { Accepted, Endpoints } from "./endpoints.ts"
-import type { FollowedLogs } from "./followedLogs.ts"
+import type { FollowedLogs, FollowedProjects } from "./followedLogs.ts"
 import type { RunEvent } from "./runEvents.ts"
 
 /** A call of one endpoint: `(api) => api.listServers({})`. */
 export type Call<A> = (api: Endpoints) => Effect.Effect<A, CallFailure | Accepted>
 
-/** What an endpoint answered, as it is understood and as it came. */
+/** Answer of an endpoint, decoded and raw. */
 export interface Answer<A> {
   readonly value: A
   /** The body of the answer: JSON, with nothing left out. */
   readonly body: string
 }
 
-/** A run that was started. It goes on whatever becomes of whoever started it. */
+/** A started run. It outlives its caller. */
 export interface StartedRun<A> {
   readonly run: Run
-  /** What happens in it, up to its end. */
+  /** Its events up to its end. */
   readonly events: Stream.Stream<RunEvent, BerthError>
   /** Waits for its end, and answers what its endpoint answers. */
   readonly result: Effect.Effect<Answer<A>, BerthError>
 }
 
+/** A command that runs in a container until the scope closes. */
+export interface OpenedExec {
+  readonly opened: ExecOpened
+  /** Its output and its exit, which is the last; read once. */
+  readonly events: Stream.Stream<ExecEvent, BerthError>
+  /** Hands it input; done when that is on its way to the command. */
+  readonly send: (data: Uint8Array) => Effect.Effect<void, BerthError>
+  /** Ends its input. */
+  readonly endInput: Effect.Effect<void, BerthError>
+  readonly resize: (size: TerminalSize) => Effect.Effect<void, BerthError>
+}
+
 /** The service, wherever it is. */
 export class Berth extends Context.Tag("berth/client/Berth")<Berth, {
-  /** What people call the place that it is at: its address, usually. */
+  /** Display name of the service, usually its address. */
   readonly where: string
-  /** Whether its runs go on when this process ends. */
-  readonly outlives: boolean
+  /** Tells whether a run outlives this process, because another one executes it; without an id, one to be started. */
+  readonly outlives: (run?: string) => Effect.Effect<boolean>
   /** Calls an endpoint. */
   readonly use: <A>(call: Call<A>) => Effect.Effect<A, BerthError>
   /** Calls an endpoint, and answers its body too. */
@@ -43,11 +56,14 @@ export class Berth extends Context.Tag("berth/client/Berth")<Berth, {
     call: Call<A>,
     heard?: (event: RunEvent) => Effect.Effect<void>
   ) => Effect.Effect<A, BerthError>
-  /** What happens in a run, up to its end: the whole run first, or what came after the event `after`. */
+  /** Events of a run up to its end: all of them, or those after the event `after`. */
   readonly runEvents: (id: string, after?: string) => Stream.Stream<RunEvent, BerthError>
-  /** The log lines of a stack or a container of a server as they come, without end. */
+  /** The log lines of a stack or a container of a server as they come, without end unless `until` is given. */
   readonly followLogs: (serverId: string, logs: FollowedLogs) => Stream.Stream<LogEvent, BerthError>
+  /** The same of several projects, each line with its project. */
+  readonly followProjectLogs: (logs: FollowedProjects) => Stream.Stream<LogEvent, BerthError>
+  /** Runs a command in a container of a server's stack, until the scope closes. */
+  readonly exec: (serverId: string, request: ExecRequest) => Effect.Effect<OpenedExec, BerthError, Scope.Scope>
 }>() {}
 
-/** Which door a client is. */
 export type Door = "cli" | "mcp" | "web" | "script"

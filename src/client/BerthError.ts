@@ -1,10 +1,10 @@
 import type { HttpApiError, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Data, Effect, Option, ParseResult, Predicate, Schema } from "effect"
-import { errorInWords } from "../schema/inWords.ts"
 import { version } from "../schema/version.ts"
+import { errorInWords } from "../schema/words/inWords.ts"
 
 /**
- * Why a call of the service came to nothing.
+ * Failure of a call of the service.
  *
  * `refused`: it answered with a failure, whose status and sentence this has. `unreachable`: nobody answered, or the
  * connection broke. `unexpected`: what answered is not this version of Berth, or what was asked cannot be sent.
@@ -40,7 +40,7 @@ const words: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS there: try http:// in place of https://"
 }
 
-/** What is behind a failed request, from the outermost cause inwards. */
+/** Causes of a failed request, outermost first. */
 const causesOf = (cause: unknown, depth = 0): ReadonlyArray<unknown> =>
   depth > 5 || Predicate.isNullable(cause)
     ? []
@@ -89,7 +89,7 @@ export const readRefusal = (
       })
   )
 
-/** What a call can fail with before it is told as a `BerthError`. */
+/** Errors of a call before they become a `BerthError`. */
 export type CallFailure =
   | BerthError
   | HttpClientError.HttpClientError

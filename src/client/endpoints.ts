@@ -1,10 +1,10 @@
 import { HttpApiClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { Context, Data, Effect, Predicate, Schema } from "effect"
 import { BerthApi } from "../http/api/BerthApi.ts"
-import { Run } from "../schema/Run.ts"
+import { Run } from "../schema/runs/Run.ts"
 import { type BerthError, readAs, readRefusal, refused, toBerthError, unexpected } from "./BerthError.ts"
 
-/** How the requests of an effect are sent, beside what they say, and who hears their answers as they came. */
+/** Options of an effect's requests: extra headers, and a listener for raw answers. */
 export class Sending extends Context.Reference<Sending>()("berth/client/Sending", {
   defaultValue: (): {
     readonly headers: Readonly<Record<string, string>>

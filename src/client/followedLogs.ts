@@ -1,46 +1,71 @@
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Option, Schema, Stream } from "effect"
-import { type LogEvent, LogLine, LogLinesDropped } from "../schema/Logs.ts"
+import { type LogEvent, LogLine, LogLinesDropped, LogUnavailable } from "../schema/servers/Logs.ts"
 import { type BerthError, errorIn, refused, unexpected } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
 import { serverEvents } from "./serverEvents.ts"
 
-/** Whose logs to follow: those of the stack in `remotePath`, or else of a container. */
-export interface FollowedLogs {
-  readonly remotePath?: string | undefined
-  readonly containerName?: string | undefined
-  /** How many of the last lines come first; 100 unless given. */
+/** Selection of the lines of a log. */
+export interface FollowedLines {
+  /** Number of last lines to begin with; default 100. */
   readonly lines?: number | undefined
   /** No line from before it: a time, or how long ago (`10m`). */
   readonly since?: string | undefined
+  /** No line from after it; the log ends there. */
+  readonly until?: string | undefined
   /** One service of the stack; all of them unless given. */
   readonly service?: string | undefined
+  /** Only lines that contain it, in letters of either case. */
+  readonly contains?: string | undefined
 }
 
-const decodeLine = Schema.decodeOption(Schema.parseJson(LogLine))
-const decodeDropped = Schema.decodeOption(Schema.parseJson(LogLinesDropped))
+/** Source of the logs: the stack in `remotePath`, or a container. */
+export interface FollowedLogs extends FollowedLines {
+  readonly remotePath?: string | undefined
+  readonly containerName?: string | undefined
+}
 
-const decodeEvent =
-  (where: string) => ({ data, event }: RawEvent): Effect.Effect<ReadonlyArray<LogEvent>, BerthError> => {
-    if (event === "error") return refused(502, Option.getOrElse(errorIn(data), () => "The logs ended"))
-    const decoded = event === "line"
-      ? Option.map(decodeLine(data), (data): LogEvent => ({ event, data }))
-      : event === "dropped"
-      ? Option.map(decodeDropped(data), (data): LogEvent => ({ event, data }))
-      : undefined
-    if (decoded === undefined) return Effect.succeed([])
-    return Effect.mapBoth(decoded, {
-      onSuccess: (event) => [event],
-      onFailure: () => unexpected(where, `The log lines of ${where} cannot be read`)
-    })
+/** The logs of several projects, by the names of those under the projects root. */
+export interface FollowedProjects extends FollowedLines {
+  readonly projects: ReadonlyArray<string>
+}
+
+const decoders = {
+  line: Schema.decodeOption(Schema.parseJson(LogLine)),
+  dropped: Schema.decodeOption(Schema.parseJson(LogLinesDropped)),
+  unavailable: Schema.decodeOption(Schema.parseJson(LogUnavailable))
+}
+
+const decoded = ({ data, event }: RawEvent): Option.Option<LogEvent> | undefined => {
+  switch (event) {
+    case "line":
+      return Option.map(decoders.line(data), (data) => ({ event, data }))
+    case "dropped":
+      return Option.map(decoders.dropped(data), (data) => ({ event, data }))
+    case "unavailable":
+      return Option.map(decoders.unavailable(data), (data) => ({ event, data }))
+    case "end":
+      return Option.some({ event, data: {} })
   }
+  return undefined
+}
+
+const decodeEvent = (where: string) => (raw: RawEvent): Effect.Effect<ReadonlyArray<LogEvent>, BerthError> => {
+  if (raw.event === "error") return refused(502, Option.getOrElse(errorIn(raw.data), () => "The logs ended"))
+  const event = decoded(raw)
+  if (event === undefined) return Effect.succeed([])
+  return Effect.mapBoth(event, {
+    onSuccess: (event) => [event],
+    onFailure: () => unexpected(where, `The log lines of ${where} cannot be read`)
+  })
+}
 
 const timeOf = (event: RawEvent | undefined) =>
   event?.event === "line"
-    ? Option.getOrUndefined(Option.map(decodeLine(event.data), ({ time }) => time))
+    ? Option.getOrUndefined(Option.map(decoders.line(event.data), ({ time }) => time))
     : undefined
 
-/** What a new connection tells again: the lines up to the last one of each source before it. */
+/** Filters the lines that a new connection repeats: up to the last line of each source before it. */
 const repeated = () => {
   const latest = new Map<string, string>()
   let before = new Map<string, string>()
@@ -50,8 +75,8 @@ const repeated = () => {
     },
     isNew: (event: LogEvent): boolean => {
       if (event.event !== "line") return true
-      const { service, stream, time } = event.data
-      const source = `${service} ${stream}`
+      const { project = "", service, stream, time } = event.data
+      const source = `${project} ${service} ${stream}`
       if (time <= (before.get(source) ?? "")) return false
       latest.set(source, time)
       return true
@@ -62,32 +87,56 @@ const repeated = () => {
 // After a break as many lines as the service gives: those that were told already are left out.
 const mostLines = 10_000
 
-/**
- * The log lines of a stack or a container as they come, without end. After a connection that breaks it goes on with the
- * lines since the last one.
- */
-export const followedLogs = (
+const followed = (
   client: HttpClient.HttpClient,
   where: string,
-  serverId: string,
-  { containerName, lines, remotePath, service, since }: FollowedLogs
+  path: string,
+  { lines, since, ...rest }: FollowedLines & {
+    readonly [name: string]: string | number | ReadonlyArray<string> | undefined
+  }
 ): Stream.Stream<LogEvent, BerthError> =>
   Stream.suspend(() => {
     const { connect, isNew } = repeated()
     return serverEvents(client, where, {
       request: (last) => {
         connect()
-        return HttpClientRequest.get(`/api/servers/${encodeURIComponent(serverId)}/logs/follow`).pipe(
+        return HttpClientRequest.get(path).pipe(
           HttpClientRequest.setUrlParams({
-            remotePath,
-            containerName,
-            service,
+            ...rest,
             lines: last === undefined ? lines : mostLines,
             since: timeOf(last) ?? since
           })
         )
       },
-      isEnd: () => false,
+      isEnd: ({ event }) => event === "end",
       answeredBefore: false
     }).pipe(Stream.mapEffect(decodeEvent(where)), Stream.flattenIterables, Stream.filter(isNew))
   })
+
+/**
+ * The log lines of a stack or a container as they come, without end unless `until` is given. After a connection that
+ * breaks it goes on with the lines since the last one.
+ */
+export const followedLogs = (
+  client: HttpClient.HttpClient,
+  where: string,
+  serverId: string,
+  { containerName, contains, lines, remotePath, service, since, until }: FollowedLogs
+): Stream.Stream<LogEvent, BerthError> =>
+  followed(client, where, `/api/servers/${encodeURIComponent(serverId)}/logs/follow`, {
+    remotePath,
+    containerName,
+    service,
+    until,
+    contains,
+    lines,
+    since
+  })
+
+/** The same of several projects, each line with its project. */
+export const followedProjects = (
+  client: HttpClient.HttpClient,
+  where: string,
+  { contains, lines, projects, service, since, until }: FollowedProjects
+): Stream.Stream<LogEvent, BerthError> =>
+  followed(client, where, "/api/logs/follow", { project: projects, service, until, contains, lines, since })

@@ -1,10 +1,11 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Layer, type Redacted, Ref, Stream } from "effect"
-import type { Run } from "../schema/Run.ts"
+import type { Run } from "../schema/runs/Run.ts"
 import { Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
 import { type CallFailure, toBerthError, unexpected } from "./BerthError.ts"
 import { type Accepted, makeEndpoints, Sending } from "./endpoints.ts"
-import { followedLogs } from "./followedLogs.ts"
+import { followedLogs, followedProjects } from "./followedLogs.ts"
+import { openExec } from "./openExec.ts"
 import { runEvents } from "./runEvents.ts"
 
 /** Event ids of a run begin above it: who comes back with it hears everything that happened. */
@@ -22,11 +23,11 @@ const randomKey = Effect.sync(() =>
  */
 export const make = (
   http: HttpClient.HttpClient,
-  { outlives, where }: { readonly where: string; readonly outlives: boolean }
+  { outlives, where }: Pick<Berth["Type"], "outlives" | "where">
 ): Effect.Effect<Berth["Type"]> =>
   Effect.gen(function*() {
     const api = yield* makeEndpoints(http, where)
-    const told = <A>(effect: Effect.Effect<A, CallFailure | Accepted>) =>
+    const toFailure = <A>(effect: Effect.Effect<A, CallFailure | Accepted>) =>
       Effect.mapError(effect, (failure) =>
         failure._tag === "Accepted"
           ? unexpected(where, `${where} started run ${failure.run.id} and did not wait for its answer`)
@@ -47,21 +48,23 @@ export const make = (
         const started = (run: Run): StartedRun<A> => {
           const events = runEvents(http, where, run.id, { after: beforeAll, justStarted: true })
           // The request is known by its key: sent again, it is answered with what became of its run.
-          const result = Effect.zipRight(Stream.runDrain(events), told(answer(call, keyed)))
+          const result = Effect.zipRight(Stream.runDrain(events), toFailure(answer(call, keyed)))
           return { run, events, result }
         }
         return yield* answer(call, { ...keyed, prefer: "respond-async" }).pipe(
           Effect.flatMap(() => unexpected(where, `${where} answered before it named the run`)),
           Effect.catchTag("Accepted", ({ run }) => Effect.succeed(started(run))),
-          told
+          toFailure
         )
       })
+
+    const use: Berth["Type"]["use"] = (call) => toFailure(Effect.map(answer(call), ({ value }) => value))
 
     return Berth.of({
       where,
       outlives,
-      use: (call) => told(Effect.map(answer(call), ({ value }) => value)),
-      answer: (call) => told(answer(call)),
+      use,
+      answer: (call) => toFailure(answer(call)),
       start,
       run: (call, heard = () => Effect.void) =>
         Effect.gen(function*() {
@@ -70,13 +73,14 @@ export const make = (
           return (yield* result).value
         }),
       runEvents: (id, after) => runEvents(http, where, id, { after }),
-      followLogs: (serverId, logs) => followedLogs(http, where, serverId, logs)
+      followLogs: (serverId, logs) => followedLogs(http, where, serverId, logs),
+      followProjectLogs: (logs) => followedProjects(http, where, logs),
+      exec: (serverId, request) => openExec(http, where, use, serverId, request)
     })
   })
 
-/** How to reach a service. */
 export interface Address {
-  /** Where it listens: `http://127.0.0.1:3100`. Empty in a page of the service itself. */
+  /** Base URL, for example `http://127.0.0.1:3100`. Empty in the service's own page. */
   readonly url: string
   /** The `http.token` of its settings. */
   readonly token?: Redacted.Redacted | undefined
@@ -100,5 +104,8 @@ export const layer = (address: Address): Layer.Layer<Berth, never, HttpClient.Ht
   Layer.effect(
     Berth,
     Effect.flatMap(HttpClient.HttpClient, (http) =>
-      make(addressed(address)(http), { where: address.url === "" ? "this address" : address.url, outlives: true }))
+      make(addressed(address)(http), {
+        where: address.url === "" ? "this address" : address.url,
+        outlives: () => Effect.succeed(true)
+      }))
   )

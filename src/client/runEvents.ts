@@ -1,12 +1,12 @@
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Schema, Stream } from "effect"
-import { LogLinesDropped } from "../schema/Logs.ts"
-import { Run, StepProgress } from "../schema/Run.ts"
+import { Run, StepProgress } from "../schema/runs/Run.ts"
+import { LogLinesDropped } from "../schema/servers/Logs.ts"
 import { type BerthError, unexpected } from "./BerthError.ts"
 import type { RawEvent } from "./eventText.ts"
 import { serverEvents } from "./serverEvents.ts"
 
-/** One thing that happened in a run. `id` is what a watcher comes back with to hear what came after it. */
+/** Event of a run. A watcher that reconnects sends the `id` of its last one to get those after it. */
 export const RunEvent = Schema.Union(
   Schema.Struct({ id: Schema.String, event: Schema.Literal("run", "end"), data: Run }),
   Schema.Struct({
@@ -27,7 +27,7 @@ const known: ReadonlySet<string> = new Set(["run", "end", "progress", "output", 
 const parse = Schema.decodeUnknown(Schema.parseJson(Schema.Unknown))
 const decode = Schema.decodeUnknown(RunEvent)
 
-/** A kind of event that this version does not know is passed over. */
+/** Decodes an event; kinds that this version does not know are skipped. */
 const decodeEvent = (where: string) => ({ data, event, id = "" }: RawEvent) =>
   known.has(event)
     ? parse(data).pipe(
@@ -38,8 +38,8 @@ const decodeEvent = (where: string) => ({ data, event, id = "" }: RawEvent) =>
     : Effect.succeed([])
 
 /**
- * What happens in a run, up to its end: the whole run at first, or what came after the event `after`. A connection that
- * breaks is made again, and nothing is missed.
+ * Events of a run up to its end: all of them, or those after the event `after`. A connection that
+ * breaks is re-established without losing an event.
  */
 export const runEvents = (
   client: HttpClient.HttpClient,

@@ -7,9 +7,9 @@ import { eventReader, type RawEvent } from "./eventText.ts"
 export interface EventSource {
   /** The request for the events after the last one that was received; nothing was at first. */
   readonly request: (last: RawEvent | undefined) => HttpClientRequest.HttpClientRequest
-  /** Whether this event is the last that there is. */
+  /** True if this event is the last. */
   readonly isEnd: (event: RawEvent) => boolean
-  /** Whether the service is known to have answered a moment ago: then it is waited for from the first connection on. */
+  /** True if the service answered a moment ago: then even the first connection is retried. */
   readonly answeredBefore: boolean
 }
 

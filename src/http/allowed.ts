@@ -1,10 +1,10 @@
 import { HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Effect, Layer, Option } from "effect"
-import { quoted } from "../schema/quoted.ts"
+import { quoted } from "../schema/words/quoted.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
 import { isKnown, mayCall } from "../services/access/rights.ts"
-import { accessOf, Allowed } from "./api/access.ts"
-import { ApiError } from "./api/ApiError.ts"
+import { accessOf, Allowed } from "./api/annotations/access.ts"
+import { ApiError } from "./api/annotations/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { tokenRequired } from "./guard/judge.ts"
 

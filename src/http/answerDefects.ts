@@ -1,8 +1,8 @@
 import { HttpMiddleware, HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Effect, Option } from "effect"
-import { unforeseen } from "./errors.ts"
 import { withSecurityHeaders } from "./guard/responseHeaders.ts"
+import { unforeseen } from "./wire/errors.ts"
 
 /**
  * The outermost middleware: answers a defect that no other one caught, such as one of the guard itself, in the words and

@@ -1,18 +1,33 @@
 import { HttpApi, HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Effect, Layer, Option } from "effect"
-import { placeOf } from "../schema/inWords.ts"
-import { ApiError } from "./api/ApiError.ts"
+import { Effect, Layer, Option, Schema, SchemaAST } from "effect"
+import { placeOf } from "../schema/words/inWords.ts"
+import { ApiError } from "./api/annotations/ApiError.ts"
+import { KnownQuery } from "./api/annotations/KnownQuery.ts"
 import { BerthApi } from "./api/BerthApi.ts"
-import { KnownQuery } from "./api/KnownQuery.ts"
 import { refuseBody } from "./refuseBody.ts"
 
-/** Endpoints by `POST /path`, with the parts of a request that their schemas judge. */
-const endpoints = new Map<string, { readonly takesQuery: boolean; readonly takesBody: boolean }>()
+/** Endpoints by `POST /path`, with the parts of a request that their schemas judge, and the names in their queries. */
+const endpoints = new Map<string, {
+  readonly query: ReadonlyArray<string>
+  /** Parameters that may be repeated. */
+  readonly lists: ReadonlyArray<string>
+  readonly takesBody: boolean
+}>()
+const propertiesOf = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+  SchemaAST.getPropertySignatures(Schema.encodedSchema(schema).ast)
 HttpApi.reflect(BerthApi, {
   onGroup: () => undefined,
   onEndpoint: ({ endpoint: { method, path, payloadSchema, urlParamsSchema } }) =>
     void endpoints.set(`${method} ${path}`, {
-      takesQuery: Option.isSome(urlParamsSchema),
+      query: Option.match(urlParamsSchema, {
+        onNone: () => [],
+        onSome: (schema) => propertiesOf(schema).map(({ name }) => String(name))
+      }),
+      lists: Option.match(urlParamsSchema, {
+        onNone: () => [],
+        onSome: (schema) =>
+          propertiesOf(schema).flatMap(({ name, type }) => SchemaAST.isTupleType(type) ? [String(name)] : [])
+      }),
       takesBody: Option.isSome(payloadSchema)
     })
 })
@@ -24,7 +39,7 @@ const repeatedIn = (names: ReadonlyArray<string>): string | undefined => {
   return names.find((name) => seen.size === seen.add(name).size)
 }
 
-/** What an endpoint with parameters or a body of its own does not know, its schema refuses. */
+/** Endpoints with parameters or a body of their own refuse unknown fields by their schema. */
 export const KnownQueryLive = Layer.succeed(
   KnownQuery,
   Effect.gen(function*() {
@@ -33,13 +48,19 @@ export const KnownQueryLive = Layer.succeed(
     const { route } = yield* HttpRouter.RouteContext
     const endpoint = endpoints.get(`${route.method} ${route.path}`)
     const names = [...new URLSearchParams(query).keys()]
-    const [name] = names
-    if (name !== undefined && endpoint?.takesQuery === false) {
-      return yield* refuse(`${placeOf([name])} is not a known query parameter. This endpoint takes none`)
+    // A schema of a query names its parameters too, but after that of the body.
+    const known = endpoint?.query ?? names
+    const name = known.length === 0 || endpoint?.takesBody === true
+      ? names.find((name) => !known.includes(name))
+      : undefined
+    if (name !== undefined) {
+      return yield* refuse(
+        `${placeOf([name])} is not a known query parameter. This endpoint takes ${known.join(", ") || "none"}`
+      )
     }
     // No schema gets to see it: it is lost where the query becomes an object.
     if (names.includes("__proto__")) return yield* refuse("__proto__ is not a known query parameter")
-    const repeated = repeatedIn(names)
+    const repeated = repeatedIn(names.filter((name) => endpoint?.lists.includes(name) !== true))
     if (repeated !== undefined) return yield* refuse(`${placeOf([repeated])} is given more than once in the query`)
     if (endpoint?.takesBody === false && !["GET", "HEAD"].includes(request.method)) yield* refuseBody(request)
   })

@@ -3,11 +3,11 @@ import { Effect, Either, Option } from "effect"
 import { version } from "../schema/version.ts"
 import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import { targetOf } from "./destination.ts"
-import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 import { wantsToken } from "./session/holders.ts"
 import { makeWebPage } from "./webPage.ts"
+import { targetOf } from "./wire/destination.ts"
+import { noSuchEndpoint } from "./wire/noSuchEndpoint.ts"
 
 const welcomeText = `Berth ${version}
 
@@ -30,7 +30,7 @@ const welcomePage = `<!doctype html>
 </html>
 `
 
-/** What a browser is shown without a token: the web page, the description of the API and its reference. */
+/** Pages without a token: the web page, the API's description and its reference. */
 export const Pages = HttpApiBuilder.Router.use((router) =>
   Effect.gen(function*() {
     const settings = yield* Settings
@@ -44,14 +44,14 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))
     const shown = Effect.map(settings.guard, (guard) => wantsToken(guard) ? locked : open)
-    /** What stands at the address: the page for a browser, and for a program where to go. */
+    /** The root: the page for browsers, a pointer to the API for programs. */
     const welcome = Effect.gen(function*() {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       if (!headers["accept"]?.includes("text/html")) return HttpServerResponse.text(welcomeText)
       return Option.getOrElse(yield* page, () => HttpServerResponse.html(welcomePage))
     })
 
-    /** Everything that is no endpoint: a file of the page, the page itself for a browser, and else a failure. */
+    /** Everything but endpoints: a file of the page, the page itself for browsers, otherwise a failure. */
     const elsewhere = Effect.gen(function*() {
       const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
       const target = Either.getOrUndefined(targetOf(method, url))

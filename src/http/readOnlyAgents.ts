@@ -2,7 +2,7 @@ import { HttpApiBuilder, type HttpApp, HttpServerRequest } from "@effect/platfor
 import { Effect } from "effect"
 import { CurrentCaller, limitedToReading } from "../services/access/Caller.ts"
 import { Settings } from "../services/settings/Settings.ts"
-import { type ApiError, orApiError } from "./api/ApiError.ts"
+import { type ApiError, orApiError } from "./api/annotations/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 
 /**

@@ -1,13 +1,14 @@
 import { HttpApi, HttpApiBuilder, HttpServerResponse, OpenApi } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { documented, secured } from "./api/documented.ts"
+import { documented, secured } from "./api/annotations/documented.ts"
+import { failuresIn } from "./api/annotations/failures.ts"
 
 /** An API with what it needs to be described. */
 type Described = HttpApi.Api["Type"]
 
 /** The API as a service that requires a token describes it. */
 export const withToken = ({ api, context }: Described): Described => ({
-  api: api.annotate(OpenApi.Transform, (spec) => secured(documented(spec))),
+  api: api.annotate(OpenApi.Transform, (spec) => secured(documented(failuresIn(api))(spec))),
   context
 })
 

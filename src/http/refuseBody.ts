@@ -1,8 +1,8 @@
 import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Predicate } from "effect"
-import { listed } from "../schema/expected.ts"
-import { placeOf } from "../schema/inWords.ts"
-import { ApiError } from "./api/ApiError.ts"
+import { listed } from "../schema/words/expected.ts"
+import { placeOf } from "../schema/words/inWords.ts"
+import { ApiError } from "./api/annotations/ApiError.ts"
 
 const mostTold = 10
 

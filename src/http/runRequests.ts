@@ -1,24 +1,23 @@
 import { HttpApiBuilder, HttpApp, type HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
-import { Deferred, Effect, Fiber, Option, Ref, Schema } from "effect"
+import { Deferred, Effect, Fiber, Option, Ref } from "effect"
 import { createHash } from "node:crypto"
-import { type Run, RunInterrupted } from "../schema/Run.ts"
+import type { Run } from "../schema/runs/Run.ts"
+import { RunInterrupted } from "../schema/runs/runFailures.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
 import { mayChange } from "../services/access/rights.ts"
 import { Locks } from "../services/locks/Locks.ts"
 import { type Idempotency, type KeyedRun, RunRequest } from "../services/runs/RunRequest.ts"
 import { Runs } from "../services/runs/Runs.ts"
-import { ApiError, orApiError } from "./api/ApiError.ts"
+import { ApiError, orApiError } from "./api/annotations/ApiError.ts"
+import { runEndpoints } from "./api/annotations/startsRun.ts"
 import { BerthApi } from "./api/BerthApi.ts"
-import { runEndpoints } from "./api/startsRun.ts"
-import { endpointOf } from "./destination.ts"
+import { endpointOf } from "./wire/destination.ts"
+import { requester } from "./wire/requester.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 const longestKey = 200
 
-/** Which door the caller says it is; the page of a stranger cannot say so, since the guard turns it away. */
-const doorOf = Schema.decodeUnknownOption(Schema.Literal("cli", "mcp", "web", "script"))
-
-/** Whether the caller would rather have the run at once than its result later (RFC 7240). */
+/** True if the caller prefers the run at once over its result later (`Prefer: respond-async`, RFC 7240). */
 const prefersAsync = (prefer: string | undefined): boolean =>
   (prefer ?? "").split(",").some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async")
 
@@ -52,8 +51,8 @@ const answerOf = ({ error, kind, result, state }: Run) => {
 }
 
 /**
- * What every endpoint that starts a run has in common: it says which run it was, answers at once when the caller
- * prefers that, and takes a request that is sent again under its key for the same run.
+ * Common behaviour of endpoints that start a run: the response names the run, arrives at once when the caller
+ * prefers that, and a request repeated under its idempotency key gets the same run.
  */
 export const RunRequestsLive = HttpApiBuilder.middleware(
   BerthApi,
@@ -64,7 +63,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { name, role } = yield* CurrentCaller
-        // Who may not start a run is refused where the endpoint is known, and gets no earlier answer either.
+        // Callers that may not start a run are refused by the endpoint, and get no earlier answer either.
         const endpoint = Option.filter(endpointOf(request), (endpoint) => startingEndpoints.has(endpoint))
         if (Option.isNone(endpoint) || !mayChange(role)) return yield* app
         const isAsync = prefersAsync(request.headers["prefer"])
@@ -103,10 +102,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
           const started = yield* Deferred.make<Run>()
           const used = yield* Deferred.make<KeyedRun>()
           const handler = yield* Effect.fork(Effect.provideService(app, RunRequest, {
-            requestedBy: {
-              door: Option.getOrElse(doorOf(request.headers["berth-door"]), () => "http" as const),
-              name
-            },
+            requestedBy: yield* requester,
             idempotency,
             started: (run) => Effect.zipRight(isThis(run), Effect.asVoid(Deferred.succeed(started, run))),
             isUsed: (by) => Effect.asVoid(Deferred.succeed(used, by))
@@ -130,7 +126,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
             Option.match({ onNone: () => begin, onSome: (known) => again(known, idempotency) })
           )
 
-        // What comes before the routes cannot be interrupted by itself, and this waits like the routes do.
+        // Middleware is uninterruptible by default; this waits like a route.
         return yield* Effect.interruptible(Effect.flatten(Option.match(idempotency, {
           onNone: () => begin,
           onSome: (idempotency) =>

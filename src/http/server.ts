@@ -1,22 +1,25 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { keepTakingUpRuns } from "../pipelines/runs/takeUpRuns.ts"
+import { keepRecoveringRuns } from "../pipelines/runs/recoverRuns.ts"
+import { Notifier } from "../services/notify/Notifier.ts"
 import { AllowedLive } from "./allowed.ts"
 import { answerDefects } from "./answerDefects.ts"
 import { BerthApi } from "./api/BerthApi.ts"
-import { ErrorsLive } from "./errors.ts"
-import { EventStreamsLive } from "./eventStreams.ts"
 import { CurrentPolicyLive } from "./guard/CurrentPolicy.ts"
 import { guard } from "./guard/guard.ts"
 import { ApplicationsHandlers } from "./handlers/applications.ts"
 import { DeployHandlers } from "./handlers/deploy.ts"
+import { ExecHandlers } from "./handlers/exec.ts"
 import { HealthHandlers } from "./handlers/health.ts"
+import { LogsHandlers } from "./handlers/logs.ts"
+import { NotifyHandlers } from "./handlers/notify.ts"
 import { OverviewHandlers } from "./handlers/overview.ts"
 import { ProjectsHandlers } from "./handlers/projects.ts"
 import { RoutesHandlers } from "./handlers/routes.ts"
 import { RunsHandlers } from "./handlers/runs.ts"
 import { ServersHandlers } from "./handlers/servers.ts"
 import { SessionHandlers } from "./handlers/session.ts"
+import { SettingsHandlers } from "./handlers/settings.ts"
 import { StacksHandlers } from "./handlers/stacks.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
@@ -24,6 +27,8 @@ import { Pages } from "./pages.ts"
 import { ReadOnlyAgentsLive } from "./readOnlyAgents.ts"
 import { RunRequestsLive } from "./runRequests.ts"
 import { WrongTokensLive } from "./session/WrongTokens.ts"
+import { ErrorsLive } from "./wire/errors.ts"
+import { EventStreamsLive } from "./wire/eventStreams.ts"
 
 const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide([
@@ -31,19 +36,26 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     OverviewHandlers,
     ProjectsHandlers,
     ServersHandlers,
+    LogsHandlers,
+    ExecHandlers,
+    SettingsHandlers,
     DeployHandlers,
     StacksHandlers,
     ApplicationsHandlers,
     RoutesHandlers,
     WebhooksHandlers,
     RunsHandlers,
+    NotifyHandlers,
     SessionHandlers
   ]),
   Layer.provide([KnownQueryLive, AllowedLive, CurrentPolicyLive, EventStreamsLive, WrongTokensLive])
 )
 
-// What is asked for first is answered first: going on with what an earlier process left can wait a moment.
-const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(keepTakingUpRuns, "300 millis")))
+// The first requests come first: recovering the runs of an earlier process can wait a moment.
+const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(
+  Effect.zipRight(Effect.flatMap(Notifier, ({ serve }) => serve), keepRecoveringRuns),
+  "300 millis"
+)))
 
 /** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
 export const EndpointsLive = ErrorsLive.pipe(

@@ -31,14 +31,14 @@ const types = new Map([
 
 const compressions = [["br", ".br"], ["gzip", ".gz"]] as const
 
-/** Whether a caller takes this content coding: it names it, and not with a weight of nothing. */
+/** True if a caller accepts this content coding with a weight above 0. */
 const takes = (accepted: string, coding: string) =>
   accepted.split(",").some((each) => {
     const [name = "", ...weights] = each.split(";").map((part) => part.trim())
     return name.toLowerCase() === coding && !weights.some((weight) => /^q=0(\.0*)?$/i.test(weight))
   })
 
-/** One state of a file of the page. */
+/** Identity of a file of the page by path, size and time of change. */
 class FileState extends Data.Class<{
   readonly path: string
   readonly size: number
@@ -73,7 +73,7 @@ const makeReader = Effect.gen(function*() {
 
 const assetName = /^\/assets\/([A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:js|css|svg|woff2))$/
 
-/** Answers with files of the built page; nothing where there is no such file. */
+/** Serves files of the built page; none if there is no such file. */
 export const makeWebPage = Effect.gen(function*() {
   const read = yield* makeReader
 

@@ -1,11 +1,11 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Context, Effect, Layer } from "effect"
-import { LeaveCommandAddress } from "../../http/leaveAddress.ts"
-import { listen } from "../../http/listen.ts"
+import { listen } from "../../http/listen/listen.ts"
+import { RecordCommandAddress } from "../../http/listen/recordAddress.ts"
 import { CommandHttp } from "../../http/server.ts"
 import type { servicesLive } from "../../services/ServicesLive.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { PrivateToken } from "../../services/state/PrivateToken.ts"
+import { PrivateToken } from "../../services/state/discovery/PrivateToken.ts"
 
 type Services = Layer.Layer.Success<ReturnType<typeof servicesLive>>
 
@@ -17,9 +17,9 @@ export const answerOthers = Effect.gen(function*() {
   const services = yield* Effect.context<Services>()
   const token = yield* PrivateToken
   const settings = yield* Settings
-  // Whatever the settings let in, a command answers none but its own user's commands.
+  // A command answers only commands of its own user, also where the settings admit others.
   const guard = Effect.succeed({ token, tokens: [], hosts: [], origins: [] })
   const locked = Layer.succeedContext(Context.add(services, Settings, { ...settings, guard }))
-  const http = Layer.merge(CommandHttp, Layer.provide(LeaveCommandAddress, NodeContext.layer))
+  const http = Layer.merge(CommandHttp, Layer.provide(RecordCommandAddress, NodeContext.layer))
   yield* Layer.build(listen(http, locked, { host: "127.0.0.1", port: 0 }))
 })

@@ -4,7 +4,7 @@ import type { Berth, Door } from "../Berth.ts"
 
 const isAddress = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 
-/** Where a service was said to be, and is not an address. */
+/** The given address of a service is not a URL. */
 export interface NoAddress {
   readonly _tag: "NoAddress"
   readonly given: string
@@ -21,8 +21,8 @@ const nearby = (door: Door, config: Option.Option<string>) =>
     const [NodeContext, { confirmedSettings }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
       Promise.all([
         import("@effect/platform-node/NodeContext"),
-        import("../../services/settings/confirmedSettings.ts"),
-        import("../../services/state/serviceFile.ts"),
+        import("../../services/settings/file/confirmedSettings.ts"),
+        import("../../services/state/discovery/serviceFile.ts"),
         import("../../services/local/LocalFilesLive.ts")
       ])
     )
@@ -40,7 +40,7 @@ const nearby = (door: Door, config: Option.Option<string>) =>
     return inProcess(place, { door })
   })
 
-/** Which service is asked for: an address, or else a settings file. */
+/** Service to connect to: an address, or else a settings file. */
 export interface Wanted {
   readonly url: Option.Option<string>
   readonly config: Option.Option<string>

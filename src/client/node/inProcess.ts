@@ -2,25 +2,25 @@ import { HttpApiBuilder, HttpApp, type HttpClientRequest, HttpServer } from "@ef
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Effect, Fiber, Layer, Option, Schedule, Scope } from "effect"
 import type { Runtime } from "effect"
+import { runEndpoints } from "../../http/api/annotations/startsRun.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
-import { runEndpoints } from "../../http/api/startsRun.ts"
 import { EndpointsLive } from "../../http/server.ts"
-import { keepSharedRunsTakenUp, takeUpRuns } from "../../pipelines/runs/takeUpRuns.ts"
+import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs/recoverRuns.ts"
 import { madeOnce } from "../../services/fibers/madeOnce.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
-import { placeOf, type SettingsPlace } from "../../services/settings/settingsPlace.ts"
-import { findCommand } from "../../services/state/serviceFile.ts"
+import { placeOf, type SettingsPlace } from "../../services/settings/file/settingsPlace.ts"
+import { findCommand } from "../../services/state/discovery/serviceFile.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 
-/** Whether a request starts a run, which may have to wait for one that another process has left. */
+/** True if a request starts a run, which may have to wait for an unfinished one of another process. */
 const startsRun = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
   startingEndpoints.has(`${method} ${url.slice(origin.length)}`)
 
-/** Whether a request has to do with runs: what an earlier process left is taken up before it. */
+/** True if a request concerns runs: unfinished ones are recovered before it. */
 const isAboutRuns = (request: HttpClientRequest.HttpClientRequest) =>
   startsRun(request) || request.url.startsWith(`${origin}/api/runs`)
 
@@ -34,10 +34,10 @@ const answerOthersAboutRuns = Effect.gen(function*() {
   yield* Effect.scoped(Effect.zipRight(answerOthers, Effect.never))
 })
 
-const lookPause = "500 millis"
+const holderPause = "500 millis"
 
-/** The command that has the store of runs, if one does: it answers about its runs. */
-const commandHolding = (settingsFile: string, door: Door) =>
+/** Finds another command that holds the store of runs, which answers about its runs. */
+const findHolder = (settingsFile: string, door: Door) =>
   Effect.gen(function*() {
     const found = yield* findCommand(settingsFile)
     if (Option.isNone(found) || found.value.pid === process.pid) return Option.none()
@@ -65,34 +65,37 @@ export const inProcess = (
       )
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
       const scope = yield* Effect.scope
-      // A fiber that is forked where nothing can be interrupted could not be either, and would outlive the command.
-      const beside = <A, E>(work: Effect.Effect<A, E, Runtime.Runtime.Context<typeof runtime>>) =>
+      // A fiber that is forked in an uninterruptible region would outlive the command.
+      const forkInScope = <A, E>(work: Effect.Effect<A, E, Runtime.Runtime.Context<typeof runtime>>) =>
         Effect.forkIn(Effect.interruptible(Effect.provide(work, runtime)), scope)
-      const takingUp = yield* madeOnce(beside(takeUpRuns))
-      // It may take as long as another process has the store. A caller that stops waiting then has started nothing.
-      const taken = Effect.interruptible(Effect.flatMap(takingUp, Fiber.join))
-      const keeping = yield* Effect.once(beside(keepSharedRunsTakenUp))
-      const answering = yield* Effect.once(beside(Effect.ignoreLogged(answerOthersAboutRuns)))
+      const recovering = yield* madeOnce(forkInScope(recoverRuns))
+      // Waits while another process holds the store. A caller that stops waiting has started nothing.
+      const awaitRecovered = Effect.interruptible(Effect.flatMap(recovering, Fiber.join))
+      const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))
+      const answerOthers = yield* Effect.once(forkInScope(Effect.ignoreLogged(answerOthersAboutRuns)))
       const holder = Effect.interruptible(
-        Effect.provide(Scope.extend(commandHolding(placeOf(settings).file, door), scope), runtime)
+        Effect.provide(Scope.extend(findHolder(placeOf(settings).file, door), scope), runtime)
       )
-      const held = Effect.repeat(holder, { until: Option.isSome, schedule: Schedule.spaced(lookPause) }).pipe(
+      const awaitHolder = Effect.repeat(holder, { until: Option.isSome, schedule: Schedule.spaced(holderPause) }).pipe(
         Effect.zipRight(holder)
       )
+      const { isHere } = yield* Effect.provide(Runs, runtime)
       return yield* overHandlers(handle, {
         door,
-        outlives: false,
+        // Runs that this process starts or has recovered end with it.
+        outlives: (run) => run === undefined ? Effect.succeed(false) : Effect.negate(isHere(run)),
         elsewhere: (request) =>
           Effect.gen(function*() {
             if (startsRun(request)) {
-              yield* keeping
-              if (yield* taken) yield* answering
+              yield* keepRecovering
+              if (yield* awaitRecovered) yield* answerOthers
               return Option.none()
             }
             if (!isAboutRuns(request)) return Option.none()
-            // The store is asked for only where no command answers: waiting for it says for whom.
+            // The store is opened only if no other command answers: waiting for it names the holder.
             const found = yield* holder
-            return Option.isSome(found) ? found : yield* Effect.raceFirst(Effect.as(taken, Option.none()), held)
+            if (Option.isSome(found)) return found
+            return yield* Effect.raceFirst(Effect.as(awaitRecovered, Option.none()), awaitHolder)
           })
       })
     })

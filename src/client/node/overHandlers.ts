@@ -3,7 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import type { Berth, Door } from "../Berth.ts"
 import { make } from "../layer.ts"
 
-/** What an address of this process begins with. No request leaves it: this only makes an address of each path. */
+/** Base of the addresses within this process. No request leaves it. */
 export const origin = "http://berth.invalid"
 
 /** Answers a request as the service does. */
@@ -15,14 +15,13 @@ export const answeredBy = (handle: Handle) => (...asked: ConstructorParameters<t
 
 /**
  * The service over handlers of this process, which requests reach without a socket.
- * @param outlives whether its runs go on when whoever asks has ended
- * @param elsewhere looks, before each request, for another process that has to answer it
+ * @param elsewhere finds, before each request, another process that must answer it
  */
 export const overHandlers = (
   handle: Handle,
   { door, elsewhere, outlives }: {
     readonly door: Door
-    readonly outlives: boolean
+    readonly outlives: Berth["Type"]["outlives"]
     readonly elsewhere: (
       request: HttpClientRequest.HttpClientRequest
     ) => Effect.Effect<Option.Option<HttpClient.HttpClient>>

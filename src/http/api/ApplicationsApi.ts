@@ -1,21 +1,23 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { Adoption, AdoptRequest } from "../../schema/Adopt.ts"
-import { ChangelogPage, ChangelogQuery } from "../../schema/Changelog.ts"
-import { CreateApp, CreateEnv } from "../../schema/CreateApp.ts"
-import { text } from "../../schema/described.ts"
-import { AppRequest, Drift } from "../../schema/Drift.ts"
-import { PlatformApp, PlatformRecordBody } from "../../schema/PlatformApp.ts"
-import { RawEntry } from "../../schema/PlatformFile.ts"
-import { PlatformPlan } from "../../schema/PlatformPlan.ts"
-import { Removal, RemovalRequest, Removed } from "../../schema/Removal.ts"
-import { strictQuery } from "../../schema/strict.ts"
-import { UpsertRequest, UpsertResult } from "../../schema/Upsert.ts"
-import { Verification } from "../../schema/Verify.ts"
-import { forOperators, forViewers } from "./access.ts"
-import { ErrorBody } from "./ApiError.ts"
-import { JsonObject, optionalBody, Relayed, UuidPath } from "./relayed.ts"
-import { startsRun } from "./startsRun.ts"
+import { Adoption, AdoptRequest } from "../../schema/applications/Adopt.ts"
+import { ChangelogPage, ChangelogQuery } from "../../schema/applications/Changelog.ts"
+import { CreateApp, CreateEnv } from "../../schema/applications/CreateApp.ts"
+import { AppRequest, Drift } from "../../schema/applications/Drift.ts"
+import { PlatformApp, PlatformRecordBody } from "../../schema/applications/PlatformApp.ts"
+import { RawEntry } from "../../schema/applications/PlatformFile.ts"
+import { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
+import { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
+import { UpsertRequest, UpsertResult } from "../../schema/applications/Upsert.ts"
+import { Verification } from "../../schema/applications/Verify.ts"
+import { text } from "../../schema/words/described.ts"
+import { strictQuery } from "../../schema/words/strict.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import { ErrorBody } from "./annotations/ApiError.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { JsonObject, optionalBody, Relayed, UuidPath } from "./annotations/relayed.ts"
+import { startsRun } from "./annotations/startsRun.ts"
 
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
@@ -23,6 +25,7 @@ const help = (summary: string, description: string) => OpenApi.annotations({ sum
 export class ApplicationsApi extends HttpApiGroup.make("applications", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listApplications", "/api/platform/apps").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.platform))
       .addSuccess(Schema.Array(PlatformApp))
       .annotateContext(
         help(
@@ -33,6 +36,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("createApplication", "/api/platform/apps").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.platform))
       .setPayload(CreateApp)
       .addSuccess(Relayed)
       .annotateContext(
@@ -41,12 +45,14 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.platform))
       .setPath(Schema.Struct({ name: text("The exact name of the application.", "hello") }))
       .addSuccess(Schema.NullOr(PlatformRecordBody))
       .annotateContext(help("Find an application", "The application with exactly this name, or null."))
   )
   .add(
     HttpApiEndpoint.patch("updateApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.platform))
       .setPath(UuidPath)
       .setPayload(JsonObject)
       .addSuccess(Relayed)
@@ -54,6 +60,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.del("deleteApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.noBody, failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(
@@ -62,31 +69,39 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("planRemoval", "/api/platform/apps/:uuid/removal").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.platform))
       .setPath(UuidPath)
       .addSuccess(Removal)
       .annotateContext(
         help(
           "Plan the removal of an application",
-          "What would go with the application: its route in the proxy file and its webhooks; what stays, and why. " +
-            "Changes nothing."
+          "Parts that would go with the application: its route in the proxy file and its webhooks; what stays, and why. " +
+            "Changes nothing; sent with a removal, the planHash holds it to that."
         )
       )
   )
   .add(
     HttpApiEndpoint.post("removeApplication", "/api/platform/apps/:uuid/removal").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, [
+          409,
+          "The plan no longer holds, or another process uses the application."
+        ])
+      )
       .setPath(UuidPath)
       .setPayload(optionalBody(RemovalRequest, {}))
       .addSuccess(Removed)
       .annotateContext(
         help(
           "Remove an application with its route and webhooks",
-          "Deletes the application, then its route, unless keepRoute is true, and its webhooks. What could not be " +
-            "removed is told under stays."
+          "Deletes the application, then its route, unless keepRoute is true, and its webhooks; waits for an upsert of " +
+            "the application. What could not be removed is told under stays; a repeat, by uuid or name, removes it."
         )
       )
   )
   .add(
     HttpApiEndpoint.get("listEnvs", "/api/platform/apps/:uuid/envs").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(
@@ -99,6 +114,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("createEnv", "/api/platform/apps/:uuid/envs").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.platform))
       .setPath(UuidPath)
       .setPayload(CreateEnv)
       .addSuccess(Relayed)
@@ -106,6 +122,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("deployApplication", "/api/platform/apps/:uuid/deploy").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.noBody, failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
       .annotateContext(
@@ -114,6 +131,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("listPlatformServers", "/api/platform/servers").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.platform))
       .addSuccess(Relayed)
       .annotateContext(
         help("List platform servers", "The servers that the platform deploys to: an array of uuid, name and ip.")
@@ -121,6 +139,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("drift", "/api/platform/drift").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.body, failures.platform, failures.project))
       .setPayload(AppRequest)
       .addSuccess(Drift)
       .annotateContext(
@@ -133,6 +152,12 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("platformPlan", "/api/platform/plan").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, failures.project, failures.gitHost, failures.busy, failures.proxy, [
+          500,
+          "Too little can be read to plan."
+        ])
+      )
       .setPayload(AppRequest)
       .addSuccess(PlatformPlan)
       .annotateContext(
@@ -145,6 +170,15 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("upsert", "/api/platform/upsert").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, failures.project, failures.run, [
+          500,
+          "A step failed; what earlier steps did stays."
+        ], [
+          409,
+          "The plan no longer holds."
+        ])
+      )
       .annotateContext(startsRun)
       .setPayload(UpsertRequest)
       .addSuccess(UpsertResult)
@@ -158,6 +192,12 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("adopt", "/api/platform/adopt").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, failures.project, [
+          409,
+          "The project declares an application of this name already, or another process works on the same."
+        ], [422, "The application cannot be written as an entry."])
+      )
       .setPayload(AdoptRequest)
       .addSuccess(Adoption)
       .annotateContext(
@@ -170,6 +210,12 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.post("verify", "/api/platform/verify").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.settings, [
+          422,
+          "The project declares no application whose way could be followed."
+        ])
+      )
       .setPayload(AppRequest)
       .addSuccess(Verification)
       .annotateContext(
@@ -182,6 +228,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("platformConfig", "/api/platform/config").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.project))
       .setUrlParams(
         Schema.Struct({
           path: Schema.NonEmptyString.annotations({
@@ -200,13 +247,14 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
   )
   .add(
     HttpApiEndpoint.get("changelog", "/api/platform/changelog").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.project))
       .setUrlParams(ChangelogQuery)
       .addSuccess(ChangelogPage)
       .annotateContext(
         OpenApi.annotations({
           summary: "Read the changelog",
           description:
-            "What upserts did to the applications of a project, as its platform.changelog.json keeps it, newest first."
+            "Changes that upserts made to the applications of a project, as its platform.changelog.json keeps it, newest first."
         })
       )
   )

@@ -1,36 +1,41 @@
 import { HttpApi, OpenApi } from "@effect/platform"
 import { version } from "../../schema/version.ts"
-import { Allowed } from "./access.ts"
-import { ApiErrorFromBody } from "./ApiError.ts"
+import { Allowed } from "./annotations/access.ts"
+import { ApiErrorFromBody } from "./annotations/ApiError.ts"
+import { documented } from "./annotations/documented.ts"
+import { failuresIn } from "./annotations/failures.ts"
+import { KnownQuery } from "./annotations/KnownQuery.ts"
 import { ApplicationsApi } from "./ApplicationsApi.ts"
 import { DeployApi } from "./DeployApi.ts"
-import { documented } from "./documented.ts"
+import { ExecApi } from "./ExecApi.ts"
 import { HealthApi } from "./HealthApi.ts"
-import { KnownQuery } from "./KnownQuery.ts"
+import { LogsApi } from "./LogsApi.ts"
+import { NotifyApi } from "./NotifyApi.ts"
 import { OverviewApi } from "./OverviewApi.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
 import { RoutesApi } from "./RoutesApi.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { ServersApi } from "./ServersApi.ts"
 import { SessionApi } from "./SessionApi.ts"
+import { SettingsApi } from "./SettingsApi.ts"
 import { StacksApi } from "./StacksApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
-/**
- * Every endpoint of the service: what it takes, what it answers, who may call it, and one sentence of help. Each group is
- * held to the roles of its endpoints here.
- */
-export class BerthApi extends HttpApi.make("berth")
+const api = HttpApi.make("berth")
   .add(HealthApi.middleware(KnownQuery).middleware(Allowed))
   .add(OverviewApi.middleware(KnownQuery).middleware(Allowed))
   .add(ProjectsApi.middleware(KnownQuery).middleware(Allowed))
   .add(ServersApi.middleware(KnownQuery).middleware(Allowed))
+  .add(LogsApi.middleware(KnownQuery).middleware(Allowed))
+  .add(ExecApi.middleware(KnownQuery).middleware(Allowed))
   .add(DeployApi.middleware(KnownQuery).middleware(Allowed))
   .add(StacksApi.middleware(KnownQuery).middleware(Allowed))
   .add(ApplicationsApi.middleware(KnownQuery).middleware(Allowed))
   .add(RoutesApi.middleware(KnownQuery).middleware(Allowed))
   .add(WebhooksApi.middleware(KnownQuery).middleware(Allowed))
   .add(RunsApi.middleware(KnownQuery).middleware(Allowed))
+  .add(NotifyApi.middleware(KnownQuery).middleware(Allowed))
+  .add(SettingsApi.middleware(KnownQuery).middleware(Allowed))
   .add(SessionApi.middleware(KnownQuery).middleware(Allowed))
   .addError(ApiErrorFromBody)
   .annotate(OpenApi.Title, "Berth")
@@ -42,5 +47,9 @@ export class BerthApi extends HttpApi.make("berth")
   )
   .annotate(OpenApi.License, { name: "MIT", url: "https://opensource.org/license/mit" })
   .annotate(OpenApi.Servers, [{ url: "/", description: "The service that answers this description." }])
-  .annotate(OpenApi.Transform, documented)
-{}
+
+/**
+ * Every endpoint of the service: what it takes, what it answers, who may call it, and one sentence of help. Each group is
+ * held to the roles of its endpoints here.
+ */
+export class BerthApi extends api.annotate(OpenApi.Transform, documented(failuresIn(api))) {}

@@ -1,13 +1,25 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { ContainerPlan } from "../../schema/ContainerPlan.ts"
-import { ContainerPlanRequest, DeployRequest, DeployResult, RollbackRequest } from "../../schema/Deploy.ts"
-import { forOperators, forViewers } from "./access.ts"
-import { startsRun } from "./startsRun.ts"
+import { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
+import { ContainerPlanRequest, DeployRequest, DeployResult, RollbackRequest } from "../../schema/deploy/Deploy.ts"
+import { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { startsRun } from "./annotations/startsRun.ts"
 
 /** Bringing a project's stack to a server. */
 export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("deploy", "/api/container/deploy").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.server, failures.run, [
+          500,
+          "A step failed; the earlier release runs on, or again."
+        ], [
+          409,
+          "The plan no longer holds."
+        ])
+      )
       .annotateContext(startsRun)
       .setPayload(DeployRequest)
       .addSuccess(DeployResult)
@@ -22,19 +34,26 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("containerPlan", "/api/container/plan").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.body, failures.project, failures.server))
       .setPayload(ContainerPlanRequest)
       .addSuccess(ContainerPlan)
       .annotateContext(
         OpenApi.annotations({
           summary: "Plan a deploy",
           description:
-            "What a deploy would send, start and remove now, and what it would stop at; changes nothing anywhere. Sent " +
+            "Plans a deploy: files to send, containers to start and remove, obstacles. Changes nothing anywhere. Sent " +
             "with a deploy, the planHash holds it to that."
         })
       )
   )
   .add(
     HttpApiEndpoint.post("rollback", "/api/container/rollback").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.server, failures.run, [404, "There is no such release."], [
+          409,
+          "The server no longer has all images of the release; nothing was changed."
+        ], [500, "A step failed; the earlier release runs on, or again."])
+      )
       .annotateContext(startsRun)
       .setPayload(RollbackRequest)
       .addSuccess(DeployResult)
@@ -44,6 +63,25 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
           description:
             "Has the server run a release that it keeps, by default the one before the current one, and waits until it is " +
             "healthy. Nothing is sent and no project is needed. What runs then is a new release; a step that fails is undone."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("planRollback", "/api/container/rollback/plan").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.server, [404, "There is no such release."], [
+          409,
+          "The server no longer has all images of the release."
+        ])
+      )
+      .setPayload(RollbackRequest)
+      .addSuccess(RollbackPlan)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Plan a rollback",
+          description:
+            "Plans a rollback: what it would replace, start and remove now, and how its services get their containers; changes " +
+            "nothing anywhere."
         })
       )
   )

@@ -1,13 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Health } from "../../schema/Health.ts"
-import { strictQuery } from "../../schema/strict.ts"
-import { forAnyoneWithoutParameters } from "./access.ts"
+import { strictQuery } from "../../schema/words/strict.ts"
+import { forAnyoneWithoutParameters } from "./annotations/access.ts"
+import { failsWith } from "./annotations/failures.ts"
 
 /** The service's own endpoints. */
 export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
   .add(
     HttpApiEndpoint.get("health", "/api/health").annotateContext(forAnyoneWithoutParameters)
+      .annotateContext(failsWith())
       .setUrlParams(
         Schema.Struct({
           deep: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -26,5 +28,5 @@ export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Health")
-  .annotate(OpenApi.Description, "How the service is doing.")
+  .annotate(OpenApi.Description, "State of the service.")
 {}

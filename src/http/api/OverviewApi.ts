@@ -1,11 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Overview } from "../../schema/Overview.ts"
-import { forViewers } from "./access.ts"
+import { forViewers } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
 
 /** Everything at one look. */
 export class OverviewApi extends HttpApiGroup.make("overview", { topLevel: true })
   .add(
     HttpApiEndpoint.get("overview", "/api/overview").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.settings))
       .addSuccess(Overview)
       .annotateContext(
         OpenApi.annotations({

@@ -1,18 +1,21 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { BuildRequest, BuildResult } from "../../schema/Build.ts"
-import { CompareRequest, Comparison } from "../../schema/Compare.ts"
-import { EditorDiffRequest, EditorDiffResult } from "../../schema/EditorDiff.ts"
-import { InitRequest, InitResult } from "../../schema/Init.ts"
-import { InspectRequest, LocalProject } from "../../schema/Project.ts"
-import { PullRequest, PullResult } from "../../schema/Pull.ts"
-import { forOperators, forViewers } from "./access.ts"
-import { startsRun } from "./startsRun.ts"
+import { PullRequest, PullResult } from "../../schema/deploy/Pull.ts"
+import { BuildRequest, BuildResult } from "../../schema/projects/Build.ts"
+import { CompareRequest, Comparison } from "../../schema/projects/Compare.ts"
+import { EditorDiffRequest, EditorDiffResult } from "../../schema/projects/EditorDiff.ts"
+import { InitRequest, InitResult } from "../../schema/projects/Init.ts"
+import { InspectRequest, LocalProject } from "../../schema/projects/Project.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { startsRun } from "./annotations/startsRun.ts"
 
 /** The projects of this machine, and their files here and on servers. */
 export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listProjects", "/api/projects").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.settings, [500, "The projects root cannot be read."]))
       .addSuccess(Schema.Array(LocalProject))
       .annotateContext(
         OpenApi.annotations({
@@ -24,6 +27,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("inspectProject", "/api/projects/inspect").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.body, failures.project))
       .setPayload(InspectRequest)
       .addSuccess(LocalProject)
       .annotateContext(
@@ -37,6 +41,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("compareProject", "/api/projects/compare").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.body, failures.project, failures.server))
       .setPayload(CompareRequest)
       .addSuccess(Comparison)
       .annotateContext(
@@ -49,6 +54,12 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("initProject", "/api/projects/init").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.settings, [404, "No stored server has this id or name."], [
+          409,
+          "Several stored servers have this name, or no port can be told."
+        ])
+      )
       .setPayload(InitRequest)
       .addSuccess(InitResult)
       .annotateContext(
@@ -62,6 +73,12 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("build", "/api/container/build").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.run, [
+          500,
+          "The shell that runs the build script cannot be started."
+        ])
+      )
       .annotateContext(startsRun)
       .setPayload(BuildRequest)
       .addSuccess(BuildResult)
@@ -76,6 +93,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("pull", "/api/container/pull").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.outside, failures.server, failures.run))
       .annotateContext(startsRun)
       .setPayload(PullRequest)
       .addSuccess(PullResult)
@@ -90,6 +108,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("editorDiff", "/api/container/editor-diff").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.outside, failures.server, [500, "The editor cannot be started."])
+      )
       .setPayload(EditorDiffRequest)
       .addSuccess(EditorDiffResult)
       .annotateContext(

@@ -1,12 +1,14 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { NextPort, RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
-import { RouteList } from "../../schema/RouteList.ts"
-import { RoutePlan, RoutePlanRequest } from "../../schema/RoutePlan.ts"
-import { strictQuery } from "../../schema/strict.ts"
-import { forOperators, forViewers } from "./access.ts"
-import { ErrorBody } from "./ApiError.ts"
-import { optionalBody } from "./relayed.ts"
+import { NextPort, RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/routes/Route.ts"
+import { RouteList } from "../../schema/routes/RouteList.ts"
+import { RoutePlan, RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
+import { strictQuery } from "../../schema/words/strict.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import { ErrorBody } from "./annotations/ApiError.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { optionalBody } from "./annotations/relayed.ts"
 
 const anything = Schema.optional(Schema.Unknown)
 const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -40,6 +42,12 @@ const RemoveRoute = Schema.Struct({ routeName: anything }).annotations({
 export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   .add(
     HttpApiEndpoint.get("nextPort", "/api/platform/next-port").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.platform, failures.proxy, [
+          409,
+          "A port in use is kept secret by the platform, or no port is left."
+        ])
+      )
       .setUrlParams(
         Schema.Struct({
           evidence: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -60,6 +68,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("listRoutes", "/api/platform/routes").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.proxy, failures.settings))
       .addSuccess(RouteList)
       .annotateContext(
         help(
@@ -71,18 +80,30 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("planRoute", "/api/platform/routes/plan").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.proxy, failures.settings, [
+          409,
+          "The name belongs to a route with another target."
+        ])
+      )
       .setPayload(RoutePlanRequest)
       .addSuccess(RoutePlan)
       .annotateContext(
         help(
           "Plan a change of a route",
-          "What adding or removing a route would make of the proxy file, as a diff. Changes nothing, and fails as the " +
+          "Plans a route to add or remove, as a diff of the proxy file. Changes nothing, and fails as the " +
             "change would."
         )
       )
   )
   .add(
     HttpApiEndpoint.post("addRoute", "/api/platform/routes").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.proxy, failures.settings, [
+          409,
+          "The name belongs to a route with another target."
+        ])
+      )
       .setPayload(optionalBody(AddRoute, {}))
       .addSuccess(Schema.Union(RouteAdded, RouteKept, ErrorBody))
       .annotateContext(
@@ -95,6 +116,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.del("removeRoute", "/api/platform/routes").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.proxy, failures.settings))
       .setPayload(optionalBody(RemoveRoute, {}))
       .addSuccess(Schema.Union(RouteRemoved, RouteAbsent, ErrorBody))
       .annotateContext(

@@ -1,8 +1,10 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { text } from "../../schema/described.ts"
-import { Run, RunsPage, RunsQuery } from "../../schema/Run.ts"
-import { forOperators, forViewers } from "./access.ts"
+import { Run, RunsPage, RunsQuery } from "../../schema/runs/Run.ts"
+import { text } from "../../schema/words/described.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
 
 const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 
@@ -10,17 +12,19 @@ const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listRuns", "/api/runs").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.store, [409, "Several stored servers have this name."]))
       .setUrlParams(RunsQuery)
       .addSuccess(RunsPage)
       .annotateContext(
         OpenApi.annotations({
           summary: "List runs",
-          description: "What was deployed, built, pulled and upserted, and what is under way, newest first."
+          description: "Deploys, builds, pulls, upserts and commands in containers, ended and under way, newest first."
         })
       )
   )
   .add(
     HttpApiEndpoint.get("getRun", "/api/runs/:id").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.oneRun))
       .setPath(RunIdPath)
       .addSuccess(Run)
       .annotateContext(
@@ -32,6 +36,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("watchRun", "/api/runs/:id/events").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.oneRun, failures.watched))
       .setPath(RunIdPath)
       .setHeaders(Schema.Struct({
         "last-event-id": Schema.optional(Schema.String).annotations({
@@ -50,6 +55,7 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("cancelRun", "/api/runs/:id/cancel").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.noBody, failures.oneRun, [409, "The run has ended already."]))
       .setPath(RunIdPath)
       .addSuccess(Run)
       .annotateContext(

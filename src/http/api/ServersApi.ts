@@ -1,43 +1,51 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { Container, DeployedProject } from "../../schema/Container.ts"
-import { done, field, serverId, text } from "../../schema/described.ts"
-import { Release } from "../../schema/Release.ts"
-import { RemotePathText } from "../../schema/RemotePath.ts"
-import { Server } from "../../schema/Server.ts"
-import { ServerTest, ServerTestRequest } from "../../schema/ServerTest.ts"
-import { ServerToStore } from "../../schema/ServerToStore.ts"
-import { SshDefaults, SshDefaultsQuery } from "../../schema/SshDefaults.ts"
-import { ContainerStats } from "../../schema/Stats.ts"
-import { strictQuery } from "../../schema/strict.ts"
-import { forOperators, forViewers } from "./access.ts"
+import { Release } from "../../schema/deploy/Release.ts"
+import { Container, DeployedProject } from "../../schema/servers/Container.ts"
+import { RemotePathText } from "../../schema/servers/RemotePath.ts"
+import { Server } from "../../schema/servers/Server.ts"
+import { ServerTest, ServerTestRequest } from "../../schema/servers/ServerTest.ts"
+import { ServerReplacement, ServerToStore } from "../../schema/servers/ServerToStore.ts"
+import { SshDefaults, SshDefaultsQuery } from "../../schema/servers/SshDefaults.ts"
+import { ContainerStats } from "../../schema/servers/Stats.ts"
+import { SettingsChanged, SettingsChangeQuery } from "../../schema/settings/SettingsList.ts"
+import { done, field, serverId, text } from "../../schema/words/described.ts"
+import { strictQuery } from "../../schema/words/strict.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { selectedLines } from "./selectedLines.ts"
 
 /** The `{id}` of a stored server. */
 export const ServerIdPath = Schema.Struct({ id: serverId })
 
 const Success = Schema.Struct({ success: done })
 
-// An unknown server is told before a query that does not fit, so the pipeline judges the query's texts.
+const StoredServerAnswer = Schema.Struct({
+  ...Success.fields,
+  server: field(Server, "The server as it is stored now; with plan=true as it would be."),
+  change: Schema.optionalWith(SettingsChanged, { exact: true }).annotations({
+    description: "The change of the settings file; only with plan=true, which writes nothing."
+  })
+})
+
 const FollowQuery = Schema.Struct({
   containerName: Schema.optional(text("The name of the container.", "hello-web-1")),
   remotePath: Schema.optional(text("The directory of the compose stack on the server.", "~/containers/hello")),
-  lines: Schema.optional(
-    Schema.String.annotations({ jsonSchema: { type: "integer", minimum: 1, maximum: 10_000, default: 100 } })
-  ).annotations({ description: "How many of the last lines." }),
-  since: Schema.optional(
-    Schema.String.annotations({
-      description: "No line from before it: a time, or how long ago.",
-      examples: ["10m", "2026-01-02T03:04:05Z"]
-    })
-  ),
-  service: Schema.optional(text("One service of the stack; all of them unless given.", "web"))
+  ...selectedLines
 }).annotations(strictQuery)
 
 const LogsQuery = Schema.Struct({
   ...FollowQuery.fields,
   timestamps: Schema.optional(
     Schema.String.annotations({ jsonSchema: { type: "boolean", default: false } })
-  ).annotations({ description: "Whether each line comes with its time." })
+  ).annotations({ description: "True when each line comes with its time." })
+}).annotations(strictQuery)
+
+const ContainersQuery = Schema.Struct({
+  all: Schema.optional(Schema.Literal("true", "false")).annotations({
+    description: "true: list the containers that do not run too."
+  })
 }).annotations(strictQuery)
 
 const ReleasesQuery = Schema.Struct({
@@ -48,6 +56,7 @@ const ReleasesQuery = Schema.Struct({
 export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listServers", "/api/servers").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.settings))
       .addSuccess(Schema.Array(Server))
       .annotateContext(
         OpenApi.annotations({ summary: "List servers", description: "The stored servers, without their credentials." })
@@ -55,33 +64,70 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("saveServer", "/api/servers").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.busy, [
+          409,
+          "Another server has the name or the id, or is known by another host key."
+        ], [
+          500,
+          "The settings or the host keys cannot be read or written."
+        ])
+      )
+      .setUrlParams(SettingsChangeQuery)
       .setPayload(ServerToStore)
-      .addSuccess(Schema.Struct({ ...Success.fields, server: field(Server, "The server as it is stored now.") }))
+      .addSuccess(StoredServerAnswer)
       .annotateContext(
         OpenApi.annotations({
           summary: "Add or replace a server",
           description:
             "Replaces the stored server with the same id, or adds this one under a new id. With hostKey, the server has " +
             "to show that key when it is connected to for the first time. With newId, the new server gets that id, and with " +
-            "uniqueName its name is refused where another one has it."
+            "uniqueName its name is refused where another one has it. With plan=true nothing is written, and the answer " +
+            "has the diff of the settings file."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.put("replaceServer", "/api/servers/:id").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.busy, [404, "No stored server has this id or name."], [
+          409,
+          "Several stored servers have this name, another one has the new name, or is known by another host key."
+        ], [500, "The settings or the host keys cannot be read or written."])
+      )
+      .setPath(ServerIdPath)
+      .setUrlParams(SettingsChangeQuery)
+      .setPayload(ServerReplacement)
+      .addSuccess(StoredServerAnswer)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Replace a server",
+          description:
+            "Replaces a stored server; credentials and jump hosts that are left out are kept, as long as host, port and user " +
+            "stay, and null clears them. With plan=true nothing is written, and the answer has the diff of the settings file."
         })
       )
   )
   .add(
     HttpApiEndpoint.get("sshDefaults", "/api/servers/ssh-config").annotateContext(forOperators)
+      .annotateContext(failsWith())
       .setUrlParams(SshDefaultsQuery)
       .addSuccess(SshDefaults)
       .annotateContext(
         OpenApi.annotations({
           summary: "Look a host up in the SSH configuration",
           description:
-            "What ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
+            "Entry that ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
             "key, with file and line. Nothing is connected to, and no program of the configuration is executed."
         })
       )
   )
   .add(
     HttpApiEndpoint.post("testServer", "/api/servers/test").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.settings, [404, "No stored server has this id or name."], [
+        409,
+        "Several stored servers have this name."
+      ]))
       .setPayload(ServerTestRequest)
       .addSuccess(ServerTest)
       .annotateContext(
@@ -95,6 +141,10 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.del("removeServer", "/api/servers/:id").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.noBody, [409, "Several stored servers have this name."], failures.busy, [
+        500,
+        "The settings cannot be read or written."
+      ]))
       .setPath(ServerIdPath)
       .addSuccess(Success)
       .annotateContext(
@@ -106,6 +156,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("scanServer", "/api/servers/:id/scan").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.server, [500, "The stacks cannot be listed."]))
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -117,38 +168,53 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
         OpenApi.annotations({
           summary: "Scan a server",
           description:
-            "What is deployed under ~/containers on the server, with the first 256 KiB of each compose file; " +
+            "Lists the stacks under ~/containers on the server, with the first 256 KiB of each compose file; " +
             "a directory that is a link, or that cannot be read, is left out."
         })
       )
   )
   .add(
     HttpApiEndpoint.get("listContainers", "/api/servers/:id/containers").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.server, [500, "The containers cannot be listed."]))
       .setPath(ServerIdPath)
+      .setUrlParams(ContainersQuery)
       .addSuccess(
         Schema.Struct({
           ...Success.fields,
-          containers: Schema.Array(Container).annotations({ description: "The running containers." })
+          containers: Schema.Array(Container).annotations({ description: "The containers." })
         })
       )
       .annotateContext(
-        OpenApi.annotations({ summary: "List containers", description: "The containers that run on the server." })
+        OpenApi.annotations({
+          summary: "List containers",
+          description: "The containers that run on the server; with all=true the others too."
+        })
       )
   )
   .add(
     HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.server, [500, "Neither a container nor a stack is named, or its logs cannot be read."])
+      )
       .setPath(ServerIdPath)
       .setUrlParams(LogsQuery)
       .addSuccess(Schema.Struct({ ...Success.fields, logs: text("The lines, oldest first.") }))
       .annotateContext(
         OpenApi.annotations({
           summary: "Show logs",
-          description: "The last lines of the compose stack in remotePath, or else of the container; both streams."
+          description:
+            "The last lines of the compose stack in remotePath, or else of the container, running or not; both streams."
         })
       )
   )
   .add(
     HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.server, [404, "There is no such container or stack."], failures.watched, [
+          429,
+          "As many logs of the server are followed as can be at a time."
+        ], [500, "Neither a container nor a stack is named."])
+      )
       .setPath(ServerIdPath)
       .setUrlParams(FollowQuery)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
@@ -157,13 +223,15 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           summary: "Follow logs",
           description:
             "Server-sent events: a `line` {time, service, stream, text} for each of the last lines and every " +
-            "further one of the stack in remotePath, or else of the container; `dropped` {lines} where they came faster " +
-            "than they were read. Goes on until the caller leaves; `error` {error} when the server cannot be heard any more."
+            "further one of the stack in remotePath, or else of the container, running or not; `dropped` {lines} where " +
+            "they came faster than they were read. Goes on until the caller leaves, or until `until` and then an " +
+            "`end`; `error` {error} when the server cannot be heard any more."
         })
       )
   )
   .add(
     HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.server, [502, "Docker does not tell what the containers use."]))
       .setPath(ServerIdPath)
       .addSuccess(
         Schema.Struct({
@@ -179,6 +247,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("listReleases", "/api/servers/:id/releases").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.server, [502, "The releases cannot be read, or Docker does not answer."]))
       .setPath(ServerIdPath)
       .setUrlParams(ReleasesQuery)
       .addSuccess(
@@ -190,7 +259,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
         OpenApi.annotations({
           summary: "List releases",
           description:
-            "What deploys and rollbacks left in remotePath, as many as deploy.keepReleases says: each can be gone back " +
+            "Lists the releases that deploys and rollbacks left in remotePath, as many as deploy.keepReleases says: each can be gone back " +
             "to as long as its images are there. A directory without any has an empty list."
         })
       )

@@ -1,14 +1,17 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { done } from "../../schema/described.ts"
 import { Session, SessionRequest } from "../../schema/Session.ts"
-import { forAnyone, forViewers } from "./access.ts"
-import { hostCookie, plainCookie } from "./cookieNames.ts"
+import { done } from "../../schema/words/described.ts"
+import { forAnyone, forViewers } from "./annotations/access.ts"
+import { hostCookie, plainCookie } from "./annotations/cookieNames.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
 
 /** Logging in with a browser, which has no place for a token that scripts cannot read. */
 export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
   .add(
     HttpApiEndpoint.post("openSession", "/api/session").annotateContext(forAnyone)
+      .annotateContext(failsWith(failures.body, [401, "The token is not one of the settings."]))
       .setPayload(SessionRequest)
       .addSuccess(Session)
       .annotateContext(
@@ -23,6 +26,7 @@ export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.get("showSession", "/api/session").annotateContext(forViewers)
+      .annotateContext(failsWith())
       .addSuccess(Session)
       .annotateContext(
         OpenApi.annotations({ summary: "Show who is asking", description: "The name and the role of the caller." })
@@ -30,6 +34,7 @@ export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.del("closeSession", "/api/session").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.noBody))
       .addSuccess(Schema.Struct({ success: done }))
       .annotateContext(
         OpenApi.annotations({ summary: "Log out", description: "Ends the session and takes its cookie away." })

@@ -1,12 +1,15 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { StackRemoval, StackRequest, StackResult } from "../../schema/Stack.ts"
-import { forOperators } from "./access.ts"
-import { startsRun } from "./startsRun.ts"
+import { StackRemoval, StackRequest, StackResult } from "../../schema/deploy/Stack.ts"
+import { forOperators } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { startsRun } from "./annotations/startsRun.ts"
 
-/** What is done to stacks that are on a server. */
+/** Actions on deployed stacks. */
 export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   .add(
     HttpApiEndpoint.post("stopStack", "/api/container/stop").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -19,6 +22,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("startStack", "/api/container/start").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -33,6 +37,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("restartStack", "/api/container/restart").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
@@ -45,6 +50,7 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("removeStack", "/api/container/remove").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.stack))
       .annotateContext(startsRun)
       .setPayload(StackRemoval)
       .addSuccess(StackResult)
@@ -58,5 +64,5 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Stacks")
-  .annotate(OpenApi.Description, "What is done to stacks that are on a server.")
+  .annotate(OpenApi.Description, "Actions on stacks that are on a server.")
 {}

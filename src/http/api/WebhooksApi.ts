@@ -1,6 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { strictQuery } from "../../schema/strict.ts"
 import {
   WebhookRequest,
   WebhookSetup,
@@ -8,9 +7,12 @@ import {
   WebhookTeardown,
   WebhookTest,
   WebhookTestRequest
-} from "../../schema/Webhook.ts"
-import { forOperators, forViewers } from "./access.ts"
-import { optionalBody } from "./relayed.ts"
+} from "../../schema/webhooks/Webhook.ts"
+import { strictQuery } from "../../schema/words/strict.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { optionalBody } from "./annotations/relayed.ts"
 
 const Request = optionalBody(WebhookRequest, {})
 
@@ -18,6 +20,7 @@ const Request = optionalBody(WebhookRequest, {})
 export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true })
   .add(
     HttpApiEndpoint.post("setUpWebhooks", "/api/platform/webhooks/setup").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
       .setPayload(Request)
       .addSuccess(WebhookSetup)
       .annotateContext(
@@ -31,6 +34,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.del("tearDownWebhooks", "/api/platform/webhooks/teardown").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
       .setPayload(Request)
       .addSuccess(WebhookTeardown)
       .annotateContext(
@@ -43,6 +47,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.get("webhookStatus", "/api/platform/webhooks/status").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.platform, failures.gitHost))
       .setUrlParams(
         Schema.Struct({
           deep: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -60,6 +65,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
   )
   .add(
     HttpApiEndpoint.post("testWebhook", "/api/platform/webhooks/test").annotateContext(forOperators)
+      .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
       .setPayload(WebhookTestRequest)
       .addSuccess(WebhookTest)
       .annotateContext(

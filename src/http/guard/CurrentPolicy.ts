@@ -1,9 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../../services/settings/Settings.ts"
-import { PrivateToken } from "../../services/state/PrivateToken.ts"
+import { PrivateToken } from "../../services/state/discovery/PrivateToken.ts"
 import type { GuardPolicy } from "./judge.ts"
 
-/** What the guard goes by, as the settings have it now. */
+/** The guard's policy from the current settings. */
 export class CurrentPolicy extends Context.Tag("berth/CurrentPolicy")<CurrentPolicy, {
   readonly now: Effect.Effect<GuardPolicy>
   /** At most a second old: however many open streams ask for it, the settings are read once. */

@@ -4,6 +4,6 @@ export const maxBodyBytes = 1_000_000
 /** The most of a body that is read before its sender is known: a log-in sends a token and nothing else. */
 export const maxUnknownBodyBytes = 16_000
 
-/** Why a longer body is refused. */
+/** Refusal of a longer body. */
 export const bodyTooLong = (maxBytes: number): string =>
   `The request body is over ${maxBytes < 1_000_000 ? `${maxBytes / 1_000} kB` : `${maxBytes / 1_000_000} MB`}`

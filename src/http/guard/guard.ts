@@ -11,14 +11,14 @@ import { Effect, Option } from "effect"
 import { type Caller, CurrentCaller } from "../../services/access/Caller.ts"
 import { isKnown, isOpen, keepsRights } from "../../services/access/rights.ts"
 import { Sessions } from "../../services/sessions/Sessions.ts"
-import { challengeHeader, proofFor, proofHeader } from "../../services/state/serviceProof.ts"
-import type { ApiError } from "../api/ApiError.ts"
-import type { Target } from "../destination.ts"
-import { errorResponse } from "../errors.ts"
-import { isLoopback } from "../loopback.ts"
+import { challengeHeader, proofFor, proofHeader } from "../../services/state/discovery/serviceProof.ts"
+import type { ApiError } from "../api/annotations/ApiError.ts"
+import { isLoopback } from "../listen/loopback.ts"
 import { sessionIdIn } from "../session/cookie.ts"
 import { ownerNow } from "../session/holders.ts"
 import { WrongTokens } from "../session/WrongTokens.ts"
+import type { Target } from "../wire/destination.ts"
+import { errorResponse } from "../wire/errors.ts"
 import { maxBodyBytes, maxUnknownBodyBytes } from "./bodyLimits.ts"
 import { CurrentPolicy } from "./CurrentPolicy.ts"
 import { withBoundedJson } from "./jsonBody.ts"
@@ -50,13 +50,13 @@ const proveOwn = (headers: Headers.Headers, { privateToken }: GuardPolicy) => {
     )
 }
 
-/** The most of a body that is read: little where everybody may send one, and whoever has no token is let in there alone. */
+/** Largest body to read: small on the endpoints that anonymous callers reach. */
 const bodyLimitFor = ({ destination }: Target, { role }: Caller) =>
   isKnown(role) && !(destination._tag === "Endpoint" && isOpen(destination.access)) ? maxBodyBytes : maxUnknownBodyBytes
 
 /**
- * Stands before every route and every method. A web page that a person happens to visit can send requests to loopback
- * addresses; only what the person's own programs send gets through.
+ * Guards every route and method. A web page that the user visits can send requests to loopback
+ * addresses; only requests of the user's own programs pass.
  */
 export const guard = HttpMiddleware.make((app) =>
   Effect.gen(function*() {

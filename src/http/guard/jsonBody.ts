@@ -3,8 +3,8 @@ import { Effect, Either } from "effect"
 import { getLocation } from "jsonc-parser"
 import { parseJson } from "../../services/foreign/json.ts"
 import type { TextProblem } from "../../services/foreign/TextProblem.ts"
-import { ApiError } from "../api/ApiError.ts"
-import { fieldNames } from "../api/fieldNames.ts"
+import { ApiError } from "../api/annotations/ApiError.ts"
+import { fieldNames } from "./fieldNames.ts"
 
 /** The offset of a place in a text. */
 const offsetOf = (text: string, { column, line }: TextProblem): number => {
@@ -39,7 +39,7 @@ const readJson = (
     (text) => text === "" ? Effect.succeed(null) : Either.mapLeft(parseJson(withoutMark(text)), refusalOf(text))
   )
 
-/** The request with a body that is read as JSON within limits; what is wrong with it is told with its place. */
+/** Reads the body as JSON within limits; an error has its position. */
 export const withBoundedJson = (
   request: HttpServerRequest.HttpServerRequest
 ): HttpServerRequest.HttpServerRequest => Object.create(request, { json: { value: readJson(request) } })

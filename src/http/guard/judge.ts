@@ -1,13 +1,13 @@
 import { Either, Option } from "effect"
-import { quoted } from "../../schema/quoted.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import { anonymousCaller, type Caller, type KnownCaller, localCaller } from "../../services/access/Caller.ts"
 import { isKnown, mayCall } from "../../services/access/rights.ts"
-import { type Target, targetOf } from "../destination.ts"
 import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
 import { sameSecret } from "../session/sameSecret.ts"
+import { type Target, targetOf } from "../wire/destination.ts"
 import { bodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
-/** What the guard goes by; all of it comes from the settings. */
+/** Policy of the guard, from the settings. */
 export interface GuardPolicy extends Tokens {
   /** Accepted `Host` names beside the loopback ones. */
   readonly hosts: ReadonlyArray<string>
@@ -18,13 +18,13 @@ export interface GuardPolicy extends Tokens {
 /** The head of a request as it came over the wire. */
 export interface RequestHead {
   readonly method: string
-  /** What the request line asks for: a path, unless the caller takes the service for a proxy. */
+  /** Request target: a path, unless the caller mistakes the service for a proxy. */
   readonly target: string
-  /** Whether it came over this machine's loopback interface. */
+  /** True if it came over the loopback interface. */
   readonly fromHere: boolean
   /** Names and values in turn, repeated headers included. */
   readonly rawHeaders: ReadonlyArray<string>
-  /** Whose session its cookie is of. */
+  /** Holder of the session in its cookie. */
   readonly session: Option.Option<KnownCaller>
 }
 
@@ -54,7 +54,7 @@ const refuse = (status: number, message: string, hasWrongToken = false): Verdict
 })
 const isRead = ({ method }: RequestHead) => ["GET", "HEAD", "OPTIONS"].includes(method)
 
-/** Why a caller without a valid token is turned away. */
+/** Refusal of a caller without a valid token. */
 export const tokenRequired =
   "A bearer token is required: send Authorization: Bearer <http.token of the settings, or one of " +
   "http.tokens>, or log in on the web page"
@@ -66,7 +66,7 @@ const valuesOf = (head: RequestHead, name: string): ReadonlyArray<string> =>
     index % 2 === 0 && header.toLowerCase() === name ? [head.rawHeaders[index + 1] ?? ""] : []
   )
 
-/** Whether a role may send a request there. A screen's address is the page's for a browser alone. */
+/** True if a role may send a request there. Only browsers reach the page by a screen's address. */
 const mayReach = (role: Caller["role"], head: RequestHead, { destination, hasQuery, path }: Target): boolean => {
   switch (destination._tag) {
     case "Endpoint":
@@ -84,7 +84,7 @@ const mayReach = (role: Caller["role"], head: RequestHead, { destination, hasQue
 
 const asksForPage = (head: RequestHead) => valuesOf(head, "accept").join(",").includes("text/html")
 
-/** Whether somebody follows a link to a page, which shows nothing to the site that the link stands on. */
+/** True for a navigation to a page, whose content the linking site cannot read. */
 const followsLink = (head: RequestHead, { destination }: Target) =>
   (destination._tag === "Screen" || destination._tag === "Document") && asksForPage(head) &&
   valuesOf(head, "sec-fetch-mode").join() === "navigate" &&
@@ -98,7 +98,7 @@ const bearerOf = (head: RequestHead): string | undefined => {
   return more.length === 0 ? /^Bearer +([^ ].*)$/i.exec(header ?? "")?.[1] : undefined
 }
 
-/** Whether a request may go on, by its head alone: before routing, and before a byte of its body is read. */
+/** Decides about a request by its head alone: before routing, and before a byte of its body is read. */
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")

@@ -2,7 +2,7 @@ import { HttpServerError, type HttpServerRequest } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
-import { ApiError } from "../api/ApiError.ts"
+import { ApiError } from "../api/annotations/ApiError.ts"
 import { bodyTooLong } from "./bodyLimits.ts"
 
 /** A body that ended before it was whole: a caller that is cut off, or did not send it in time. */

@@ -6,7 +6,7 @@ const judgedEvery = "2 seconds"
 
 /**
  * Ends a streamed answer, as if nothing else would come, soon after its caller may no longer have it. A client that goes
- * on with a new request is told why by its refusal.
+ * reconnects gets the reason as its refusal.
  */
 export const whileAllowed = (
   response: HttpServerResponse.HttpServerResponse,

@@ -8,11 +8,11 @@ import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
 import { drift } from "../../pipelines/drift/drift.ts"
 import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
 import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
-import { plan } from "../../pipelines/upsert/plan/plan.ts"
+import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
 import { verify } from "../../pipelines/verify/verify.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { errorBody, orApiError } from "../api/ApiError.ts"
+import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 export const ApplicationsHandlers = HttpApiBuilder.group(
@@ -42,7 +42,7 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         )
         .handle("listPlatformServers", () => orApiError(relayed(platform.serversBody)))
         .handle("drift", ({ payload }) => orApiError(drift(payload)))
-        .handle("platformPlan", ({ payload }) => orApiError(plan(payload)))
+        .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
         .handle("adopt", ({ payload }) => orApiError(adopt(payload)))
         .handle("verify", ({ payload }) => orApiError(verify(payload)))

@@ -1,8 +1,9 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { containerPlan } from "../../pipelines/deploy/containerPlan/containerPlan.ts"
+import { containerPlan } from "../../pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../pipelines/deploy/deploy.ts"
+import { planRollback } from "../../pipelines/releases/planRollback.ts"
 import { rollback } from "../../pipelines/releases/rollback.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 export const DeployHandlers = HttpApiBuilder.group(
@@ -12,5 +13,6 @@ export const DeployHandlers = HttpApiBuilder.group(
     handlers
       .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
       .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
+      .handle("planRollback", ({ payload }) => orApiError(planRollback(payload)))
       .handle("rollback", ({ payload }) => orApiError(rollback(payload)))
 )

@@ -1,7 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { makeSharedOverview } from "../../pipelines/overview/sharedOverview.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 export const OverviewHandlers = HttpApiBuilder.group(

@@ -6,7 +6,7 @@ import { init } from "../../pipelines/init/init.ts"
 import { readProject } from "../../pipelines/inspect/readProject.ts"
 import { listProjects } from "../../pipelines/projects/listProjects.ts"
 import { pull } from "../../pipelines/pull/pull.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 export const ProjectsHandlers = HttpApiBuilder.group(

@@ -5,9 +5,9 @@ import { portEvidence } from "../../pipelines/ports/portEvidence.ts"
 import { listRoutes } from "../../pipelines/routes/listRoutes.ts"
 import { planRoute } from "../../pipelines/routes/planRoute.ts"
 import { addRoute, removeRoute } from "../../pipelines/routes/routes.ts"
-import { givenRoute } from "../../schema/givenRoute.ts"
-import { RouteNamed, RouteRequest } from "../../schema/Route.ts"
-import { errorBody, orApiError } from "../api/ApiError.ts"
+import { givenRoute } from "../../schema/routes/givenRoute.ts"
+import { RouteNamed, RouteRequest } from "../../schema/routes/Route.ts"
+import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 const readRoute = givenRoute(RouteRequest)

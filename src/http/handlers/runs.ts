@@ -2,9 +2,9 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { listRuns } from "../../pipelines/runs/listRuns.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { EventStreams } from "../eventStreams.ts"
+import { EventStreams } from "../wire/eventStreams.ts"
 
 /** The id that a watcher comes back with; anything else means that it begins anew. */
 const eventId = (text: string | undefined): Option.Option<number> =>

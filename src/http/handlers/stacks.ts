@@ -1,6 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { stackAction } from "../../pipelines/stacks/stackAction.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 export const StacksHandlers = HttpApiBuilder.group(

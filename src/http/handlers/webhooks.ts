@@ -1,7 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { testWebhook } from "../../pipelines/webhooks/testWebhook.ts"
 import { setUpWebhooks, tearDownWebhooks, webhookStatus } from "../../pipelines/webhooks/webhooks.ts"
-import { orApiError } from "../api/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 export const WebhooksHandlers = HttpApiBuilder.group(BerthApi, "webhooks", (handlers) =>

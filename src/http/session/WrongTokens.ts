@@ -1,5 +1,5 @@
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
-import { ApiError } from "../api/ApiError.ts"
+import { ApiError } from "../api/annotations/ApiError.ts"
 import { networkOf } from "./networkOf.ts"
 
 /** Wrong tokens of an address that are answered at once; each further one waits twice as long as the one before it. */

@@ -1,11 +1,11 @@
 import { type Headers, HttpServerResponse } from "@effect/platform"
 import { Duration, Option } from "effect"
 import { longestTime } from "../../services/sessions/Sessions.ts"
-import { hostCookie, plainCookie } from "../api/cookieNames.ts"
+import { hostCookie, plainCookie } from "../api/annotations/cookieNames.ts"
 
 const idForm = /^[\w-]{43}$/
 
-/** Whether the page is known to be on https: a proxy stands before the service then. */
+/** True if the page is on https, behind a proxy. */
 export const isSecure = (headers: Headers.Headers): boolean =>
   headers["origin"]?.startsWith("https://") === true ||
   headers["x-forwarded-proto"]?.split(",")[0]?.trim().toLowerCase() === "https"

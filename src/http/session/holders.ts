@@ -13,7 +13,7 @@ export interface Tokens {
   readonly privateToken: Option.Option<Redacted.Redacted>
 }
 
-/** Whether a token is asked for at all. */
+/** True if the settings have a token. */
 export const wantsToken = ({ token, tokens }: Pick<Tokens, "token" | "tokens">): boolean =>
   Option.isSome(token) || tokens.length > 0
 
@@ -26,11 +26,11 @@ const holders = ({ privateToken, token, tokens }: Tokens): ReadonlyArray<NamedTo
 const callerOf = ([holder]: ReadonlyArray<NamedToken>): Option.Option<KnownCaller> =>
   Option.map(Option.fromNullable(holder), ({ name, role }) => ({ name, role }))
 
-/** Whose token this is. It is compared with every one, so that the time tells nothing of which it is. */
+/** Holder of a token. Compares with every token, so that timing does not reveal which one matches. */
 export const holderOf = (given: string, tokens: Tokens): Option.Option<KnownCaller> =>
   callerOf(holders(tokens).filter(({ token }) => sameSecret(given, token)))
 
-/** Whose session this is, as long as its token lets anybody in: its role is the one that the token has now. */
+/** Holder of a session while its token is valid, with the current role of the token. */
 export const ownerNow = ({ name, tokenDigest }: SessionOwner, tokens: Tokens): Option.Option<KnownCaller> =>
   callerOf(
     holders(tokens).filter((holder) => holder.name === name && digestOf(Redacted.value(holder.token)) === tokenDigest)

@@ -1,7 +1,7 @@
 import { Either } from "effect"
-import { nearest } from "../schema/nearest.ts"
-import { cut } from "../schema/quoted.ts"
-import { ApiError } from "./api/ApiError.ts"
+import { nearest } from "../../schema/words/nearest.ts"
+import { cut } from "../../schema/words/quoted.ts"
+import { ApiError } from "../api/annotations/ApiError.ts"
 import { plainPaths, targetOf } from "./destination.ts"
 
 /** Reason why a request leads to no endpoint: its path is unknown, or takes only other methods. */

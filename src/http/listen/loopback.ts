@@ -1,5 +1,5 @@
 import { Effect, Option, Schema } from "effect"
-import { Settings } from "../services/settings/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 
 /** Listening beyond this machine without a token would let anybody on the network run commands on the servers. */
 export class TokenRequired extends Schema.TaggedError<TokenRequired>()("TokenRequired", {
@@ -12,7 +12,7 @@ export class TokenRequired extends Schema.TaggedError<TokenRequired>()("TokenReq
   }
 }
 
-/** Whether a name or an address is this machine's own, so that nobody else reaches what listens there. */
+/** True if a name or address is a loopback one, which other machines cannot reach. */
 export const isLoopback = (host: string): boolean =>
   ["localhost", "::1", "[::1]"].includes(host.toLowerCase()) || /^(::ffff:)?127(\.\d{1,3}){3}$/i.test(host)
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** How many requests may wait for the service to be ready. */
+/** Most requests that wait for the service to be ready. */
 const mostHeld = 1_000
 
 /**

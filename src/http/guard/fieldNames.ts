@@ -1,6 +1,6 @@
 import { OpenApi } from "@effect/platform"
 import { Predicate } from "effect"
-import { BerthApi } from "./BerthApi.ts"
+import { BerthApi } from "../api/BerthApi.ts"
 
 const namesIn = (node: unknown): ReadonlyArray<string> => {
   if (Array.isArray(node)) return node.flatMap(namesIn)

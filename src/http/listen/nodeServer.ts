@@ -12,7 +12,7 @@ const unreadable: Readonly<Record<string, readonly [status: string, message: str
   ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time"]
 }
 
-/** Answers what is not an HTTP request, which no route ever sees, in the words of every other failure. */
+/** Answers malformed HTTP, which reaches no route, in the format of every other failure. */
 const refuseUnreadable = (error: Error, socket: Duplex) => {
   if (!socket.writable) return
   const code = "code" in error ? String(error.code) : ""

@@ -1,7 +1,7 @@
 import { Predicate } from "effect"
 import { accessKey } from "./access.ts"
 import { hostCookie, plainCookie } from "./cookieNames.ts"
-import { failuresOf } from "./failures.ts"
+import type { Failures } from "./failures.ts"
 import { tidied } from "./tidied.ts"
 
 type Node = { [key: string]: unknown }
@@ -25,7 +25,7 @@ const acceptsNull = (body: Node): boolean => {
   return options.some((option) => isNode(option) && option["type"] === "null")
 }
 
-const operation = (node: Node): Node => {
+const operation = (failures: ReadonlyMap<string, Failures>) => (node: Node): Node => {
   const responses = at(node, "responses")
   const answers = Object.entries(responses).filter(([status]) => status.startsWith("2"))
   const body = node["requestBody"]
@@ -39,7 +39,7 @@ const operation = (node: Node): Node => {
     responses: {
       ...Object.fromEntries(answers),
       ...Object.fromEntries(
-        failuresOf(String(node["operationId"])).map(([status, when]) => [
+        (failures.get(String(node["operationId"])) ?? []).map(([status, when]) => [
           status,
           errorResponse(status === "403" && needsOperator ? `${when} ${viewersRefused}` : when)
         ])
@@ -55,8 +55,8 @@ const mapValues = (node: Node, f: (value: Node) => Node): Node =>
  * Writes the failures and optional request bodies into the generated description as the service really behaves, and
  * takes out of it what is of no use to a reader.
  */
-export const documented = (spec: Node): Node =>
-  tidied({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation)) })
+export const documented = (failures: ReadonlyMap<string, Failures>) => (spec: Node): Node =>
+  tidied({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation(failures))) })
 
 /** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
 export const secured = (spec: Node): Node => {

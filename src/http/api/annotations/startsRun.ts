@@ -23,7 +23,7 @@ const parameters = [
     name: "Berth-Door",
     in: "header",
     required: false,
-    description: "Which door the request comes through; the run's `requestedBy` tells it. Left out, it is http.",
+    description: "Door that the request comes through; the run's `requestedBy` tells it. Left out, it is http.",
     schema: { type: "string", enum: ["cli", "mcp", "web", "script"] }
   }
 ]

@@ -1,8 +1,8 @@
 import { HttpApi } from "@effect/platform"
 import { Either, Option } from "effect"
-import type { Access } from "../services/access/rights.ts"
-import { accessOf } from "./api/access.ts"
-import { BerthApi } from "./api/BerthApi.ts"
+import type { Access } from "../../services/access/rights.ts"
+import { accessOf } from "../api/annotations/access.ts"
+import { BerthApi } from "../api/BerthApi.ts"
 
 /** A path that no route can be found for, because its percent-encoding is broken. */
 export interface MalformedPath {

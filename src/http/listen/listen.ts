@@ -17,7 +17,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** Where to listen. Port 0 is any free one. */
+/** Address to listen on. Port 0 is any free one. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number
@@ -73,7 +73,7 @@ const httpServer = (server: Server, address: ListenAddress): Effect.Effect<HttpS
     })
   })
 
-/** What an HTTP interface gets from the server that it runs on. */
+/** Services that the server provides to the HTTP interface. */
 type ServerContext = Layer.Layer.Success<ReturnType<typeof NodeHttpServer.layer>>
 
 const connections = (server: Server) =>

@@ -1,11 +1,11 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
 import type { Scope } from "effect"
-import { streamCapacity, TooManyStreams } from "../schema/capacity.ts"
-import { CurrentCaller } from "../services/access/Caller.ts"
-import { makeQuota } from "../services/limits/quota.ts"
+import { streamCapacity, TooManyStreams } from "../../schema/runs/capacity.ts"
+import { CurrentCaller } from "../../services/access/Caller.ts"
+import { makeQuota } from "../../services/limits/quota.ts"
 
-/** One server-sent event; `data` is JSON. Who comes back names the `id` of the last one it got, where events have one. */
+/** Server-sent event; `data` is JSON. A client that reconnects sends the `id` of its last event, if events have ids. */
 export interface ServerEvent {
   readonly id?: number
   readonly event: string
@@ -27,7 +27,7 @@ const bytesOf = (event: ServerEvent): Uint8Array => {
 // Proxies and browsers give a silent connection up, and that a caller is gone shows when something is written to it.
 const signsOfLife = Stream.as(Stream.fromSchedule(Schedule.spaced("15 seconds")), encoder.encode(": nothing new\n\n"))
 
-/** How long a stream waits between two writes for each stream that is open: 500 writes a second in all, at most. */
+/** Throttle between two writes of a stream, per open stream: at most 500 writes a second in all. */
 const pauseMillis = 2
 
 /** The answers of server-sent events. How many are open is bounded, and so is what they take from everybody else. */

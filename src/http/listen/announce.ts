@@ -1,7 +1,7 @@
 import { HttpServer } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { version } from "../schema/version.ts"
-import { Settings } from "../services/settings/Settings.ts"
+import { version } from "../../schema/version.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 
 /** The address of a listening service as a browser takes it. */
 export const baseUrl = (address: HttpServer.Address): string =>

@@ -1,18 +1,18 @@
 import { HttpApiBuilder, HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
 import { Cause, Effect, Option } from "effect"
-import { withShortWords } from "../schema/quoted.ts"
-import { withoutSecrets } from "../services/secrets/secretsInUse.ts"
-import { shownText } from "../services/secrets/shownText.ts"
-import { Settings } from "../services/settings/Settings.ts"
-import { ApiError } from "./api/ApiError.ts"
+import { withShortWords } from "../../schema/words/quoted.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { shownText } from "../../services/secrets/shownText.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { ApiError } from "../api/annotations/ApiError.ts"
 import { noSuchEndpoint } from "./noSuchEndpoint.ts"
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
 const badRequest = (message: string) => new ApiError({ status: 400, message })
 
-/** What a schema refuses it says itself, in whole sentences. */
-const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiError =>
+/** The refusal of a request that does not fit. Schema refusals are whole sentences already. */
+export const fromIssues = ({ issues }: HttpApiError.HttpApiDecodeError): ApiError =>
   badRequest(issues.slice(0, 5).map(({ message }) => oneLine(message)).join("; ").slice(0, 2_000))
 
 const known = (failure: unknown): Option.Option<ApiError> => {

@@ -7,7 +7,7 @@ export const maxInFlight = 64
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 type Listeners = ReturnType<ServerResponse["listeners"]>
 
-/** What a connection has in flight: the response under way, with who listens for its end before anybody waits for it. */
+/** In-flight state of a connection: the current response, and the listeners of its end from before anybody awaits it. */
 interface InFlight {
   underWay: readonly [response: ServerResponse, known: Listeners] | undefined
   readonly waiting: Array<readonly [request: IncomingMessage, response: ServerResponse]>
@@ -19,7 +19,7 @@ interface InFlight {
 const abandon = (response: ServerResponse, known: Listeners) => {
   if (!response.writableEnded) {
     response.emit("close")
-    // Whoever answers later finds that this was answered.
+    // A later response finds this one done.
     response.end()
   }
   const waiting = response.listeners("finish").filter((listener) => !known.includes(listener))

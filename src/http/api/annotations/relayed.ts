@@ -1,6 +1,6 @@
 import { Predicate, Schema } from "effect"
-import { text } from "../../schema/described.ts"
-import { strictBody } from "../../schema/strict.ts"
+import { text } from "../../../schema/words/described.ts"
+import { strictBody } from "../../../schema/words/strict.ts"
 
 /** The platform's own body, handed on but for what the caller may not read. */
 export const Relayed = Schema.Unknown.annotations({

@@ -4,13 +4,13 @@ import { Data, Effect, Schema } from "effect"
 export class ApiError extends Data.TaggedError("ApiError")<{
   readonly status: number
   readonly message: string
-  /** What the response says beside its body: `allow` with a 405. */
+  /** Extra response headers: `allow` with a 405. */
   readonly headers?: Readonly<Record<string, string>>
 }> {}
 
 /** The body of every failure. */
 export const ErrorBody = Schema.Struct({
-  error: Schema.String.annotations({ description: "What failed, where, and what to do about it." })
+  error: Schema.String.annotations({ description: "Failure, its place, and a remedy." })
 }).annotations({ identifier: "Error" })
 
 /** `ApiError` on the wire. The status travels as the status of the response. */

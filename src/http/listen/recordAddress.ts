@@ -1,11 +1,11 @@
 import { HttpServer } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { leaveWord } from "../services/state/serviceFile.ts"
+import { recordService } from "../../services/state/discovery/serviceFile.ts"
 import { baseUrl } from "./announce.ts"
 
 const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" }
 
-/** Where a service that listens at an address is reached from its own machine. */
+/** URL at which a service is reached from its own machine. */
 export const addressHere = (address: HttpServer.Address): string =>
   baseUrl(
     address._tag === "UnixAddress"
@@ -13,13 +13,13 @@ export const addressHere = (address: HttpServer.Address): string =>
       : { ...address, hostname: everywhere[address.hostname] ?? address.hostname }
   )
 
-const leave = (options?: { readonly command: boolean }) =>
+const recordWhileListening = (options?: { readonly command: boolean }) =>
   Layer.scopedDiscard(
-    Effect.flatMap(HttpServer.HttpServer, ({ address }) => leaveWord(addressHere(address), options))
+    Effect.flatMap(HttpServer.HttpServer, ({ address }) => recordService(addressHere(address), options))
   )
 
 /** Lets other programs of the same user find the service while it listens. */
-export const LeaveAddress = leave()
+export const RecordAddress = recordWhileListening()
 
 /** Lets other commands of the same user find a command that answers about its runs. */
-export const LeaveCommandAddress = leave({ command: true })
+export const RecordCommandAddress = recordWhileListening({ command: true })

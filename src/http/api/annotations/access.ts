@@ -1,6 +1,6 @@
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, OpenApi } from "@effect/platform"
 import { Context, type Option } from "effect"
-import type { Access } from "../../services/access/rights.ts"
+import type { Access } from "../../../services/access/rights.ts"
 import { ApiErrorFromBody } from "./ApiError.ts"
 
 class EndpointAccess extends Context.Tag("berth/EndpointAccess")<EndpointAccess, Access>() {}
@@ -20,7 +20,7 @@ export const forViewers = annotation("viewer")
 /** Annotates an endpoint that changes something, or runs a program on the machine of the service. */
 export const forOperators = annotation("operator")
 
-/** Who may call each endpoint of a contract, by `POST /path`; nothing where that is not annotated. */
+/** Required access of each endpoint by `POST /path`; none if not annotated. */
 export const accessOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyMap<string, Option.Option<Access>> => {

@@ -1,0 +1,101 @@
+import { type HttpClient, HttpClientRequest } from "@effect/platform"
+import { Effect, Option, Schema, type Scope, Sink, Stream } from "effect"
+import { type ExecEvent, ExecExit, ExecOpened, ExecOutput, ExecRequest } from "../schema/servers/Exec.ts"
+import type { Berth, OpenedExec } from "./Berth.ts"
+import { type BerthError, errorIn, readRefusal, refused, toBerthError, unexpected, unreachable } from "./BerthError.ts"
+import { eventReader, type RawEvent } from "./eventText.ts"
+
+const decodeOpened = Schema.decode(Schema.parseJson(ExecOpened))
+const decodeOutput = Schema.decode(Schema.parseJson(ExecOutput))
+const decodeExit = Schema.decode(Schema.parseJson(ExecExit))
+const encodeRequest = Schema.encode(ExecRequest)
+
+const unreadable = (where: string) => () => unexpected(where, `The output of a command at ${where} cannot be read`)
+
+const decodeEvent =
+  (where: string) => ({ data, event }: RawEvent): Effect.Effect<ReadonlyArray<ExecEvent>, BerthError> => {
+    if (event === "error") return refused(502, Option.getOrElse(errorIn(data), () => "The command ended"))
+    const decoded: Effect.Effect<ReadonlyArray<ExecEvent>, unknown> = event === "output"
+      ? Effect.map(decodeOutput(data), (data) => [{ event, data }])
+      : event === "exit"
+      ? Effect.map(decodeExit(data), (data) => [{ event, data }])
+      : Effect.succeed([])
+    return Effect.mapError(decoded, unreadable(where))
+  }
+
+/** A request holds at most so many bytes: in base64 they fit the limit of a body. */
+const mostInput = 256 * 1024
+const endTimeout = "10 seconds"
+
+/** Sends input in order: what the service had no room for is sent again. */
+const inputSender = (exec: string, use: Use) => {
+  let sent = 0
+  const sendFrom = (offset: number, data: Uint8Array, end: boolean): Effect.Effect<void, BerthError> =>
+    Effect.gen(function*() {
+      const part = data.subarray(0, mostInput)
+      const isLast = end && part.length === data.length
+      const { ended, received } = yield* use((api) =>
+        api.sendExecInput({ path: { id: exec }, payload: { data: part, offset, ...(isLast ? { end: true } : {}) } })
+      )
+      const rest = data.subarray(Math.max(0, received - offset))
+      if (rest.length > 0 || (end && !ended)) yield* sendFrom(received, rest, end)
+    })
+  return (data: Uint8Array, end = false) =>
+    Effect.suspend(() => {
+      const offset = sent
+      sent += data.length
+      return sendFrom(offset, data, end)
+    })
+}
+
+type Use = Berth["Type"]["use"]
+
+/** Runs a command in a container, until the scope closes. A connection that breaks is not made again: it ends the command. */
+export const openExec = (
+  client: HttpClient.HttpClient,
+  where: string,
+  use: Use,
+  serverId: string,
+  request: ExecRequest
+): Effect.Effect<OpenedExec, BerthError, Scope.Scope> =>
+  Effect.gen(function*() {
+    const body = yield* Effect.mapError(encodeRequest(request), toBerthError(where))
+    const asked = HttpClientRequest.post(`/api/servers/${encodeURIComponent(serverId)}/exec`).pipe(
+      HttpClientRequest.setHeader("accept", "text/event-stream"),
+      HttpClientRequest.bodyUnsafeJson(body)
+    )
+    const response = yield* Effect.mapError(client.execute(asked), toBerthError(where))
+    if (response.status >= 400) return yield* readRefusal(where, response)
+    const read = eventReader()
+    const raw = response.stream.pipe(
+      Stream.mapError((error) => unreachable(where, error)),
+      Stream.decodeText(),
+      Stream.mapConcat(read)
+    )
+    const [first, rest] = yield* Stream.peel(raw, Sink.head<RawEvent>())
+    const opened = yield* Effect.mapError(
+      decodeOpened(Option.match(first, { onNone: () => "", onSome: ({ data }) => data })),
+      unreadable(where)
+    )
+    const { exec } = opened
+    yield* Effect.addFinalizer(() =>
+      use((api) => api.endExec({ path: { id: exec } })).pipe(
+        Effect.interruptible,
+        Effect.timeout(endTimeout),
+        Effect.ignore
+      )
+    )
+    const send = inputSender(exec, use)
+    return {
+      opened,
+      events: rest.pipe(
+        Stream.mapEffect(decodeEvent(where)),
+        Stream.flattenIterables,
+        Stream.concat(Stream.fail(unreachable(where, "the connection broke, and with it the command has ended"))),
+        Stream.takeUntil(({ event }) => event === "exit")
+      ),
+      send,
+      endInput: send(new Uint8Array(), true),
+      resize: (size) => Effect.asVoid(use((api) => api.resizeExec({ path: { id: exec }, payload: size })))
+    }
+  })
