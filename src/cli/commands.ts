@@ -5,14 +5,17 @@ import { containersCommands } from "./commands/containers.ts"
 import { deployCommands } from "./commands/deploy.ts"
 import { healthCommands } from "./commands/health.ts"
 import { logsCommands } from "./commands/logs.ts"
+import { notifyCommands } from "./commands/notify.ts"
 import { overviewCommand } from "./commands/overview.ts"
 import { projectsCommands } from "./commands/projects.ts"
 import { routesCommands } from "./commands/routes.ts"
 import { runsCommands } from "./commands/runs.ts"
-import { serversCommands } from "./commands/servers.ts"
+import { serversCommands } from "./commands/servers/servers.ts"
 import { serviceCommands } from "./commands/service.ts"
+import { settingsCommands } from "./commands/settings.ts"
 import { stacksCommands } from "./commands/stacks.ts"
 import { webhooksCommands } from "./commands/webhooks.ts"
+import { execCommands } from "./exec/commands.ts"
 import { type CommandNode, group } from "./parse/command.ts"
 
 /** All commands. */
@@ -30,13 +33,16 @@ export const berthCommand: CommandNode = group(
     ...deployCommands,
     ...stacksCommands,
     ...logsCommands,
+    ...execCommands,
     ...projectsCommands,
     ...containersCommands,
     ...serversCommands,
+    ...settingsCommands,
     ...applicationsCommands,
     ...routesCommands,
     ...webhooksCommands,
     ...runsCommands,
+    ...notifyCommands,
     ...healthCommands,
     ...serviceCommands,
     agentCommand,

@@ -2,11 +2,11 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Context, Effect, Exit, Fiber, Layer, Logger, LogLevel } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { connect } from "../client/node/connect.ts"
-import { quoted } from "../schema/quoted.ts"
-import { askToConfirm } from "./askToConfirm.ts"
-import { Connection } from "./Connection.ts"
-import { exitCodes, Failed, Usage } from "./Failure.ts"
+import { quoted } from "../schema/words/quoted.ts"
+import { askToConfirm } from "./connection/askToConfirm.ts"
+import { Connection } from "./connection/Connection.ts"
 import { exitCodeOf, program } from "./program.ts"
+import { exitCodes, Failed, Usage } from "./terminal/Failure.ts"
 import { Interrupts } from "./terminal/Interrupts.ts"
 import { NodeScreen } from "./terminal/nodeScreen.ts"
 import { safeText } from "./terminal/safeText.ts"
@@ -43,7 +43,7 @@ const InterruptsLive = Layer.succeed(Interrupts, {
 const running = Effect.runFork(
   program(process.argv.slice(2)).pipe(
     Effect.provide(Layer.mergeAll(NodeScreen, InterruptsLive, ConnectionLive, NodeContext.layer)),
-    // Of what the service logs in this process, a command says what somebody should know.
+    // Commands print only the warnings and errors of a service in this process.
     Logger.withMinimumLogLevel(LogLevel.Warning),
     Effect.provide(Logger.replace(Logger.defaultLogger, plainLogger))
   )
@@ -55,7 +55,7 @@ const interrupt = (signal: NodeJS.Signals) => {
     for (const resume of waiting) resume(Effect.void)
     return
   }
-  // Once more leaves at once, whatever is under way.
+  // A second signal exits immediately.
   if (isInterrupted) process.exit(exitCodes.interrupted)
   isInterrupted = true
   Effect.runFork(Fiber.interrupt(running))
@@ -63,6 +63,6 @@ const interrupt = (signal: NodeJS.Signals) => {
 process.on("SIGINT", interrupt)
 process.on("SIGTERM", interrupt)
 
-// What serves is ended by Ctrl-C as it should be.
+// Ctrl-C is the regular end of a command that serves.
 const isServing = ["serve", "sandbox"].includes(process.argv[2] ?? "")
 running.addObserver((exit) => process.exit(isServing && Exit.isInterrupted(exit) ? exitCodes.done : exitCodeOf(exit)))

@@ -1,27 +1,27 @@
 import { Cause, Effect, Exit } from "effect"
-import { didYouMean } from "../schema/nearest.ts"
-import { quoted } from "../schema/quoted.ts"
 import { version } from "../schema/version.ts"
+import { didYouMean } from "../schema/words/nearest.ts"
+import { quoted } from "../schema/words/quoted.ts"
 import { berthCommand } from "./commands.ts"
 import { overviewCommand } from "./commands/overview.ts"
-import { completed } from "./completion/completed.ts"
-import { exitCodes, Usage } from "./Failure.ts"
-import { checkArguments } from "./parse/check.ts"
+import { complete } from "./completion/complete.ts"
 import type { CommandContext, CommandFailure, CommandNode } from "./parse/command.ts"
 import { helpOf } from "./parse/help.ts"
+import { readArguments } from "./parse/readArguments.ts"
+import { exitCodes, Usage } from "./terminal/Failure.ts"
 import { safeText } from "./terminal/safeText.ts"
 import { Screen } from "./terminal/Screen.ts"
 import { styled } from "./terminal/style.ts"
 
-/** The command that the arguments name, what it is called in full, and what is left for it. */
-interface Named {
+/** A command, its full name, and its remaining arguments. */
+interface FoundCommand {
   readonly node: CommandNode
   readonly path: string
   readonly rest: ReadonlyArray<string>
 }
 
-/** Options that stand before the command belong to it. */
-const withOptionsBehind = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** Moves options that precede the command behind it. */
+const moveOptionsBehind = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const before: Array<string> = []
   let index = 0
   while (index < args.length && args[index]?.startsWith("-") === true && args[index] !== "--") {
@@ -34,38 +34,38 @@ const withOptionsBehind = (args: ReadonlyArray<string>): ReadonlyArray<string> =
   return end < 0 ? [...rest, ...before] : [...rest.slice(0, end), ...before, ...rest.slice(end)]
 }
 
-const named = (
-  { node, path, rest }: Named
-): Effect.Effect<Named, Usage> => {
+const findCommand = (
+  { node, path, rest }: FoundCommand
+): Effect.Effect<FoundCommand, Usage> => {
   const [word, ...others] = rest
   if (node.children.length === 0 || word === undefined || word.startsWith("-")) {
     return Effect.succeed({ node, path, rest })
   }
   const child = node.children.find(({ name }) => name === word)
-  if (child !== undefined) return named({ node: child, path: `${path} ${word}`, rest: others })
+  if (child !== undefined) return findCommand({ node: child, path: `${path} ${word}`, rest: others })
   const meant = didYouMean(word, node.children.map(({ name }) => name))
   return new Usage({ message: `${path} has no command ${quoted(word)}.${meant} See ${path} --help` })
 }
 
-const isBefore = (args: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) => {
+const hasFlag = (args: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) => {
   const end = args.indexOf("--")
   return (end < 0 ? args : args.slice(0, end)).some((word) => flags.includes(word))
 }
 
-const executed = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFailure, CommandContext> =>
+const execute = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFailure, CommandContext> =>
   Effect.gen(function*() {
     const { err, out, print, say } = yield* Screen
     if (args[0] === "complete") {
-      yield* completed(berthCommand, args.slice(1))
+      yield* complete(berthCommand, args.slice(1))
       return exitCodes.done
     }
-    const words = args[0] === "help" ? [...args.slice(1), "--help"] : withOptionsBehind(args)
-    const { node, path, rest } = yield* named({ node: berthCommand, path: "berth", rest: words })
-    if (isBefore(rest, "--help", "-h")) {
+    const words = args[0] === "help" ? [...args.slice(1), "--help"] : moveOptionsBehind(args)
+    const { node, path, rest } = yield* findCommand({ node: berthCommand, path: "berth", rest: words })
+    if (hasFlag(rest, "--help", "-h")) {
       yield* print(helpOf(path, node, out))
       return exitCodes.done
     }
-    if (node === berthCommand && isBefore(rest, "--version", "-V")) {
+    if (node === berthCommand && hasFlag(rest, "--version", "-V")) {
       yield* print(version)
       return exitCodes.done
     }
@@ -74,12 +74,11 @@ const executed = (args: ReadonlyArray<string>): Effect.Effect<number, CommandFai
       yield* say(helpOf(called, command, err))
       return exitCodes.usage
     }
-    yield* checkArguments(called, command, rest)
-    return yield* command.run(rest)
+    return yield* command.run(yield* readArguments(called, command, rest), rest)
   })
 
-/** Says why a command came to nothing, and which exit code that is. */
-const sayFailure = (isJson: boolean) => (failure: CommandFailure) =>
+/** Prints the failure of a command; returns its exit code. */
+const printFailure = (isJson: boolean) => (failure: CommandFailure) =>
   Effect.gen(function*() {
     const { err, print, say } = yield* Screen
     const message = failure.message.split("\n").map(safeText).join("\n")
@@ -93,10 +92,10 @@ const sayFailure = (isJson: boolean) => (failure: CommandFailure) =>
     return failure._tag === "Usage" ? exitCodes.usage : exitCodes.failed
   })
 
-/** Executes the command that the arguments name, and answers the exit code of the process. */
+/** Executes the command of the arguments; returns the exit code of the process. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, CommandContext> =>
-  executed(args).pipe(
-    Effect.catchAll(sayFailure(isBefore(args, "--json"))),
+  execute(args).pipe(
+    Effect.catchAll(printFailure(hasFlag(args, "--json"))),
     Effect.catchAllCause((cause) =>
       Cause.isInterruptedOnly(cause)
         ? Effect.failCause(cause)
@@ -108,6 +107,5 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
     )
   )
 
-/** The exit code of a process that ended this way. */
 export const exitCodeOf = (exit: Exit.Exit<number, never>): number =>
   Exit.match(exit, { onSuccess: (code) => code, onFailure: () => exitCodes.interrupted })

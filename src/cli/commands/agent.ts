@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { common } from "../common.ts"
-import { Connection } from "../Connection.ts"
-import { exitCodes } from "../Failure.ts"
+import { Connection } from "../connection/Connection.ts"
+import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
 import { flag } from "../parse/described.ts"
+import { exitCodes } from "../terminal/Failure.ts"
 
 export const agentCommand = command(
   {

@@ -1,5 +1,9 @@
 import { group } from "../parse/command.ts"
-import { declaredApplicationCommands } from "./declaredApplications.ts"
+import { changelogCommand } from "./declared/changelog.ts"
+import { driftCommand } from "./declared/drift.ts"
+import { planCommand } from "./declared/plan.ts"
+import { upCommand } from "./declared/up.ts"
+import { verifyCommand } from "./declared/verify.ts"
 import { platformApplicationCommands } from "./platformApplications.ts"
 
 export const applicationsCommands = [
@@ -7,5 +11,5 @@ export const applicationsCommands = [
     name: "app",
     summary: "The applications of the platform, and as projects declare them.",
     examples: ["berth app plan", "berth app up hello"]
-  }, [...declaredApplicationCommands, ...platformApplicationCommands])
+  }, [planCommand, upCommand, driftCommand, verifyCommand, changelogCommand, ...platformApplicationCommands])
 ]

@@ -1,14 +1,14 @@
 import { Effect } from "effect"
-import { quoted } from "../../schema/quoted.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import { scripts } from "../completion/scripts.ts"
-import { Usage } from "../Failure.ts"
 import { command } from "../parse/command.ts"
 import { argument } from "../parse/described.ts"
+import { Usage } from "../terminal/Failure.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const shells = Object.keys(scripts)
 
-/** Prints what teaches a shell the words after `berth`. */
+/** Prints a shell's completion script. */
 export const completionsCommand = command(
   {
     name: "completions",

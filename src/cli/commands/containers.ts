@@ -1,18 +1,19 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
-import { callNameOf } from "../../schema/findServer.ts"
-import { common, connected } from "../common.ts"
-import { exitCodes } from "../Failure.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
+import { withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
+import { findStoredServer } from "../options/findStoredServer.ts"
 import { command } from "../parse/command.ts"
-import { optionalArgument } from "../parse/described.ts"
-import { storedServer } from "../storedServer.ts"
+import { flag, optionalArgument } from "../parse/described.ts"
+import { exitCodes } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
 
-/** What each stored server answers, those that fail too; asked at once, a few at a time. */
-const ofEach = <A>(
+/** Queries the servers concurrently and keeps each success or failure. */
+const askEach = <A>(
   servers: ReadonlyArray<{ readonly server: { readonly id: string }; readonly callName: string }>,
   ask: (id: string) => Effect.Effect<A, BerthError, Berth>
 ) =>
@@ -25,27 +26,32 @@ const ofEach = <A>(
 const psCommand = command(
   {
     name: "ps",
-    summary: "List the running containers of all servers, or of one.",
+    summary: "List the running containers of all servers, or of one; with --all the others too.",
     details:
       "With --json and without a server: what each server answers, by its id. Ends with 1 when a server cannot be " +
       "asked.",
-    examples: ["berth ps", "berth ps main"]
+    examples: ["berth ps", "berth ps main --all"]
   },
-  { server: optionalArgument("server", "The id or the name of a stored server.", "server"), ...common },
+  {
+    server: optionalArgument("server", "The id or the name of a stored server.", "server"),
+    all: flag("all", "Containers that do not run too.", "a"),
+    ...common
+  },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer, use } = yield* Berth
         const { out, print, say } = yield* Screen
-        const ask = (id: string) => answer((api) => api.listContainers({ path: { id } }))
-        const one = Option.isSome(input.server) ? yield* storedServer(input.server.value) : undefined
+        const ask = (id: string) =>
+          answer((api) => api.listContainers({ path: { id }, urlParams: input.all ? { all: "true" } : {} }))
+        const one = Option.isSome(input.server) ? yield* findStoredServer(input.server.value) : undefined
         if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one.server.id), ({ body }) => print(body))
         const stored = yield* use((api) => api.listServers({}))
         const asked = one === undefined
           ? stored.map((server) => ({ server, callName: callNameOf(stored, server) }))
           : [one]
-        const answers = yield* ofEach(asked, ask)
+        const answers = yield* askEach(asked, ask)
         if (input.json) {
           yield* print(`{${
             answers.map(({ answer, id }) =>
@@ -70,7 +76,7 @@ const psCommand = command(
               answer._tag === "Right"
             )
           ) {
-            yield* say("No container runs.")
+            yield* say(input.all ? "There is no container." : "No container runs.")
           }
           for (const { answer, callName } of answers) {
             if (answer._tag === "Left") {

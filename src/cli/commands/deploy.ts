@@ -1,26 +1,35 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import type { DeployResult } from "../../schema/Deploy.ts"
-import { runVerdict } from "../../schema/runVerdict.ts"
-import { common, connected, yes } from "../common.ts"
-import { confirmed } from "../confirm.ts"
-import { exitCodes, Failed, verdictCode } from "../Failure.ts"
+import type { DeployResult } from "../../schema/deploy/Deploy.ts"
+import { runVerdict } from "../../schema/runs/runVerdict.ts"
+import { suggestCommand, withService } from "../connection/withService.ts"
+import { common, yes } from "../options/common.ts"
+import {
+  describePlace,
+  type Place,
+  placeOptions,
+  projectAt,
+  resolvePlace,
+  resolveProject
+} from "../options/projects.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
-import { type Place, placeOf, placeOptions, projectAt, projectNamed, whereOf } from "../projects.ts"
-import { followed, furtherWords } from "../runs/followRun.ts"
+import { followRun } from "../runs/followRun.ts"
+import { suggestFollowing } from "../runs/handleInterrupt.ts"
+import { confirm } from "../terminal/confirm.ts"
+import { exitCodes, Failed, verdictCode } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
-import { prose } from "../terminal/wrapped.ts"
+import { wrapText } from "../terminal/wrapText.ts"
 
 const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
 
 const signs = { done: ["✓", "green"], unhealthy: ["!", "yellow"], failed: ["✗", "red"] } as const
 
-/** Says how a deploy or a rollback ended, and which exit code that is. */
-export const deployEnd = (result: DeployResult) =>
+/** Prints the outcome of a deploy or rollback; returns its exit code. */
+export const printDeployEnd = (result: DeployResult) =>
   Effect.gen(function*() {
     const { message } = result
     const { err, say } = yield* Screen
@@ -31,9 +40,9 @@ export const deployEnd = (result: DeployResult) =>
     return verdictCode[verdict]
   })
 
-const builtBefore = (projectPath: string) =>
+const buildFirst = (projectPath: string) =>
   Effect.gen(function*() {
-    const { value } = yield* followed((api) => api.build({ payload: { projectPath } }))
+    const { value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
     if (value.success) return
     return yield* new Failed({
       message: `The build of ${nameOf(projectPath)} failed with exit code ${
@@ -42,14 +51,26 @@ const builtBefore = (projectPath: string) =>
     })
   })
 
-const startOnly = (place: Place, planHash: string, json: boolean) =>
+const startWithoutWaiting = (place: Place, planHash: string, json: boolean) =>
   Effect.gen(function*() {
     const { start } = yield* Berth
     const { print, say } = yield* Screen
     const { run } = yield* start((api) => api.deploy({ payload: { ...projectAt(place), planHash } }))
     yield* print(json ? JSON.stringify(run) : run.id)
-    yield* say(`The deploy of ${nameOf(place.projectPath)} goes on.\n${yield* furtherWords(run)}`)
+    yield* say(`The deploy of ${nameOf(place.projectPath)} goes on.\n${yield* suggestFollowing(run)}`)
+    // A Ctrl-C must not hide the id of a run that was started.
+  }).pipe(Effect.uninterruptible)
+
+/** Fails unless a deploy would outlive this process. */
+const requireService = Effect.gen(function*() {
+  const { outlives } = yield* Berth
+  if (yield* outlives()) return
+  const serve = yield* suggestCommand("berth serve")
+  return yield* new Failed({
+    message: "--no-wait needs a running service, which carries the deploy to its end: nothing was changed. Start one " +
+      `with ${serve}, or leave out --no-wait`
   })
+})
 
 const deployCommand = command(
   {
@@ -71,20 +92,21 @@ const deployCommand = command(
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
         const { err, out, print, say } = yield* Screen
-        const place = yield* placeOf(input.project, input)
-        if (input.build && !input.dryRun) yield* builtBefore(place.projectPath)
+        if (input.noWait && !input.dryRun) yield* requireService
+        const place = yield* resolvePlace(input.project, input)
+        if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
         const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
         const name = nameOf(place.projectPath)
         if (input.dryRun) {
           yield* print(
             input.json
               ? body
-              : prose([`Deploy ${name} to ${whereOf(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
+              : wrapText([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
           )
           if (plan.obstacles.length > 0) {
             yield* say(`${name} cannot be deployed now.`)
@@ -92,17 +114,17 @@ const deployCommand = command(
           }
           return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
         }
-        yield* say([`Deploy ${name} to ${whereOf(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
+        yield* say([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
         if (plan.obstacles.length > 0) {
           return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
         }
-        if (!(yield* confirmed(`Deploy ${name}?`, input.yes))) return exitCodes.failed
-        if (input.noWait) return yield* startOnly(place, plan.planHash, input.json)
-        const deployed = yield* followed((api) =>
+        if (!(yield* confirm(`Deploy ${name}?`, input.yes))) return exitCodes.failed
+        if (input.noWait) return yield* startWithoutWaiting(place, plan.planHash, input.json)
+        const deployed = yield* followRun((api) =>
           api.deploy({ payload: { ...projectAt(place), planHash: plan.planHash } })
         )
         if (input.json) yield* print(deployed.body)
-        return yield* deployEnd(deployed.value)
+        return yield* printDeployEnd(deployed.value)
       })
     )
 )
@@ -116,12 +138,12 @@ const buildCommand = command(
   },
   { project: optionalArgument("project", "Its name under the projects root, or its path.", "project"), ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { print, say } = yield* Screen
-        const projectPath = yield* projectNamed(input.project)
-        const { body, value } = yield* followed((api) => api.build({ payload: { projectPath } }))
+        const projectPath = yield* resolveProject(input.project)
+        const { body, value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
         if (input.json) yield* print(body)
         else if (value.tarFile !== null) yield* say(`Built ${safeText(value.tarFile)}.`)
         return value.success ? exitCodes.done : exitCodes.failed

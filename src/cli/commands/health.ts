@@ -1,13 +1,14 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { type Finding, standingOf } from "../../schema/Health.ts"
-import { common, connected } from "../common.ts"
-import { exitCodes } from "../Failure.ts"
+import { type Finding, firstSteps, standingOf } from "../../schema/Health.ts"
+import { withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
+import { exitCodes } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
-import { prose } from "../terminal/wrapped.ts"
+import { wrapText } from "../terminal/wrapText.ts"
 
 const unusedWords =
   "What is not set up waits for its settings, and the rest works without it: docs/settings.md has them all."
@@ -21,7 +22,7 @@ const doctorCommand = command(
   },
   common,
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer, where } = yield* Berth
@@ -35,15 +36,17 @@ const doctorCommand = command(
         const linesOf = (finding: Finding): ReadonlyArray<string> => {
           const { detail, fix, name, ok } = finding
           const title = style("bold", safeText(name))
-          if (standingOf(finding) === "unused") return [`${style("dim", "-")} ${title}: not set up`]
+          const isUnused = standingOf(finding) === "unused"
+          if (isUnused && !firstSteps.has(name)) return [`${style("dim", "-")} ${title}: not set up`]
+          const sign = isUnused ? style("dim", "-") : ok ? style("green", "✓") : style("red", "✗")
           return [
-            `${ok ? style("green", "✓") : style("red", "✗")} ${title}: ${safeText(detail)}`,
+            `${sign} ${title}: ${safeText(detail)}`,
             ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
           ]
         }
         if (input.json) yield* print(body)
         else {
-          yield* print(findings.flatMap(linesOf).map((line) => prose(line, out)).join("\n"))
+          yield* print(findings.flatMap(linesOf).map((line) => wrapText(line, out)).join("\n"))
           yield* say(
             failed === 0
               ? `Berth ${value.version} ${where === "this process" ? "in" : "at"} ${where}: all ${

@@ -1,19 +1,21 @@
 import { Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
-import type { LogEvent } from "../../schema/Logs.ts"
-import { followedBy, quoted } from "../../schema/quoted.ts"
-import { answered, common, connected } from "../common.ts"
+import type { LogEvent } from "../../schema/servers/Logs.ts"
+import { followedBy, quoted } from "../../schema/words/quoted.ts"
+import { showAnswer, withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
+import { findStoredServer } from "../options/findStoredServer.ts"
+import { findOnlyServer, type PlaceOptions, placeOptions, resolvePlace } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
-import { flag, integer, optionalArgument, text } from "../parse/described.ts"
-import { onlyServer, placeOf, type PlaceOptions, placeOptions } from "../projects.ts"
-import { storedServer } from "../storedServer.ts"
-import { droppedWords } from "../terminal/quantities.ts"
-import { safeLine } from "../terminal/safeText.ts"
+import { flag, integer, repeatedArgument, text } from "../parse/described.ts"
+import { exitCodes, Usage } from "../terminal/Failure.ts"
+import { describeDropped } from "../terminal/quantities.ts"
+import { safeLine, safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { nthColor, styled } from "../terminal/style.ts"
 
-/** Writes each line behind the name of its service, in a colour of its own. */
+/** Prints each line after the name of its service, in one colour per service. */
 const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
   const services = new Map<string, number>()
   const color = nthColor(out)
@@ -22,22 +24,74 @@ const makeLineView = Effect.map(Screen, ({ err, out, print, say }) => {
     services.set(service, index)
     return `${color(index, safeLine(service, false))} | `
   }
-  return (event: LogEvent) =>
-    event.event === "dropped"
-      ? say(styled(err)("yellow", droppedWords(event.data)))
-      : print(
-        prefixOf(event.data.service) +
-          (out.isTerminal ? safeLine(event.data.text, out.hasColor) : event.data.text)
-      )
+  return (event: LogEvent) => {
+    switch (event.event) {
+      case "dropped":
+        return say(styled(err)("yellow", describeDropped(event.data)))
+      case "unavailable":
+        return say(`✗ ${safeText(`${event.data.project}: ${event.data.error}`)}`)
+      case "end":
+        return Effect.void
+      case "line": {
+        const { project, service, text } = event.data
+        return print(
+          prefixOf(project === undefined ? service : `${project}/${service}`) +
+            (out.isTerminal ? safeLine(text, out.hasColor) : text)
+        )
+      }
+    }
+  }
 })
 
-/** Whose logs are meant: those of a project's stack, or those of a container where no project has the name. */
+/** Options that select lines, as requests carry them. */
+const selection = (
+  { contains, lines, service, since, until }: {
+    readonly contains: Option.Option<string>
+    readonly lines: Option.Option<number>
+    readonly service: Option.Option<string>
+    readonly since: Option.Option<string>
+    readonly until: Option.Option<string>
+  }
+) => ({
+  ...Option.match(since, { onNone: () => ({}), onSome: (since) => ({ since }) }),
+  ...Option.match(until, { onNone: () => ({}), onSome: (until) => ({ until }) }),
+  ...Option.match(service, { onNone: () => ({}), onSome: (service) => ({ service }) }),
+  ...Option.match(contains, { onNone: () => ({}), onSome: (contains) => ({ contains }) }),
+  ...Option.match(lines, { onNone: () => ({}), onSome: (lines) => ({ lines }) })
+})
+
+/** The logs of several projects, up to now unless they are followed. */
+const showProjects = (
+  projects: ReadonlyArray<string>,
+  input: Parameters<typeof selection>[0] & PlaceOptions & { readonly follow: boolean; readonly json: boolean }
+) =>
+  Effect.gen(function*() {
+    if (Option.isSome(input.server) || Option.isSome(input.path)) {
+      return yield* new Usage({ message: "--server and --path are for one project: each container.json names its own" })
+    }
+    const { followProjectLogs } = yield* Berth
+    const { print } = yield* Screen
+    const view = yield* makeLineView
+    const events = followProjectLogs({ ...input.follow ? {} : { until: "0s" }, ...selection(input), projects })
+    const unavailable = yield* Stream.runFoldEffect(
+      events,
+      0,
+      (count, event) =>
+        Effect.as(
+          input.json ? print(JSON.stringify(event)) : view(event),
+          event.event === "unavailable" ? count + 1 : count
+        )
+    )
+    return unavailable === 0 ? exitCodes.done : exitCodes.failed
+  })
+
+/** Resolves a name to the stack of a project, or else to a container. */
 const sourceOf = (name: Option.Option<string>, place: PlaceOptions) =>
-  placeOf(name, place).pipe(
+  resolvePlace(name, place).pipe(
     Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath }, also: "" })),
     Effect.catchTag("NoSuchProject", ({ name: containerName }) =>
       Effect.map(
-        Option.match(place.server, { onNone: () => onlyServer(containerName), onSome: storedServer }),
+        Option.match(place.server, { onNone: () => findOnlyServer(containerName), onSome: findStoredServer }),
         ({ server }) => ({
           serverId: server.id,
           source: { containerName },
@@ -49,51 +103,51 @@ const sourceOf = (name: Option.Option<string>, place: PlaceOptions) =>
 const logsCommand = command(
   {
     name: "logs",
-    summary: "Show the logs of a project's stack, or of a container.",
-    details: "Both streams of all services. A name that no project has is taken for that of a container.",
+    summary: "Show the logs of projects' stacks, or of a container, running or not.",
+    details:
+      "Both streams of all services. A name that no project has is taken for that of a container. Of several projects, by " +
+      "their names under the root, the lines come in the order of their times.",
     examples: [
       "berth logs",
       "berth logs hello -f",
-      "berth logs hello --service web",
+      "berth logs hello shop -f --contains error",
+      "berth logs hello --service web --since 2h --until 1h",
       "berth logs hello-web-1 --server main --since 1h"
     ]
   },
   {
-    name: optionalArgument("name", "A project, by its name under the root or its path, or a container.", "project"),
+    names: repeatedArgument("name", "A project, by its name under the root or its path, or a container.", "project"),
     follow: flag("follow", "Go on with every further line, until Ctrl-C.", "f"),
     since: text("since", "No line from before it: a time, or how long ago, like 10m or 2h.", { value: "time" }),
-    lines: integer("lines", "How many of the last lines; 100 unless given.", { value: "number", alias: "n" }),
+    until: text("until", "No line from after it, in the same form.", { value: "time" }),
+    lines: integer("lines", "Number of last lines; 100 unless given.", { value: "number", alias: "n" }),
     service: text("service", "One service of the stack; all of them unless given.", { value: "service" }),
+    contains: text("contains", "Only lines that contain it, in letters of either case.", { value: "text" }),
     ...placeOptions,
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
+        const [name, ...others] = input.names
+        if (others.length > 0) return yield* showProjects(input.names, input)
         const { followLogs } = yield* Berth
         const { out, print } = yield* Screen
-        const { also, serverId, source } = yield* sourceOf(input.name, input)
-        const since = Option.getOrUndefined(input.since)
-        const lines = Option.getOrUndefined(input.lines)
-        const service = Option.getOrUndefined(input.service)
-        // A request that is wrong in itself says nothing about the name.
-        const told = (error: BerthError) =>
+        const { also, serverId, source } = yield* sourceOf(Option.fromNullable(name), input)
+        const { lines, ...selected } = selection(input)
+        // A malformed request is not caused by the name.
+        const withHint = (error: BerthError) =>
           new BerthError({ ...error, message: error.status === 400 ? error.message : followedBy(error.message, also) })
         if (input.follow) {
           const view = yield* makeLineView
           return yield* Stream.runForEach(
-            followLogs(serverId, { ...source, since, lines, service }),
+            followLogs(serverId, { ...source, ...selection(input) }),
             (event) => input.json ? print(JSON.stringify(event)) : view(event)
-          ).pipe(Effect.catchTag("BerthError", told))
+          ).pipe(Effect.catchTag("BerthError", withHint))
         }
-        const query = {
-          ...source,
-          ...(since === undefined ? {} : { since }),
-          ...(lines === undefined ? {} : { lines: String(lines) }),
-          ...(service === undefined ? {} : { service })
-        }
-        return yield* answered(
+        const query = { ...source, ...selected, ...(lines === undefined ? {} : { lines: String(lines) }) }
+        return yield* showAnswer(
           input,
           (api) => api.serverLogs({ path: { id: serverId }, urlParams: query }),
           ({ logs }) => {
@@ -103,7 +157,7 @@ const logsCommand = command(
               out.isTerminal ? text.split("\n").map((line) => safeLine(line, out.hasColor)).join("\n") : text
             )
           }
-        ).pipe(Effect.catchTag("BerthError", told))
+        ).pipe(Effect.catchTag("BerthError", withHint))
       })
     )
 )

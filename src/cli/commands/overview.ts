@@ -1,8 +1,10 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { callNameOf } from "../../schema/findServer.ts"
+import { describeCare, type NeedsCare } from "../../schema/NeedsCare.ts"
 import type { ObservedProject, Overview } from "../../schema/Overview.ts"
-import { common, connected } from "../common.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
+import { withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
 import { runWords } from "../runs/stepLines.ts"
 import { safeText } from "../terminal/safeText.ts"
@@ -10,26 +12,33 @@ import { Screen } from "../terminal/Screen.ts"
 import { shellWord } from "../terminal/shellWord.ts"
 import { styled } from "../terminal/style.ts"
 import { table } from "../terminal/table.ts"
-import { prose } from "../terminal/wrapped.ts"
+import { wrapText } from "../terminal/wrapText.ts"
 
-const stacksOf = ({ error, name, run, servers }: ObservedProject): ReadonlyArray<ReadonlyArray<string>> => {
+const changeWords = (changes: number | null) => changes === null ? "" : changes === 0 ? "none" : String(changes)
+
+/** The stacks of a project as rows, the one that gives the project its state first. */
+export const stackRows = (
+  { changes, name, run, servers, state, stateReason, urls }: ObservedProject
+): ReadonlyArray<ReadonlyArray<string>> => {
   const now = run === null ? "" : `${runWords(run)} ${run.state}`
-  if (servers.length === 0) return [[name, "", error === undefined ? "not deployed" : "not known", "", now]]
+  const projectState = stateReason === null ? state : `${state}: ${stateReason}`
+  const link = urls[0] ?? ""
+  if (servers.length === 0) return [[name, "", projectState, changeWords(changes), "", now, link]]
   return servers.map((stack, index) => [
     index === 0 ? name : "",
     stack.serverName ?? stack.serverId,
-    stack.error ??
-      `${stack.state ?? "not observed"}${
-        stack.containers === null || stack.containers.total === 0
-          ? ""
-          : ` (${stack.containers.up}/${stack.containers.total})`
-      }`,
+    (index === 0 ? projectState : stack.error ?? stack.state ?? "unknown") +
+    (stack.containers === null || stack.containers.total === 0
+      ? ""
+      : ` (${stack.containers.up}/${stack.containers.total})`),
+    index === 0 ? changeWords(changes) : "",
     stack.release ?? "",
-    index === 0 ? now : ""
+    index === 0 ? now : "",
+    index === 0 ? link : ""
   ])
 }
 
-/** The applications as rows; what is wrong with all of them stands below, once. */
+/** Applications as rows; an error that they share is printed once, below. */
 export const applicationRows = ({ applications, errors }: Overview): ReadonlyArray<ReadonlyArray<string>> =>
   applications.map(({ drift, error, name, status }) => [
     name,
@@ -37,36 +46,52 @@ export const applicationRows = ({ applications, errors }: Overview): ReadonlyArr
     drift === null ? "" : drift === 0 ? "no drift" : `${drift} differ`
   ])
 
-/** What somebody should look at, the gravest first. */
-export const careIn = ({ applications, errors, projects, servers }: Overview): ReadonlyArray<string> => [
-  ...errors,
-  ...servers.filter(({ answers, error }) => !answers || error !== undefined).map(({ error, name }) =>
-    `${name}: ${error ?? "does not answer"}`
-  ),
-  ...projects.flatMap(({ error, name }) => error === undefined ? [] : [`${name}: ${error}`]),
-  ...projects.flatMap(({ name, servers: stacks }) =>
-    stacks.filter(({ state }) => state === "degraded" || state === "stopped").map((
-      { remotePath, serverId, serverName, state }
-    ) =>
-      `${name} is ${state} on ${serverName ?? serverId}: berth ${state === "stopped" ? "start" : "logs"} ${
-        shellWord(name)
-      } --server ${shellWord(callNameOf(servers, { id: serverId, name: serverName ?? serverId }))} --path ${
-        shellWord(remotePath)
-      }`
-    )
-  ),
-  ...applications.filter(({ drift }) => drift !== null && drift > 0).map(({ drift, name, projectPath }) =>
-    `${name} has ${drift} difference${drift === 1 ? "" : "s"} from its platform.json: berth app drift${
-      projectPath === null ? "" : ` ${shellWord(projectPath)}`
-    } --app ${shellWord(name)}`
-  )
-]
+/** Command for the next action on what needs care; empty where none helps. */
+const commandFor = ({ projects, servers }: Overview) =>
+(
+  { appName, kind, name, projectPath, remotePath, runId, serverId }: NeedsCare
+): string => {
+  switch (kind) {
+    case "server":
+      return `berth server test ${shellWord(name)}`
+    case "run":
+      return `berth runs ${runId}`
+    case "stack": {
+      const project = projects.find(({ path }) => path === projectPath)
+      const server = project?.servers.find((stack) => stack.serverId === serverId)
+      if (project === undefined || server === undefined || project.state === "unknown") return ""
+      const at = callNameOf(servers, { id: server.serverId, name: server.serverName ?? server.serverId })
+      return `berth ${project.state === "stopped" ? "start" : "logs"} ${shellWord(name)} --server ${
+        shellWord(at)
+      } --path ${shellWord(remotePath ?? server.remotePath)}`
+    }
+    case "route":
+      return "berth route list"
+    case "application":
+      return `berth app drift ${shellWord(projectPath ?? ".")} --app ${shellWord(appName ?? name)}`
+    case "files":
+    case "disk":
+      return ""
+  }
+}
 
-/** The commands that make sense next, three at most. */
+/** Problems with their next commands, most severe first. */
+export const careIn = (overview: Overview): ReadonlyArray<string> => {
+  const command = commandFor(overview)
+  return [
+    ...overview.errors,
+    ...overview.needsCare.map((care) => {
+      const next = command(care)
+      return `${describeCare(care)}${next === "" ? "" : `: ${next}`}`
+    })
+  ]
+}
+
+/** Suggested next commands, three at most. */
 const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
   if (servers.length === 0) return ["berth server add <name> <user@host>", "berth doctor"]
-  const waiting = projects.find(({ servers }) => servers.every(({ state }) => state === "absent" || state === null))
-  const running = projects.find(({ servers }) => servers.some(({ state }) => state === "running"))
+  const waiting = projects.find(({ state }) => state === "not deployed")
+  const running = projects.find(({ state }) => state === "running")
   return [
     ...(waiting === undefined ? [] : [`berth deploy ${shellWord(waiting.name)}`]),
     ...(running === undefined
@@ -77,7 +102,7 @@ const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
   ].slice(0, 3)
 }
 
-/** What `berth` does alone. */
+/** Runs for `berth` without a command. */
 export const overviewCommand = command(
   {
     name: "overview",
@@ -86,7 +111,7 @@ export const overviewCommand = command(
   },
   common,
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer, where } = yield* Berth
@@ -99,17 +124,21 @@ export const overviewCommand = command(
         yield* print([
           value.projects.length === 0
             ? "No project yet: the setting projects.root names the directory that they are in."
-            : table(["PROJECT", "SERVER", "STATE", "RELEASE", "NOW"], value.projects.flatMap(stacksOf), out),
+            : table(
+              ["PROJECT", "SERVER", "STATE", "CHANGES", "RELEASE", "NOW", "LINK"],
+              value.projects.flatMap(stackRows),
+              out
+            ),
           ...(applications.length === 0 ? [] : ["", table(["APPLICATION", "STATUS", "DRIFT"], applications, out)]),
           "",
           ...(care.length === 0
             ? [style("green", "Nothing needs care.")]
             : [
               style("bold", "Needs care"),
-              ...care.map((line) => prose(`  ${style("yellow", "!")} ${safeText(line)}`, out))
+              ...care.map((line) => wrapText(`  ${style("yellow", "!")} ${safeText(line)}`, out))
             ]),
           "",
-          prose(
+          wrapText(
             style(
               "dim",
               `Seen at ${value.observedAt} by ${

@@ -1,18 +1,21 @@
 import { Effect, Option } from "effect"
 import { join, resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
-import type { ComparedFile } from "../../schema/Compare.ts"
-import { callNameOf } from "../../schema/findServer.ts"
-import { answered, common, connected, yes } from "../common.ts"
-import { confirmed } from "../confirm.ts"
-import { exitCodes } from "../Failure.ts"
+import type { ComparedFile } from "../../schema/projects/Compare.ts"
+import { containerConfigName } from "../../schema/projects/Project.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { showAnswer, withService } from "../connection/withService.ts"
+import { common, yes } from "../options/common.ts"
+import { findStoredServer } from "../options/findStoredServer.ts"
+import { placeOptions, projectAt, resolvePlace, resolveProject } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
-import { placeOf, placeOptions, projectAt, projectNamed } from "../projects.ts"
-import { followed } from "../runs/followRun.ts"
-import { storedServer } from "../storedServer.ts"
+import { followRun } from "../runs/followRun.ts"
+import { confirm } from "../terminal/confirm.ts"
 import { diffLines } from "../terminal/diffLines.ts"
-import { bytes, counted } from "../terminal/quantities.ts"
+import { exitCodes } from "../terminal/Failure.ts"
+import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { shellWord } from "../terminal/shellWord.ts"
@@ -53,12 +56,12 @@ const diffCommand = command(
   },
   { project, ...placeOptions, ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
         const { out, print, say } = yield* Screen
-        const place = yield* placeOf(input.project, input)
+        const place = yield* resolvePlace(input.project, input)
         const { body, value: { files, summary, warnings } } = yield* answer((api) =>
           api.compareProject({ payload: projectAt(place) })
         )
@@ -71,8 +74,8 @@ const diffCommand = command(
             files.length === 0
               ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
               : differing.length === 0
-              ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
-              : `${counted(differing.length, "file")} of ${files.length} differ.`
+              ? `${formatCount(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
+              : `${formatCount(differing.length, "file")} of ${files.length} differ.`
           )
         }
         return differing.length === 0 ? exitCodes.done : exitCodes.differs
@@ -80,10 +83,10 @@ const diffCommand = command(
     )
 )
 
-/** The server that a new container.json is to name: the given one, or of several the one that is said yes to. */
+/** Server for a new container.json: the given one, or the one chosen at the terminal. */
 const serverOf = (given: Option.Option<string>, yes: boolean) =>
   Effect.gen(function*() {
-    if (Option.isSome(given)) return (yield* storedServer(given.value)).server.id
+    if (Option.isSome(given)) return (yield* findStoredServer(given.value)).server.id
     const { ask, canAsk } = yield* Screen
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     if (yes || !canAsk || servers.length < 2) return undefined
@@ -93,6 +96,10 @@ const serverOf = (given: Option.Option<string>, yes: boolean) =>
     )
     return Option.getOrUndefined(Option.map(wanted, ({ id }) => id))
   })
+
+const bridgedHint =
+  `"bridged" in ${containerConfigName} names services of which two containers may run at once for a moment: a redeploy ` +
+  "then fails no request. Leave out one whose migrations, locks or volumes bear a single version only."
 
 const initCommand = command(
   {
@@ -104,21 +111,21 @@ const initCommand = command(
   },
   { project, yes, ...placeOptions, ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { print, say } = yield* Screen
         const { use } = yield* Berth
-        const projectPath = yield* projectNamed(input.project)
+        const projectPath = yield* resolveProject(input.project)
         const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
         const serverId = yield* serverOf(input.server, input.yes)
         const missing = (yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))).created
         if (missing.length > 0) {
           if (!input.yes) yield* say(missing.map((name) => `+ ${safeText(name)}`).join("\n"))
-          const question = `Write ${counted(missing.length, "file")} to ${safeText(projectPath)}?`
-          if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
+          const question = `Write ${formatCount(missing.length, "file")} to ${safeText(projectPath)}?`
+          if (!(yield* confirm(question, input.yes))) return exitCodes.failed
         }
-        return yield* answered(input, (api) =>
+        return yield* showAnswer(input, (api) =>
           api.initProject({ payload: { ...asked, serverId } }), ({ created, kept }) =>
           Effect.gen(function*() {
             if (created.length > 0) {
@@ -129,7 +136,8 @@ const initCommand = command(
               )
             }
             if (kept.length > 0) yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
-            // As it was named here: a directory outside the root has no name elsewhere.
+            if (created.includes(containerConfigName)) yield* say(bridgedHint)
+            // Repeats the given path: a directory outside the projects root has no name.
             const project = Option.match(input.project, { onNone: () => "", onSome: (given) => ` ${shellWord(given)}` })
             yield* say(`Next: berth build${project}, then berth deploy${project}`)
           }))
@@ -152,24 +160,24 @@ const pullCommand = command(
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { print, say } = yield* Screen
-        const { projectPath, remotePath, serverId } = yield* placeOf(input.project, input)
+        const { projectPath, remotePath, serverId } = yield* resolvePlace(input.project, input)
         const file = {
           name: input.name,
           remotePath: `${remotePath.replace(/\/$/, "")}/${input.name}`,
           localPath: resolve(join(projectPath, input.name)),
           type: input.directory ? "directory" as const : "file" as const
         }
-        const { body, value: { errors, pulled } } = yield* followed((api) =>
+        const { body, value: { errors, pulled } } = yield* followRun((api) =>
           api.pull({ payload: { serverId, files: [file] } })
         )
         if (input.json) yield* print(body)
         else {
           yield* Effect.forEach(pulled, (item) =>
-            say(`${safeText(item.localPath)}: ${counted(item.files, "file")}, ${bytes(item.bytes)}`))
+            say(`${safeText(item.localPath)}: ${formatCount(item.files, "file")}, ${formatBytes(item.bytes)}`))
           yield* Effect.forEach(errors, ({ error, name }) =>
             say(`✗ ${safeText(name)}: ${safeText(error)}`))
         }

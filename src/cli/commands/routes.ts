@@ -1,17 +1,19 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { quoted } from "../../schema/quoted.ts"
-import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/Route.ts"
-import type { RoutePlanRequest } from "../../schema/RoutePlan.ts"
-import { answered, type Common, common, connected, yes } from "../common.ts"
-import { confirmed } from "../confirm.ts"
-import { exitCodes, Failed, Usage } from "../Failure.ts"
+import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/routes/Route.ts"
+import type { RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { type CommonInput, showAnswer, withService } from "../connection/withService.ts"
+import { common, yes } from "../options/common.ts"
 import { command, group } from "../parse/command.ts"
 import { argument, flag } from "../parse/described.ts"
+import { confirm } from "../terminal/confirm.ts"
 import { diffLines } from "../terminal/diffLines.ts"
+import { exitCodes, Failed, Usage } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
+import { portCommand } from "./port.ts"
 
 const routeName = argument("name", "The name of the route in the proxy file.", "route")
 const dryRun = flag("dry-run", "Show what would become of the proxy file, and change nothing.")
@@ -24,10 +26,10 @@ const listCommand = command(
   },
   common,
   (input) =>
-    connected(
+    withService(
       input,
       Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) =>
+        showAnswer(input, (api) =>
           api.listRoutes({}), ({ file, routes, serverName, warnings }) =>
           Effect.gen(function*() {
             if (routes.length === 0) {
@@ -58,7 +60,7 @@ const listCommand = command(
     )
 )
 
-/** What would become of the proxy file. */
+/** Plans a change of the proxy file. */
 const planOf = (payload: RoutePlanRequest) =>
   Effect.gen(function*() {
     const { answer } = yield* Berth
@@ -71,17 +73,27 @@ const planOf = (payload: RoutePlanRequest) =>
     return { body, changes: value.changes, lines }
   })
 
-const showPlan = (payload: RoutePlanRequest, { json }: Pick<Common, "json">) =>
+/** Shows the planned proxy file and asks to confirm it; yields an exit code if the command ends there. */
+const confirmChange = (
+  payload: RoutePlanRequest,
+  question: string,
+  { dryRun, json, yes }: Pick<CommonInput, "json"> & { readonly dryRun: boolean; readonly yes: boolean }
+) =>
   Effect.gen(function*() {
-    const { out, print } = yield* Screen
-    const { body, lines } = yield* planOf(payload)
-    return yield* print(json ? body : lines(out).join("\n"))
+    const { err, out, print, say } = yield* Screen
+    const { body, changes, lines } = yield* planOf(payload)
+    if (dryRun) {
+      yield* print(json ? body : lines(out).join("\n"))
+      return exitCodes.done
+    }
+    if (!changes) return undefined
+    yield* say(lines(err).join("\n"))
+    return (yield* confirm(question, yes)) ? undefined : exitCodes.failed
   })
 
 type Outcome = typeof RouteAdded.Type | typeof RouteKept.Type | typeof RouteAbsent.Type | typeof RouteRemoved.Type
 
-/** Says what became of a route, and what is to be known of it. */
-const sayOutcome = (words: string, outcome: Outcome) =>
+const printOutcome = (words: string, outcome: Outcome) =>
   Effect.gen(function*() {
     const { say } = yield* Screen
     yield* say(words)
@@ -104,11 +116,11 @@ const addCommand = command(
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
-        const { err, print, say } = yield* Screen
+        const { print } = yield* Screen
         if (input.name === "" || input.domain === "") {
           return yield* new Usage({ message: `The ${input.name === "" ? "name" : "domain"} must not be empty` })
         }
@@ -118,19 +130,14 @@ const addCommand = command(
           })
         }
         const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
-        const change = { action: "add", ...route } as const
-        if (input.dryRun) return yield* showPlan(change, input)
-        const { changes, lines } = yield* planOf(change)
         const question = `Send requests for ${safeText(input.domain)} to port ${route.port}?`
-        if (changes) {
-          yield* say(lines(err).join("\n"))
-          if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
-        }
+        const end = yield* confirmChange({ action: "add", ...route }, question, input)
+        if (end !== undefined) return end
         const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))
         if ("error" in value) return yield* new Failed({ message: value.error })
         if (input.json) return yield* print(body)
         const name = safeText(input.name)
-        return yield* sayOutcome(value.added ? `Added the route ${name}.` : "The same route is there already.", value)
+        return yield* printOutcome(value.added ? `Added the route ${name}.` : "The same route is there already.", value)
       })
     )
 )
@@ -143,57 +150,22 @@ const removeCommand = command(
   },
   { name: routeName, dryRun, yes, ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { answer } = yield* Berth
-        const { err, print, say } = yield* Screen
-        const change = { action: "remove", routeName: input.name } as const
-        if (input.dryRun) return yield* showPlan(change, input)
-        const { changes, lines } = yield* planOf(change)
-        if (changes) {
-          yield* say(lines(err).join("\n"))
-          if (!(yield* confirmed(`Remove the route ${safeText(input.name)}?`, input.yes))) return exitCodes.failed
-        }
+        const { print } = yield* Screen
+        const question = `Remove the route ${safeText(input.name)}?`
+        const end = yield* confirmChange({ action: "remove", routeName: input.name }, question, input)
+        if (end !== undefined) return end
         const { body, value } = yield* answer((api) => api.removeRoute({ payload: { routeName: input.name } }))
         if ("error" in value) return yield* new Failed({ message: value.error })
         if (input.json) return yield* print(body)
         const name = safeText(input.name)
-        return yield* sayOutcome(
+        return yield* printOutcome(
           value.removed ? `Removed the route ${name}.` : `There is no route ${name}: nothing was changed.`,
           value
         )
-      })
-    )
-)
-
-const portCommand = command(
-  {
-    name: "port",
-    summary: "Print a port that nothing uses yet.",
-    examples: ["berth port", "berth port --evidence"]
-  },
-  {
-    evidence: flag("evidence", "Show what takes each port, and count what listens on the proxy's server too."),
-    ...common
-  },
-  (input) =>
-    connected(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { out, print, say } = yield* Screen
-        const urlParams = input.evidence ? { evidence: "true" as const } : {}
-        const { body, value } = yield* answer((api) => api.nextPort({ urlParams }))
-        if (input.json) return yield* print(body)
-        const rows = (value.evidence ?? []).map(({ port, usedBy }) => [
-          String(port),
-          usedBy.map(({ kind, what }) => `${kind} ${what}`).join(", ")
-        ])
-        if (rows.length > 0) yield* say(table(["PORT", "USED BY"], rows, out))
-        yield* Effect.forEach(value.warnings ?? [], (warning) => say(`! ${safeText(warning)}`))
-        yield* print(String(value.nextPort))
-        return exitCodes.done
       })
     )
 )

@@ -1,18 +1,20 @@
 import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/Run.ts"
-import { lastWords, runVerdict } from "../../schema/runVerdict.ts"
-import { answered, common, connected, furtherCommand } from "../common.ts"
-import { exitCodes, verdictCode } from "../Failure.ts"
+import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs/Run.ts"
+import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
+import { showAnswer, suggestCommand, withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
 import { argument, flag, integer, optionalArgument } from "../parse/described.ts"
-import { makeRunView, sayUnfinished } from "../runs/followRun.ts"
-import { runWords, stepLine } from "../runs/stepLines.ts"
-import { duration } from "../terminal/quantities.ts"
+import { handleInterrupt } from "../runs/handleInterrupt.ts"
+import { makeRunView } from "../runs/makeRunView.ts"
+import { aheadWords, kindOf, runWords, stepLine, subjectOf } from "../runs/stepLines.ts"
+import { exitCodes, verdictCode } from "../terminal/Failure.ts"
+import { formatDuration } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
-import { prose } from "../terminal/wrapped.ts"
+import { wrapText } from "../terminal/wrapText.ts"
 
 const runCode = (run: Run) =>
   !isEnded(run.state)
@@ -22,22 +24,33 @@ const runCode = (run: Run) =>
     : verdictCode[runVerdict(run, run.result)]
 
 const tookOf = ({ endedAt, startedAt }: Run, now: number) =>
-  startedAt === null ? "" : duration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
+  startedAt === null ? "" : formatDuration((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt))
 
-const showRun = (run: Run) =>
+/**
+ * @param steps those that are not printed already
+ * @param shortened removes output that was already printed from a message
+ */
+const showRun = (
+  run: Run,
+  steps: ReadonlyArray<RunStep> = run.steps,
+  shortened: (message: string) => Effect.Effect<string> = Effect.succeed
+) =>
   Effect.gen(function*() {
     const { out, print } = yield* Screen
     const now = yield* Clock.currentTimeMillis
     const { door, name } = run.requestedBy
     const words = run.error === null ? undefined : lastWords(run)
-    // The message of the run says it once more, and more of it.
-    const isTold = ({ detail, status }: RunStep) => status === "error" && (words?.includes(detail) ?? false)
-    yield* print(prose(
+    // Skips details that the run's message repeats.
+    const isInMessage = ({ detail, status }: RunStep) => status === "error" && (words?.includes(detail) ?? false)
+    yield* print(wrapText(
       [
         `${run.id}  ${runWords(run)}: ${run.state}`,
         `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
-        ...run.steps.map((step) => `  ${stepLine(isTold(step) ? { ...step, detail: "" } : step, out)}`),
-        ...(words === undefined ? [] : [`Error: ${words.split("\n").map(safeText).join("\n")}`])
+        ...(run.waitsFor === undefined ? [] : [`Waits for the ${aheadWords(run.waitsFor)}`]),
+        ...steps.map((step) => `  ${stepLine(isInMessage(step) ? { ...step, detail: "" } : step, out)}`),
+        ...(words === undefined
+          ? []
+          : [`Error: ${(yield* shortened(words)).split("\n").map(safeText).join("\n")}`])
       ].join("\n"),
       out
     ))
@@ -51,13 +64,13 @@ const followEvents = (id: string, json: boolean) =>
     const run = yield* use((api) => api.getRun({ path: { id } }))
     const view = yield* makeRunView
     const last = yield* runEvents(id).pipe(
-      Stream.tap((event) => json ? print(JSON.stringify(event)) : view.heard(event)),
+      Stream.tap((event) => json ? print(JSON.stringify(event)) : view.handle(event)),
       Stream.runLast,
       Effect.ensuring(view.end),
-      Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => sayUnfinished(latest ?? run)))
+      Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => handleInterrupt(latest ?? run)))
     )
     if (Option.isNone(last) || last.value.event !== "end") return exitCodes.failed
-    return yield* json ? Effect.succeed(runCode(last.value.data)) : showRun(last.value.data)
+    return yield* json ? Effect.succeed(runCode(last.value.data)) : showRun(last.value.data, [], view.shortened)
   })
 
 const runsCommand = command(
@@ -72,11 +85,11 @@ const runsCommand = command(
   {
     run: optionalArgument("run", "The id of a run.", "run"),
     follow: flag("follow", "Show what happens in the run, until it has ended.", "f"),
-    limit: integer("limit", "How many runs to list.", { value: "number", between: [1, maxRuns] }),
+    limit: integer("limit", "Number of runs to list.", { value: "number", between: [1, maxRuns] }),
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { out, print, say } = yield* Screen
@@ -84,24 +97,28 @@ const runsCommand = command(
           const id = input.run.value
           return yield* input.follow
             ? followEvents(id, input.json)
-            : answered(input, (api) => api.getRun({ path: { id } }), showRun)
+            : showAnswer(input, (api) => api.getRun({ path: { id } }), (run) => showRun(run))
         }
         const now = yield* Clock.currentTimeMillis
         const limit = Option.getOrElse(input.limit, () => 20)
-        return yield* answered(input, (api) => api.listRuns({ urlParams: { limit } }), ({ next, runs }) => {
+        return yield* showAnswer(input, (api) => api.listRuns({ urlParams: { limit } }), ({ next, runs }) => {
           if (runs.length === 0) return say("No run yet: berth deploy starts one.")
+          const isWaiting = runs.some(({ waitsFor }) => waitsFor !== undefined)
           const rows = runs.map((run) => [
             run.id,
-            runWords(run),
+            kindOf(run),
+            subjectOf(run) ?? "",
             run.state,
-            `${duration(now - Date.parse(run.requestedAt))} ago`,
+            ...isWaiting ? [run.waitsFor?.id ?? ""] : [],
+            `${formatDuration(now - Date.parse(run.requestedAt))} ago`,
             tookOf(run, now),
             run.requestedBy.name
           ])
+          const headings = ["RUN", "WHAT", "OF", "STATE", ...isWaiting ? ["BEHIND"] : [], "ASKED", "TOOK", "BY"]
           const more = next === null
             ? Effect.void
             : say(`There are more: berth runs --limit ${Math.min(maxRuns, limit * 2)}`)
-          return Effect.zipRight(print(table(["RUN", "WHAT", "STATE", "ASKED", "TOOK", "BY"], rows, out)), more)
+          return Effect.zipRight(print(table(headings, rows, out)), more)
         })
       })
     )
@@ -118,12 +135,12 @@ const cancelCommand = command(
   },
   { run: argument("run", "The id of a run; berth runs lists them.", "run"), ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
-        const follow = yield* furtherCommand(`berth runs ${input.run} -f`)
-        return yield* answered(input, (api) => api.cancelRun({ path: { id: input.run } }), (run) =>
+        const follow = yield* suggestCommand(`berth runs ${input.run} -f`)
+        return yield* showAnswer(input, (api) => api.cancelRun({ path: { id: input.run } }), (run) =>
           say(
             isEnded(run.state)
               ? `The ${runWords(run)} is ${run.state}.${run.error === null ? "" : ` ${safeText(run.error.error)}`}`

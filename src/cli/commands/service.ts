@@ -1,15 +1,16 @@
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Config, Effect, Logger, LogLevel, Option } from "effect"
+import { Config, Effect, FiberRef, HashSet, Logger, LogLevel, Option } from "effect"
 import { spawn } from "node:child_process"
 import { Berth } from "../../client/Berth.ts"
-import { askToConfirm } from "../askToConfirm.ts"
-import { common, connected } from "../common.ts"
-import { exitCodes, Failed } from "../Failure.ts"
+import { askToConfirm } from "../connection/askToConfirm.ts"
+import { withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
 import { choice } from "../parse/described.ts"
+import { exitCodes, Failed } from "../terminal/Failure.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** Ctrl-C is how a program that serves is ended. */
+/** Serves until Ctrl-C, which is its regular end. */
 const untilInterrupted = <E extends { readonly message: string }, R>(serving: Effect.Effect<unknown, E, R>) =>
   serving.pipe(
     Effect.mapError(({ message }) => new Failed({ message })),
@@ -34,7 +35,9 @@ const serveCommand = command(
           Effect.catchTag("SettingsUnconfirmed", (unconfirmed) => Effect.zipRight(askToConfirm(unconfirmed), found)),
           Effect.flatMap(serve),
           Effect.provide(NodeContext.layer),
-          Logger.withMinimumLogLevel(LogLevel.Info)
+          Logger.withMinimumLogLevel(LogLevel.Info),
+          // The service logs by itself; the logger of commands would repeat each line.
+          Effect.locally(FiberRef.currentLoggers, HashSet.empty())
         )
       )
     })
@@ -47,7 +50,7 @@ const sandboxCommand = command(
     details: "Nothing to set up, and nothing outside is changed. It says what to try, and ends with Ctrl-C.",
     examples: ["berth sandbox", "berth sandbox --vendor coolify"]
   },
-  { vendor: choice("vendor", "Which platform and git host it has.", ["neutral", "coolify"]) },
+  { vendor: choice("vendor", "Platform and git host of the service.", ["neutral", "coolify"]) },
   ({ vendor }) =>
     Effect.gen(function*() {
       const { serveSandbox } = yield* Effect.promise(() => import("../../sandbox/serve.ts"))
@@ -65,12 +68,12 @@ const openCommand = command(
   { name: "open", summary: "Open the web page of the service in a browser.", examples: ["berth open"] },
   { url: common.url, config: common.config },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { outlives, use, where } = yield* Berth
         const { print } = yield* Screen
-        if (!outlives) {
+        if (!(yield* outlives())) {
           return yield* new Failed({ message: "No service runs with these settings: start one with berth serve" })
         }
         yield* use((api) => api.health({ urlParams: {} }))

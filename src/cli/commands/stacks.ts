@@ -1,18 +1,21 @@
 import { Effect, Option } from "effect"
-import type { Call } from "../../client/Berth.ts"
-import { runVerdict } from "../../schema/runVerdict.ts"
-import type { StackAction, StackResult } from "../../schema/Stack.ts"
-import { answered, common, connected, yes } from "../common.ts"
-import { confirmed } from "../confirm.ts"
-import { exitCodes, verdictCode } from "../Failure.ts"
+import { Berth, type Call } from "../../client/Berth.ts"
+import type { StackAction, StackResult } from "../../schema/deploy/Stack.ts"
+import { runVerdict } from "../../schema/runs/runVerdict.ts"
+import { showAnswer, withService } from "../connection/withService.ts"
+import { common, yes } from "../options/common.ts"
+import { describePlace, type Place, placeOptions, resolvePlace, stackAt } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
-import { type Place, placeOf, placeOptions, stackAt, whereOf } from "../projects.ts"
-import { followed } from "../runs/followRun.ts"
+import { rollbackPlanLines } from "../plans/deployPlan.ts"
+import { followRun } from "../runs/followRun.ts"
+import { confirm } from "../terminal/confirm.ts"
+import { exitCodes, verdictCode } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
-import { deployEnd } from "./deploy.ts"
+import { wrapText } from "../terminal/wrapText.ts"
+import { printDeployEnd } from "./deploy.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 
@@ -24,12 +27,12 @@ const releasesCommand = command(
   },
   { project, ...placeOptions, ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { out, print, say } = yield* Screen
-        const { remotePath, serverId } = yield* placeOf(input.project, input)
-        return yield* answered(
+        const { remotePath, serverId } = yield* resolvePlace(input.project, input)
+        return yield* showAnswer(
           input,
           (api) => api.listReleases({ path: { id: serverId }, urlParams: { remotePath } }),
           ({ releases }) =>
@@ -55,39 +58,49 @@ const rollbackCommand = command(
   {
     name: "rollback",
     summary: "Run an earlier release of a project again; the one before the current one unless named.",
-    details: "Nothing is sent: the server keeps what it needs.",
-    examples: ["berth rollback hello", "berth rollback hello 12 --yes"]
+    details: "Shows what would change, asks, and has the server run what it keeps. Nothing is sent.",
+    examples: ["berth rollback hello", "berth rollback hello 12 --yes", "berth rollback hello --dry-run"]
   },
   {
     project,
     release: optionalArgument("release", "The id of a release; berth releases lists them.", "release"),
     yes,
+    dryRun: flag("dry-run", "Show what would change, and change nothing."),
     ...placeOptions,
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
-        const { print } = yield* Screen
-        const place = yield* placeOf(input.project, input)
-        const release = Option.getOrUndefined(input.release)
-        const what = release === undefined ? "the release before the current one" : `release ${safeText(release)}`
-        if (!(yield* confirmed(`Roll ${whereOf(place)} back to ${what}?`, input.yes))) return exitCodes.failed
-        const { body, value } = yield* followed((api) =>
-          api.rollback({ payload: { ...stackAt(place), ...(release === undefined ? {} : { release }) } })
-        )
+        const { answer } = yield* Berth
+        const { err, out, print, say } = yield* Screen
+        const place = yield* resolvePlace(input.project, input)
+        const wanted = Option.match(input.release, { onNone: () => ({}), onSome: (release) => ({ release }) })
+        const planned = yield* answer((api) => api.planRollback({ payload: { ...stackAt(place), ...wanted } }))
+        const plan = planned.value
+        const { at, id } = plan.release
+        const question = `Roll ${describePlace(place)} back to release ${safeText(id)}`
+        const title = `${question} of ${safeText(at)}`
+        if (input.dryRun) {
+          const lines = wrapText([`${title}:`, ...rollbackPlanLines(plan, out)].join("\n"), out)
+          yield* print(input.json ? planned.body : lines)
+          return plan.obstacles.length > 0 ? exitCodes.failed : exitCodes.done
+        }
+        yield* say([`${title}:`, ...rollbackPlanLines(plan, err)].join("\n"))
+        if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
+        const { body, value } = yield* followRun((api) => api.rollback({ payload: { ...stackAt(place), release: id } }))
         if (input.json) yield* print(body)
-        return yield* deployEnd(value)
+        return yield* printDeployEnd(value)
       })
     )
 )
 
-/** Does something to a stack as a run, and says what became of it. */
-const changed = (action: StackAction, call: Call<StackResult>, json: boolean) =>
+/** Runs a stack action and prints its outcome. */
+const runStackAction = (action: StackAction, call: Call<StackResult>, json: boolean) =>
   Effect.gen(function*() {
     const { print, say } = yield* Screen
-    const { body, value } = yield* followed(call)
+    const { body, value } = yield* followRun(call)
     if (json) yield* print(body)
     yield* say(value.message.split("\n").map(safeText).join("\n"))
     return verdictCode[runVerdict({ kind: "stack", subject: { action } }, value)]
@@ -97,14 +110,14 @@ const startCommand = command(
   { name: "start", summary: "Start a project's stack.", examples: ["berth start hello"] },
   { project, ...placeOptions, ...common },
   (input) =>
-    connected(
+    withService(
       input,
-      Effect.flatMap(placeOf(input.project, input), (place) =>
-        changed("start", (api) => api.startStack({ payload: stackAt(place) }), input.json))
+      Effect.flatMap(resolvePlace(input.project, input), (place) =>
+        runStackAction("start", (api) => api.startStack({ payload: stackAt(place) }), input.json))
     )
 )
 
-const withQuestion = (
+const confirmedAction = (
   name: "stop" | "restart",
   summary: string,
   question: (place: string) => string,
@@ -114,24 +127,24 @@ const withQuestion = (
     { name, summary, examples: [`berth ${name} hello`] },
     { project, yes, ...placeOptions, ...common },
     (input) =>
-      connected(
+      withService(
         input,
         Effect.gen(function*() {
-          const place = yield* placeOf(input.project, input)
-          if (!(yield* confirmed(question(whereOf(place)), input.yes))) return exitCodes.failed
-          return yield* changed(name, call(place), input.json)
+          const place = yield* resolvePlace(input.project, input)
+          if (!(yield* confirm(question(describePlace(place)), input.yes))) return exitCodes.failed
+          return yield* runStackAction(name, call(place), input.json)
         })
       )
   )
 
-const stopCommand = withQuestion(
+const stopCommand = confirmedAction(
   "stop",
   "Stop a project's stack; its containers and data stay.",
   (place) => `Stop the stack at ${place}?`,
   (place) => (api) => api.stopStack({ payload: stackAt(place) })
 )
 
-const restartCommand = withQuestion(
+const restartCommand = confirmedAction(
   "restart",
   "Restart a project's stack.",
   (place) => `Restart the stack at ${place}?`,
@@ -153,15 +166,15 @@ const removeCommand = command(
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
-        const place = yield* placeOf(input.project, input)
+        const place = yield* resolvePlace(input.project, input)
         const question = input.volumes
-          ? `Remove the stack at ${whereOf(place)}, and its volumes with all that is in them?`
-          : `Remove the stack at ${whereOf(place)}? Its data/ and volumes stay.`
-        if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
-        return yield* changed(
+          ? `Remove the stack at ${describePlace(place)}, and its volumes with all that is in them?`
+          : `Remove the stack at ${describePlace(place)}? Its data/ and volumes stay.`
+        if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+        return yield* runStackAction(
           "remove",
           (api) => api.removeStack({ payload: { ...stackAt(place), volumes: input.volumes } }),
           input.json

@@ -1,10 +1,11 @@
 import { Effect, Option } from "effect"
-import type { WebhookOutcome } from "../../schema/Webhook.ts"
-import { answered, common, connected, yes } from "../common.ts"
-import { confirmed } from "../confirm.ts"
-import { exitCodes } from "../Failure.ts"
+import type { WebhookOutcome } from "../../schema/webhooks/Webhook.ts"
+import { showAnswer, withService } from "../connection/withService.ts"
+import { common, yes } from "../options/common.ts"
 import { command, group } from "../parse/command.ts"
 import { argument, optionalArgument } from "../parse/described.ts"
+import { confirm } from "../terminal/confirm.ts"
+import { exitCodes } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
@@ -24,10 +25,10 @@ const statusCommand = command(
   },
   common,
   (input) =>
-    connected(
+    withService(
       input,
       Effect.flatMap(Screen, ({ out, print, say }) =>
-        answered(input, (api) =>
+        showAnswer(input, (api) =>
           api.webhookStatus({ urlParams: { deep: "true" } }), ({ results }) =>
           Effect.gen(function*() {
             if (results.length === 0) {
@@ -61,13 +62,13 @@ const setupCommand = command(
   },
   { app, yes, ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { out, print } = yield* Screen
         const whom = Option.getOrElse(input.app, () => "all applications")
-        if (!(yield* confirmed(`Make pushes deploy ${safeText(whom)}?`, input.yes))) return exitCodes.failed
-        return yield* answered(input, (api) =>
+        if (!(yield* confirm(`Make pushes deploy ${safeText(whom)}?`, input.yes))) return exitCodes.failed
+        return yield* showAnswer(input, (api) =>
           api.setUpWebhooks({ payload: requestOf(input.app) }), ({ results }) =>
           print(table(["APPLICATION", "PLATFORM", "GIT HOST"], outcomeRows(results), out)))
       })
@@ -82,13 +83,13 @@ const removeCommand = command(
   },
   { app, yes, ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { out, print } = yield* Screen
         const whom = Option.getOrElse(input.app, () => "all applications")
-        if (!(yield* confirmed(`Remove the webhooks of ${safeText(whom)}?`, input.yes))) return exitCodes.failed
-        return yield* answered(input, (api) =>
+        if (!(yield* confirm(`Remove the webhooks of ${safeText(whom)}?`, input.yes))) return exitCodes.failed
+        return yield* showAnswer(input, (api) =>
           api.tearDownWebhooks({ payload: requestOf(input.app) }), ({ results }) =>
           print(table(["APPLICATION", "PLATFORM", "GIT HOST"], outcomeRows(results), out)))
       })
@@ -103,10 +104,10 @@ const testCommand = command(
   },
   { app: argument("app", "The exact name of an application.", "application"), ...common },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.flatMap(Screen, ({ print }) =>
-        answered(input, (api) =>
+        showAnswer(input, (api) =>
           api.testWebhook({ payload: { appName: input.app } }), ({ detail, sent }) =>
           Effect.as(print(safeText(detail)), sent ? exitCodes.done : exitCodes.failed)))
     )

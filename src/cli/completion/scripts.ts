@@ -1,4 +1,4 @@
-/** What teaches each shell to complete the words after `berth`: it asks berth itself, which knows commands and names. */
+/** Completion scripts by shell; all of them call `berth complete`. */
 export const scripts: Readonly<Record<string, string>> = {
   bash: `# berth: completion for bash
 _berth() {

@@ -1,17 +1,21 @@
-import { type CliApp, Command, HelpDoc, ValidationError } from "@effect/cli"
-import { Console, Effect, Ref, type Types } from "effect"
+import { Effect } from "effect"
 import type { BerthError } from "../../client/BerthError.ts"
-import { version } from "../../schema/version.ts"
-import type { Connection } from "../Connection.ts"
-import { type Failed, type NoSuchProject, Usage } from "../Failure.ts"
+import type { Connection } from "../connection/Connection.ts"
+import type { Failed, NoSuchProject, Usage } from "../terminal/Failure.ts"
 import type { Screen } from "../terminal/Screen.ts"
-import { type ArgumentWords, argumentWords, type OptionWords, optionWords } from "./described.ts"
-import { inCommandWords } from "./inCommandWords.ts"
+import type {
+  ArgumentWords,
+  DescribedArgument,
+  DescribedOption,
+  DescribedWords,
+  Given,
+  OptionWords
+} from "./described.ts"
+import { rewordForCommand } from "./rewordForCommand.ts"
 
-/** What every command may use. */
-export type CommandContext = Screen | Connection | CliApp.CliApp.Environment
+/** Services available to every command. */
+export type CommandContext = Screen | Connection
 
-/** Why a command comes to nothing. */
 export type CommandFailure = BerthError | Usage | Failed | NoSuchProject
 
 /** A command, or a group of commands. */
@@ -19,14 +23,18 @@ export interface CommandNode {
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** What help says below the summary. */
+  /** Shown in help below the summary. */
   readonly details: string
   readonly examples: ReadonlyArray<string>
   readonly options: ReadonlyArray<OptionWords>
   readonly arguments: ReadonlyArray<ArgumentWords>
+  /** Words that it takes behind `--`; without it they are arguments. */
+  readonly behind?: ArgumentWords
   readonly children: ReadonlyArray<CommandNode>
-  /** Executes it with the arguments after its name, and answers the exit code; a group has nothing to execute. */
-  readonly run: ((args: ReadonlyArray<string>) => Effect.Effect<number, CommandFailure, CommandContext>) | undefined
+  /** Runs with its options and arguments, and the words that they were given in; undefined for groups. */
+  readonly run:
+    | ((given: Given, args: ReadonlyArray<string>) => Effect.Effect<number, CommandFailure, CommandContext>)
+    | undefined
 }
 
 interface Words {
@@ -36,68 +44,62 @@ interface Words {
   readonly examples?: ReadonlyArray<string>
 }
 
-const nothing = () => Effect.void
+/** Options and arguments of a command by the names that its handler uses. */
+type Config = Readonly<Record<string, DescribedOption<unknown> | DescribedArgument<unknown> | DescribedWords<unknown>>>
 
-const silent: Console.Console = {
-  [Console.TypeId]: Console.TypeId,
-  assert: nothing,
-  clear: Effect.void,
-  count: nothing,
-  countReset: nothing,
-  debug: nothing,
-  dir: nothing,
-  dirxml: nothing,
-  error: nothing,
-  group: nothing,
-  groupEnd: Effect.void,
-  info: nothing,
-  log: nothing,
-  table: nothing,
-  time: nothing,
-  timeEnd: nothing,
-  timeLog: nothing,
-  trace: nothing,
-  warn: nothing,
-  unsafe: globalThis.console
+/** Values of a configuration. */
+type Input<C extends Config> = {
+  readonly [K in keyof C]: C[K] extends DescribedOption<infer A> ? A
+    : C[K] extends DescribedArgument<infer A> ? A
+    : C[K] extends DescribedWords<infer A> ? A
+    : never
 }
 
-const isDefined = <A>(value: A | undefined): value is A => value !== undefined
-
-/** Lists the words of what a configuration is made of. */
-const wordsIn = (config: Command.Command.Config) => {
-  const parts = Object.values(config).filter((part) => typeof part === "object")
-  return { options: parts.map(optionWords).filter(isDefined), arguments: parts.map(argumentWords).filter(isDefined) }
+/** Reads the value of each part; arguments are in the order of the configuration. */
+function valuesOf<C extends Config>(config: C, given: Given): Input<C>
+function valuesOf(config: Config, given: Given): Readonly<Record<string, unknown>> {
+  const words = given.positional.values()
+  return Object.fromEntries(
+    Object.entries(config).map(([key, part]) => [
+      key,
+      "option" in part
+        ? part.read(given)
+        : "behind" in part
+        ? part.readWords(given.behind)
+        : part.readWord(words.next().value, part.argument.repeated === true ? [...words] : [])
+    ])
+  )
 }
 
-/** A command: its words, what it takes, and what it does. It answers its exit code; nothing is 0. */
-export const command = <const Config extends Command.Command.Config>(
+/** Defines a command; a handler without an exit code means 0. */
+export const command = <const C extends Config>(
   { details = "", examples = [], name, summary }: Words,
-  config: Config,
-  handler: (
-    input: Types.Simplify<Command.Command.ParseConfig<Config>>
-  ) => Effect.Effect<number | void, CommandFailure, Screen | Connection>
+  config: C,
+  handler: (input: Input<C>) => Effect.Effect<number | void, CommandFailure, Screen | Connection>
 ): CommandNode => {
-  const words = wordsIn(config)
-  const run = (args: ReadonlyArray<string>) =>
-    Effect.gen(function*() {
-      const code = yield* Ref.make(0)
-      const console = yield* Effect.console
-      const parser = Command.make(name, config, (input) =>
-        Effect.flatMap(Effect.withConsole(handler(input), console), (answer) =>
-          Ref.set(code, answer ?? 0)))
-      // It writes what is wrong by itself, in its own colours: that is said in our words.
-      yield* Command.run(parser, { name: "berth", version })(["node", "berth", ...args]).pipe(
-        Effect.withConsole(silent),
-        Effect.catchIf(ValidationError.isValidationError, ({ error }) =>
-          new Usage({ message: HelpDoc.toAnsiText(error).replace(/\u001b\[[\d;]*m/g, "").trim() }))
-      )
-      return yield* Ref.get(code)
-    }).pipe(Effect.catchTag("BerthError", (error) =>
-      Effect.fail(inCommandWords(words, args)(error))))
-  return { name, summary, details, examples, ...words, children: [], run }
+  const parts = Object.values<Config[string]>(config)
+  const words = {
+    options: parts.flatMap((part) => "option" in part ? [part.option] : []),
+    arguments: parts.flatMap((part) => "argument" in part ? [part.argument] : [])
+  }
+  const behind = parts.find((part) => "behind" in part)?.behind
+  const run = (given: Given, args: ReadonlyArray<string>) =>
+    handler(valuesOf(config, given)).pipe(
+      Effect.map((code) => code ?? 0),
+      Effect.catchTag("BerthError", (error) => Effect.fail(rewordForCommand(words, args)(error)))
+    )
+  return {
+    name,
+    summary,
+    details,
+    examples,
+    ...words,
+    ...(behind === undefined ? {} : { behind }),
+    children: [],
+    run
+  }
 }
 
-/** A group of commands. */
 export const group = (
   { details = "", examples = [], name, summary }: Words,
   children: ReadonlyArray<CommandNode>

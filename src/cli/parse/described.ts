@@ -1,86 +1,132 @@
-import { Args, Options } from "@effect/cli"
+import { Option } from "effect"
 
-/** What the names of a thing are completed from. */
+/** Kinds of names that completion looks up. */
 export type Names = "project" | "server" | "application" | "run" | "release" | "route" | "file"
 
-/** How an option reads in help, and how it is completed. */
+/** Description of an option for help and completion. */
 export interface OptionWords {
   readonly name: string
   readonly alias?: string
   readonly words: string
-  /** What stands for its value in help; absent for one that takes none. */
+  /** Placeholder of its value in help; absent for flags. */
   readonly value?: string
   readonly kind?: "integer"
-  /** The least and the greatest number that it takes. */
+  /** Inclusive bounds. */
   readonly between?: readonly [number, number]
   readonly choices?: ReadonlyArray<string>
   readonly names?: Names
 }
 
-/** How an argument reads in help, and how it is completed. */
+/** Description of an argument for help and completion. */
 export interface ArgumentWords {
   readonly name: string
   readonly words: string
   readonly optional: boolean
+  /** Takes all further words too; only the last argument does. */
+  readonly repeated?: true
   readonly choices?: ReadonlyArray<string>
   readonly names?: Names
 }
 
-const options = new WeakMap<object, OptionWords>()
-const args = new WeakMap<object, ArgumentWords>()
-
-/** The words of an option or argument of a command's configuration. */
-export const optionWords = (option: object): OptionWords | undefined => options.get(option)
-export const argumentWords = (argument: object): ArgumentWords | undefined => args.get(argument)
-
-const noted = <A extends object, W>(notes: WeakMap<object, W>, words: W, parser: A): A => {
-  notes.set(parser, words)
-  return parser
+/** Options and arguments as they were given. */
+export interface Given {
+  /** Values by the name of the option; empty for flags. */
+  readonly options: ReadonlyMap<string, string>
+  readonly positional: ReadonlyArray<string>
+  /** Words behind `--` of a command that takes them apart. */
+  readonly behind: ReadonlyArray<string>
 }
 
-const withAlias = <A>(option: Options.Options<A>, alias: string | undefined) =>
-  alias === undefined ? option : Options.withAlias(option, alias)
+/** An option and its value. Values were checked against its description. */
+export interface DescribedOption<A> {
+  readonly option: OptionWords
+  readonly read: (given: Given) => A
+}
 
-/** An option that is there or not. */
-export const flag = (name: string, words: string, alias?: string) =>
-  noted(
-    options,
-    { name, words, ...(alias === undefined ? {} : { alias }) },
-    withAlias(Options.boolean(name), alias)
-  )
+/** An argument and its value. */
+export interface DescribedArgument<A> {
+  readonly argument: ArgumentWords
+  /**
+   * @param word the word in its place, if there is one
+   * @param further the words after it, if it is repeated
+   */
+  readonly readWord: (word: string | undefined, further: ReadonlyArray<string>) => A
+}
 
-/** An option with a text. */
+/** The words behind `--`, and their value. */
+export interface DescribedWords<A> {
+  readonly behind: ArgumentWords
+  readonly readWords: (words: ReadonlyArray<string>) => A
+}
+
+const valueOf = (name: string) => ({ options }: Given) => Option.fromNullable(options.get(name))
+
+/** Boolean option. */
+export const flag = (name: string, words: string, alias?: string): DescribedOption<boolean> => ({
+  option: { name, words, ...(alias === undefined ? {} : { alias }) },
+  read: ({ options }) => options.has(name)
+})
+
+/** Option with a string. */
 export const text = (
   name: string,
   words: string,
   rest: { readonly value: string; readonly alias?: string; readonly names?: Names }
-) => noted(options, { name, words, ...rest }, Options.optional(withAlias(Options.text(name), rest.alias)))
+): DescribedOption<Option.Option<string>> => ({ option: { name, words, ...rest }, read: valueOf(name) })
 
-/** An option with a whole number. */
+/** Option with an integer. */
 export const integer = (
   name: string,
   words: string,
   rest: { readonly value: string; readonly alias?: string; readonly between?: readonly [number, number] }
-) =>
-  noted(
-    options,
-    { name, words, kind: "integer", ...rest },
-    Options.optional(withAlias(Options.integer(name), rest.alias))
-  )
+): DescribedOption<Option.Option<number>> => ({
+  option: { name, words, kind: "integer", ...rest },
+  read: (given) => Option.map(valueOf(name)(given), Number)
+})
 
-/** An option with one of a few words. */
-export const choice = <const A extends string>(name: string, words: string, choices: ReadonlyArray<A>) =>
-  noted(options, { name, words, value: choices.join("|"), choices }, Options.optional(Options.choice(name, choices)))
+/** Option with one of several words. */
+export const choice = <const A extends string>(
+  name: string,
+  words: string,
+  choices: ReadonlyArray<A>
+): DescribedOption<Option.Option<A>> => ({
+  option: { name, words, value: choices.join("|"), choices },
+  read: (given) => Option.flatMapNullable(valueOf(name)(given), (value) => choices.find((each) => each === value))
+})
 
-/** What an argument is completed from: words, or the names of a thing. */
+/** Source of an argument's completions. */
 type From = Names | { readonly choices: ReadonlyArray<string> }
 const completedFrom = (from: From | undefined) =>
   from === undefined ? {} : typeof from === "string" ? { names: from } : from
 
-/** An argument that may be left out. */
-export const optionalArgument = (name: string, words: string, from?: From) =>
-  noted(args, { name, words, optional: true, ...completedFrom(from) }, Args.optional(Args.text({ name })))
+/** Optional argument. */
+export const optionalArgument = (
+  name: string,
+  words: string,
+  from?: From
+): DescribedArgument<Option.Option<string>> => ({
+  argument: { name, words, optional: true, ...completedFrom(from) },
+  readWord: Option.fromNullable
+})
 
-/** An argument that has to be there. */
-export const argument = (name: string, words: string, from?: From) =>
-  noted(args, { name, words, optional: false, ...completedFrom(from) }, Args.text({ name }))
+/** Any number of words; the last argument of a command. */
+export const repeatedArgument = (
+  name: string,
+  words: string,
+  from?: From
+): DescribedArgument<ReadonlyArray<string>> => ({
+  argument: { name, words, optional: true, repeated: true, ...completedFrom(from) },
+  readWord: (word, further) => word === undefined ? [] : [word, ...further]
+})
+
+/** All words behind `--`, at least one. */
+export const wordsBehind = (name: string, words: string): DescribedWords<ReadonlyArray<string>> => ({
+  behind: { name, words, optional: false },
+  readWords: (words) => words
+})
+
+/** Required argument. */
+export const argument = (name: string, words: string, from?: From): DescribedArgument<string> => ({
+  argument: { name, words, optional: false, ...completedFrom(from) },
+  readWord: (word = "") => word
+})

@@ -1,14 +1,14 @@
-import { fitted } from "../terminal/safeText.ts"
+import { truncate } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
-import { wrapped } from "../terminal/wrapped.ts"
+import { wrapLine } from "../terminal/wrapText.ts"
 import type { CommandNode } from "./command.ts"
 import type { ArgumentWords, OptionWords } from "./described.ts"
 
 const widest = 100
 const longestTerm = 28
 
-/** Terms and what they mean, in two columns; below each other where there is little room. */
+/** Formats terms and meanings in two columns, or stacked on narrow surfaces. */
 const listOf = (
   pairs: ReadonlyArray<readonly [term: string, meaning: string]>,
   surface: Surface
@@ -19,24 +19,32 @@ const listOf = (
   const isNarrow = columns < width + 30
   return pairs.flatMap(([term, meaning]) => {
     const indent = isNarrow ? 6 : width + 4
-    const [first = "", ...others] = wrapped(meaning, columns - indent)
+    const [first = "", ...others] = wrapLine(meaning, columns - indent)
     const below = others.map((line) => " ".repeat(indent) + line)
     return isNarrow || term.length > width
-      ? [`  ${style("cyan", fitted(term, columns - 2))}`, " ".repeat(indent) + first, ...below]
+      ? [`  ${style("cyan", truncate(term, columns - 2))}`, " ".repeat(indent) + first, ...below]
       : [`  ${style("cyan", term.padEnd(width))}  ${first}`, ...below]
   })
 }
 
 const optionTerm = ({ alias, name, value }: OptionWords) =>
   `${alias === undefined ? "" : `-${alias}, `}--${name}${value === undefined ? "" : ` <${value}>`}`
-const argumentTerm = ({ name, optional }: ArgumentWords) => (optional ? `[${name}]` : `<${name}>`)
+const argumentTerm = ({ name, optional, repeated }: ArgumentWords) =>
+  optional ? `[${name}${repeated === true ? "..." : ""}]` : `<${name}>`
+
+const behindTerm = ({ name }: ArgumentWords) => `-- <${name}>…`
 
 const usageOf = (path: string, node: CommandNode) => {
   if (node.children.length > 0) return `${path} <command>`
-  return [path, ...node.arguments.map(argumentTerm), ...(node.options.length > 0 ? ["[options]"] : [])].join(" ")
+  return [
+    path,
+    ...node.arguments.map(argumentTerm),
+    ...(node.options.length > 0 ? ["[options]"] : []),
+    ...(node.behind === undefined ? [] : [behindTerm(node.behind)])
+  ].join(" ")
 }
 
-/** The help of a command, as it reads on a surface. */
+/** Formats the help of a command for a surface. */
 export const helpOf = (path: string, node: CommandNode, surface: Surface): string => {
   const style = styled(surface)
   const columns = Math.min(surface.columns, widest)
@@ -44,11 +52,17 @@ export const helpOf = (path: string, node: CommandNode, surface: Surface): strin
     lines.length === 0 ? [] : ["", style("bold", title), ...lines]
   const pairs = (all: ReadonlyArray<readonly [string, string]>) => (all.length === 0 ? [] : listOf(all, surface))
   return [
-    ...wrapped(node.summary, columns),
-    ...(node.details === "" ? [] : ["", ...node.details.split("\n").flatMap((line) => wrapped(line, columns))]),
+    ...wrapLine(node.summary, columns),
+    ...(node.details === "" ? [] : ["", ...node.details.split("\n").flatMap((line) => wrapLine(line, columns))]),
     ...section("Usage", [`  ${usageOf(path, node)}`]),
     ...section("Commands", pairs(node.children.map(({ name, summary }) => [name, summary] as const))),
-    ...section("Arguments", pairs(node.arguments.map((each) => [argumentTerm(each), each.words] as const))),
+    ...section(
+      "Arguments",
+      pairs([
+        ...node.arguments.map((each) => [argumentTerm(each), each.words] as const),
+        ...(node.behind === undefined ? [] : [[behindTerm(node.behind), node.behind.words] as const])
+      ])
+    ),
     ...section("Options", pairs(node.options.map((each) => [optionTerm(each), each.words] as const))),
     ...section("Examples", node.examples.map((example) => `  ${example}`))
   ].join("\n")

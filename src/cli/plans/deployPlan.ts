@@ -1,5 +1,9 @@
-import type { ContainerPlan } from "../../schema/ContainerPlan.ts"
-import { bytes, counted } from "../terminal/quantities.ts"
+import type { ContainerPlan, PlannedService } from "../../schema/deploy/ContainerPlan.ts"
+import { describeHook } from "../../schema/deploy/describeHook.ts"
+import { describeRollout } from "../../schema/deploy/describeRollout.ts"
+import type { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { type Style, styled } from "../terminal/style.ts"
@@ -13,36 +17,71 @@ const signs: Readonly<Record<string, readonly [sign: string, style: Style]>> = {
   remove: ["-", "red"]
 }
 
-/** Whether a deploy would change anything. */
+const rolloutOf = (service: PlannedService) => safeText(describeRollout(service))
+
+const planLine = (surface: Surface) => (kind: string, name: string, change: string, more = "") => {
+  const style = styled(surface)
+  const [sign, color] = signs[change] ?? ["?", "dim"]
+  return `  ${style(color, `${sign} ${kind} ${safeText(name)}`)}${style("dim", more)}`
+}
+
+const changing = <A extends { readonly change: string }>(all: ReadonlyArray<A>) =>
+  all.filter(({ change }) => change !== "same" && change !== "keep")
+
+const serviceLines = (services: ReadonlyArray<PlannedService>, surface: Surface) =>
+  changing(services).map((service) =>
+    planLine(surface)(
+      "service",
+      service.name,
+      service.change,
+      ` ${[service.change, rolloutOf(service)].filter(Boolean).join(", ")}`
+    )
+  )
+
+const remarkLines = (
+  { obstacles, warnings }: Pick<ContainerPlan, "obstacles" | "warnings">,
+  surface: Surface
+) => [
+  ...warnings.map((warning) => styled(surface)("yellow", `  ! ${safeText(warning)}`)),
+  ...obstacles.map((obstacle) => styled(surface)("red", `  ✗ ${safeText(obstacle)}`))
+]
+
 export const changesAnything = ({ files, images, services }: ContainerPlan): boolean =>
   [...files, ...images].some(({ change }) => change !== "same") || services.some(({ change }) => change !== "keep")
 
-/** What a deploy would do, a line for each thing that changes. */
+/** Formats a deploy plan, one line per change. */
 export const deployPlanLines = (plan: ContainerPlan, surface: Surface): ReadonlyArray<string> => {
   const style = styled(surface)
-  const line = (kind: string, name: string, change: string, more = "") => {
-    const [sign, color] = signs[change] ?? ["?", "dim"]
-    return `  ${style(color, `${sign} ${kind} ${safeText(name)}`)}${style("dim", more)}`
-  }
-  const changing = <A extends { readonly change: string }>(all: ReadonlyArray<A>) =>
-    all.filter(({ change }) => change !== "same" && change !== "keep")
-  const size = (count: number) => (count === 0 ? "" : ` (${bytes(count)})`)
+  const line = planLine(surface)
+  const size = (count: number) => (count === 0 ? "" : ` (${formatBytes(count)})`)
   const kept = plan.files.filter(({ change }) => change === "same").length +
     plan.images.filter(({ change }) => change === "same").length
   return [
     ...changing(plan.files).map(({ bytes, change, name }) => line("file", name, change, size(bytes))),
     ...changing(plan.images).map(({ bytesToSend, change, name }) => line("image", name, change, size(bytesToSend))),
-    ...changing(plan.services).map(({ change, name }) => line("service", name, change, ` ${change}`)),
+    ...serviceLines(plan.services, surface),
     ...(changesAnything(plan)
       ? [
         style(
           "dim",
-          `  ${bytes(plan.bytesToSend)} to send of ${bytes(plan.bytesTotal)}` +
-            (kept === 0 ? "" : `; ${counted(kept, "file or image", "files and images")} unchanged`)
+          `  ${formatBytes(plan.bytesToSend)} to send of ${formatBytes(plan.bytesTotal)}` +
+            (kept === 0 ? "" : `; ${formatCount(kept, "file or image", "files and images")} unchanged`)
         )
       ]
       : ["  Nothing would change."]),
-    ...plan.warnings.map((warning) => style("yellow", `  ! ${safeText(warning)}`)),
-    ...plan.obstacles.map((obstacle) => style("red", `  ✗ ${safeText(obstacle)}`))
+    ...(plan.hooks ?? []).map((hook) => `  > ${safeText(describeHook(hook))}`),
+    ...remarkLines(plan, surface)
+  ]
+}
+
+/** Formats the plan of a rollback, one line per change. */
+export const rollbackPlanLines = (plan: RollbackPlan, surface: Surface): ReadonlyArray<string> => {
+  const files = changing(plan.files).map(({ change, name }) => planLine(surface)("file", name, change))
+  const services = serviceLines(plan.services, surface)
+  return [
+    ...files,
+    ...services,
+    ...files.length + services.length === 0 ? ["  Nothing would change."] : [],
+    ...remarkLines(plan, surface)
   ]
 }

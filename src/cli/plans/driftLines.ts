@@ -1,9 +1,9 @@
-import { differencesIn, type Drift, type DriftPart } from "../../schema/Drift.ts"
-import { counted } from "../terminal/quantities.ts"
+import { differencesIn, type Drift, type DriftPart } from "../../schema/applications/Drift.ts"
+import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
-import { shownValue } from "./platformPlan.ts"
+import { formatValue } from "./platformPlan.ts"
 
 type Differences = Pick<Drift, "diffs" | "routes" | "hook" | "others" | "unknown">
 
@@ -13,32 +13,32 @@ const beside = ({ hook = [], others = [], routes = [] }: Differences): ReadonlyA
   ...others
 ]
 
-/** Every difference of an application as a table; nothing where it has none. */
+/** Formats the differences of an application as a table, if there are any. */
 export const driftTable = (drift: Differences, surface: Surface): string | undefined => {
   const rows = [
     ...drift.diffs.map(({ applied, changed, label, local, remote }) => [
       label,
-      shownValue(local),
-      shownValue(remote),
-      applied === undefined ? "" : shownValue(applied),
+      formatValue(local),
+      formatValue(remote),
+      applied === undefined ? "" : formatValue(applied),
       changed ?? ""
     ]),
-    ...beside(drift).map(({ label, local, remote }) => [label, shownValue(local), shownValue(remote), "", ""])
+    ...beside(drift).map(({ label, local, remote }) => [label, formatValue(local), formatValue(remote), "", ""])
   ]
   return rows.length === 0 ? undefined : table(["FIELD", "DECLARED", "LIVE", "APPLIED", "CHANGED"], rows, surface)
 }
 
-/** What to do about differences that no upsert ends. */
-export const remedies = (drift: Differences): ReadonlyArray<string> =>
+/** Remedies for differences that upserts do not resolve. */
+export const remedyLines = (drift: Differences): ReadonlyArray<string> =>
   beside(drift).flatMap(({ label, remedy }) => remedy === undefined ? [] : [`! ${safeText(`${label}: ${remedy}`)}`])
 
-/** What cannot be compared, and why. */
-export const unknowns = ({ unknown = [] }: Differences): ReadonlyArray<string> =>
+/** Fields that cannot be compared, with the reason. */
+export const unknownLines = ({ unknown = [] }: Differences): ReadonlyArray<string> =>
   unknown.map(({ label, reason }) => `? ${safeText(`${label}: ${reason}`)}`)
 
-/** In one sentence whether an application is as declared. */
-export const verdict = (drift: Differences): string => {
+/** Summarizes the drift in one sentence. */
+export const describeDrift = (drift: Differences): string => {
   const count = differencesIn(drift)
-  if (count > 0) return `${counted(count, "difference")}.`
+  if (count > 0) return `${formatCount(count, "difference")}.`
   return (drift.unknown ?? []).length === 0 ? "Nothing differs." : "Nothing differs, as far as it can be read."
 }

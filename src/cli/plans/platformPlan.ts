@@ -1,18 +1,17 @@
-import type { PlanChange, PlatformPlan } from "../../schema/PlatformPlan.ts"
+import type { PlanChange, PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
 import { safeText } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 
-/** A value as a plan shows it. */
-export const shownValue = (value: unknown): string =>
+export const formatValue = (value: unknown): string =>
   value === null || value === undefined
     ? "nothing"
     : safeText(typeof value === "string" ? value : JSON.stringify(value))
 
 const changeLine = ({ label, new: after, old: before, target }: PlanChange) =>
-  `  ~ ${target} ${safeText(label)}: ${shownValue(before)} → ${shownValue(after)}`
+  `  ~ ${target} ${safeText(label)}: ${formatValue(before)} → ${formatValue(after)}`
 
-/** What an upsert would do, a line for each thing that changes. */
+/** Formats an upsert plan, one line per change. */
 export const platformPlanLines = (plan: PlatformPlan, surface: Surface): ReadonlyArray<string> => {
   const style = styled(surface)
   return [
@@ -24,7 +23,7 @@ export const platformPlanLines = (plan: PlatformPlan, surface: Surface): Readonl
     ...(plan.stays ?? []).flatMap(({ declared, label, live, remedy }) => [
       style(
         "yellow",
-        `  ≠ ${safeText(label)} stays different: declared ${shownValue(declared)}, live ${shownValue(live)}`
+        `  ≠ ${safeText(label)} stays different: declared ${formatValue(declared)}, live ${formatValue(live)}`
       ),
       style("yellow", `    ${safeText(remedy)}`)
     ]),

@@ -1,6 +1,7 @@
-import type { Run, RunStep } from "../../schema/Run.ts"
-import { bytes, duration } from "../terminal/quantities.ts"
-import { fitted, safeText } from "../terminal/safeText.ts"
+import type { Run, RunAhead, RunStep } from "../../schema/runs/Run.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { formatDuration } from "../terminal/quantities.ts"
+import { safeText, truncate } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { type Style, styled } from "../terminal/style.ts"
 
@@ -15,30 +16,41 @@ const signs: Readonly<Record<RunStep["status"], readonly [sign: string, style: S
 const progressOf = ({ progress, status }: RunStep) => {
   if (progress === undefined || status !== "running" || progress.total === 0) return ""
   const { done, total } = progress
-  return ` ${bytes(done)} of ${bytes(total)} (${Math.floor(100 * done / total)}%)`
+  return ` ${formatBytes(done)} of ${formatBytes(total)} (${Math.floor(100 * done / total)}%)`
 }
 
 const timeOf = ({ endedAt, startedAt }: RunStep) => {
   const millis = endedAt === null ? 0 : Date.parse(endedAt) - Date.parse(startedAt)
-  return millis >= 1_000 ? ` (${duration(millis)})` : ""
+  return millis >= 1_000 ? ` (${formatDuration(millis)})` : ""
 }
 
-/** A step on one line: how far it has come, what it did, and how long it took where that is worth saying. */
+/** Formats a step on one line with progress, detail, and durations of a second or more. */
 export const stepLine = (step: RunStep, surface: Surface): string => {
   const style = styled(surface)
   const [sign, color] = signs[step.status]
   const words = `${step.step}${progressOf(step)}${step.detail === "" ? "" : `: ${step.detail}`}${timeOf(step)}`
   const text = safeText(words)
-  return `${style(color, sign)} ${surface.isTerminal ? fitted(text, surface.columns - 3) : text}`
+  return `${style(color, sign)} ${surface.isTerminal ? truncate(text, surface.columns - 3) : text}`
 }
 
-const subjectOf = ({ subject }: Pick<Run, "subject">) =>
+/** Kind of a run, or the action on its stack. */
+export const kindOf = ({ kind, subject }: Pick<Run, "kind" | "subject">): string =>
+  kind === "stack" ? subject.action ?? "change" : kind
+
+/** Name of the object that a run changes. */
+export const subjectOf = ({ subject }: Pick<Run, "subject">): string | undefined =>
   subject.appName ?? subject.projectPath?.split(/[/\\]/).at(-1) ?? subject.remotePath ?? subject.serverName ??
     subject.serverId
 
-/** A run in a few words: `deploy of hello`, `restart of ~/containers/hello`. */
+/** Describes a run: `deploy of hello`, `restart of ~/containers/hello`. */
 export const runWords = (run: Pick<Run, "kind" | "subject">): string => {
-  const what = run.kind === "stack" ? run.subject.action ?? "change" : run.kind
   const subject = subjectOf(run)
-  return subject === undefined ? what : `${what} of ${safeText(subject)}`
+  return subject === undefined ? kindOf(run) : `${kindOf(run)} of ${safeText(subject)}`
 }
+
+/** Describes the run ahead of a queued one: `deploy of hello by ann (01m8…)`. */
+export const aheadWords = ({ id, requestedBy, ...ahead }: RunAhead): string =>
+  `${runWords(ahead)} by ${safeText(requestedBy.name)} (${id})`
+
+export const queuedWords = ({ waitsFor }: Pick<Run, "waitsFor">): string =>
+  waitsFor === undefined ? "waiting for its turn" : `waiting for its turn, behind the ${aheadWords(waitsFor)}`

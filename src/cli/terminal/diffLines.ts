@@ -5,7 +5,7 @@ import { type Style, styled } from "./style.ts"
 const styleOf = (line: string): Style | undefined =>
   line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : line.startsWith("@@") ? "cyan" : undefined
 
-/** The lines of a unified diff, without those that name the files. */
+/** Lines of a unified diff without its file headers. */
 export const diffLines = (diff: string, surface: Surface): ReadonlyArray<string> =>
   diff.split("\n").filter((line) => line !== "" && !/^(---|\+\+\+|Index:|===)/.test(line)).map((line) => {
     const text = safeLine(line, false)

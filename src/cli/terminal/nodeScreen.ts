@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { createInterface } from "node:readline"
 import { safeLines } from "./safeText.ts"
 import { Screen, type Surface } from "./Screen.ts"
-import { prose } from "./wrapped.ts"
+import { wrapText } from "./wrapText.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -16,19 +16,19 @@ const surfaceOf = (stream: NodeJS.WriteStream, environment: Environment): Surfac
   }
 })
 
-/** Ends the process quietly when whoever reads its output has left, as `head` does. */
+/** Exits quietly when the reader of a pipe has closed it, as `head` does. */
 const endWithReader = (stream: NodeJS.WriteStream) =>
   stream.on("error", (error) => {
     if ("code" in error && error.code === "EPIPE") process.exit(0)
     throw error
   })
 
-const written = (stream: NodeJS.WriteStream, text: string) =>
+const write = (stream: NodeJS.WriteStream, text: string) =>
   Effect.async<void>((resume) => {
     stream.write(text, () => resume(Effect.void))
   })
 
-/** In a pipe or a file data stay as they are; a terminal would act on some of them. */
+/** Escapes control characters on terminals; pipes and files get the data unchanged. */
 const shownOn = (stream: NodeJS.WriteStream, text: string) => (stream.isTTY ? safeLines(text) : text)
 
 const make = (environment: Environment) => {
@@ -38,36 +38,44 @@ const make = (environment: Environment) => {
   const err = surfaceOf(stderr, environment)
   let live: ReadonlyArray<string> = []
   const cleared = () => (live.length === 0 ? "" : `\u001b[${live.length}A\u001b[0J`)
+  let isAsking = false
+  const canRedraw = err.hasColor && !isSet(environment["CI"])
+  // The terminal shows "^C" where the cursor is: what follows begins a line. A question ends its line by itself.
+  const endEcho = () => {
+    if (!isAsking) stderr.write(canRedraw ? "\r\u001b[0K" : "\n")
+  }
+  if (err.isTerminal) process.prependListener("SIGINT", endEcho)
   const drawn = () => live.map((line) => `${line}\n`).join("")
-  /** Writes lines above those that are shown in place. */
+  /** Writes lines above the live ones. */
   const above = (stream: NodeJS.WriteStream, text: string) =>
     Effect.suspend(() => {
       const lines = `${shownOn(stream, text)}\n`
       return live.length === 0
-        ? written(stream, lines)
+        ? write(stream, lines)
         : stream === stderr
-        ? written(stderr, `${cleared()}${lines}${drawn()}`)
+        ? write(stderr, `${cleared()}${lines}${drawn()}`)
         : Effect.zipRight(
-          written(stderr, cleared()),
-          Effect.zipRight(written(stream, lines), written(stderr, drawn()))
+          write(stderr, cleared()),
+          Effect.zipRight(write(stream, lines), write(stderr, drawn()))
         )
     })
   return Screen.of({
     out,
     err,
     canAsk: stdin.isTTY && err.isTerminal,
-    canRedraw: err.hasColor && !isSet(environment["CI"]),
+    canRedraw,
     print: (text) => above(stdout, text),
-    say: (text) => above(stderr, prose(text, err)),
+    say: (text) => above(stderr, wrapText(text, err)),
     show: (lines) =>
       Effect.suspend(() => {
         const before = cleared()
         live = lines.map((line) => shownOn(stderr, line))
-        return before === "" && lines.length === 0 ? Effect.void : written(stderr, before + drawn())
+        return before === "" && lines.length === 0 ? Effect.void : write(stderr, before + drawn())
       }),
     ask: (question) =>
       Effect.async<boolean>((resume) => {
-        // The terminal itself edits the line, and makes a signal of Ctrl-C.
+        isAsking = true
+        // Cooked mode: the terminal edits the line and turns Ctrl-C into a signal.
         const lines = createInterface({ input: stdin, output: stderr, terminal: false })
         lines.once("close", () => {
           stderr.write("\n")
@@ -83,9 +91,11 @@ const make = (environment: Environment) => {
           lines.close()
           stderr.write("\n")
         })
-      })
+      }).pipe(Effect.ensuring(Effect.sync(() => {
+        isAsking = false
+      })))
   })
 }
 
-/** The terminal, pipes or files that this process was started with. */
+/** Screen on the standard streams of this process. */
 export const NodeScreen: Layer.Layer<Screen> = Layer.sync(Screen, () => make(process.env))

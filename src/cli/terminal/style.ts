@@ -4,15 +4,15 @@ const codes = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yel
 
 export type Style = keyof typeof codes
 
-/** Writes text in a style where the surface has colours, and as it is elsewhere. */
+/** Styles text on surfaces with colours. */
 export const styled = ({ hasColor }: Pick<Surface, "hasColor">) => (style: Style, text: string): string => {
   const [on, off] = codes[style]
   return hasColor && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text
 }
 
-/** Six colours that are told apart on dark and light terminals: of services, for instance. */
+/** Six colours that are distinguishable on dark and light terminals. */
 const several = [36, 35, 33, 32, 34, 31] as const
 
-/** The n-th of several colours, again from the first after the last. */
+/** Colours text by index; colours repeat after the last. */
 export const nthColor = ({ hasColor }: Pick<Surface, "hasColor">) => (index: number, text: string): string =>
   hasColor ? `\u001b[${several[index % several.length]}m${text}\u001b[39m` : text

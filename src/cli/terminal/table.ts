@@ -1,18 +1,20 @@
-import { fitted, safeText, textWidth } from "./safeText.ts"
+import { safeText, textWidth, truncate } from "./safeText.ts"
 import type { Surface } from "./Screen.ts"
 import { styled } from "./style.ts"
 
 const gap = "  "
 
-/** What a column takes at least, however little room there is. */
-const least = 6
+/** In characters. */
+const minColumnWidth = 6
 
-/** Columns with what commands take: they are never cut, so that there is something to copy. */
-const copied: ReadonlySet<string> = new Set([
+/** Columns with arguments of commands; never truncated, so that they can be copied. */
+const copiedHeadings: ReadonlySet<string> = new Set([
   "APPLICATION",
+  "BEHIND",
   "CONTAINER",
   "ID",
   "NAME",
+  "OF",
   "PROJECT",
   "RELEASE",
   "ROUTE",
@@ -21,8 +23,8 @@ const copied: ReadonlySet<string> = new Set([
   "UUID"
 ])
 
-/** Takes columns away from the widest that may be cut until all fit; nothing where they do not. */
-const shrunk = (
+/** Shrinks the widest columns until all fit; undefined if they cannot. */
+const shrinkColumns = (
   headings: ReadonlyArray<string>,
   widths: ReadonlyArray<number>,
   columns: number
@@ -31,15 +33,16 @@ const shrunk = (
   const room = columns - gap.length * (widths.length - 1)
   let total = fitting.reduce((sum, width) => sum + width, 0)
   while (total > room) {
-    const widest = Math.max(...fitting.filter((_, column) => !copied.has(headings[column] ?? "")))
-    if (widest <= least) return undefined
-    fitting[fitting.findIndex((width, column) => width === widest && !copied.has(headings[column] ?? ""))] = widest - 1
+    const widest = Math.max(...fitting.filter((_, column) => !copiedHeadings.has(headings[column] ?? "")))
+    if (widest <= minColumnWidth) return undefined
+    fitting[fitting.findIndex((width, column) => width === widest && !copiedHeadings.has(headings[column] ?? ""))] =
+      widest - 1
     total -= 1
   }
   return fitting
 }
 
-/** Each row as lines of its own, one for each cell that holds something. */
+/** Formats each row as several lines, one per non-empty cell. */
 const records = (
   headings: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>,
@@ -53,15 +56,15 @@ const records = (
       const heading = headings[column] ?? ""
       if (cell === "") return []
       const name = style("dim", heading + " ".repeat(label - textWidth(heading)))
-      if (!copied.has(heading)) return [`${name}${gap}${fitted(cell, room)}`]
+      if (!copiedHeadings.has(heading)) return [`${name}${gap}${truncate(cell, room)}`]
       return textWidth(cell) <= room ? [`${name}${gap}${cell}`] : [style("dim", heading), `${gap}${cell}`]
     }).join("\n")
   ).join("\n\n")
 }
 
 /**
- * Rows below their headings. On a terminal they are cut to its width, but for what commands take; where there is too little
- * room for that, each row is a few lines. In a pipe they are whole. A cell is somebody else's text: it stays on its line.
+ * Formats a table. On a terminal it is truncated to the width, or stacked if it cannot be; in a pipe it is complete. Cells
+ * are untrusted text and are escaped.
  */
 export const table = (
   headings: ReadonlyArray<string>,
@@ -70,13 +73,13 @@ export const table = (
 ): string => {
   const cells = [headings, ...rows].map((row) => row.map(safeText))
   const natural = headings.map((_, column) => Math.max(...cells.map((row) => textWidth(row[column] ?? ""))))
-  const widths = surface.isTerminal ? shrunk(headings, natural, surface.columns) : natural
+  const widths = surface.isTerminal ? shrinkColumns(headings, natural, surface.columns) : natural
   if (widths === undefined) return records(headings, cells.slice(1), surface)
   const style = styled(surface)
   const lines = cells.map((row) =>
     row.map((cell, column) => {
       const width = widths[column] ?? 0
-      const text = surface.isTerminal ? fitted(cell, width) : cell
+      const text = surface.isTerminal ? truncate(cell, width) : cell
       return text + " ".repeat(Math.max(0, width - textWidth(text)))
     }).join(gap).trimEnd()
   )

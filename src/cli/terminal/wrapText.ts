@@ -1,8 +1,8 @@
 import { textWidth } from "./safeText.ts"
 import type { Surface } from "./Screen.ts"
 
-/** Breaks a line between its words into lines of at most so many columns; a longer word stays whole. */
-export const wrapped = (line: string, columns: number): ReadonlyArray<string> => {
+/** Wraps a line between words; words longer than the width stay whole. */
+export const wrapLine = (line: string, columns: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
   let current = ""
   for (const word of line.split(" ")) {
@@ -16,13 +16,13 @@ export const wrapped = (line: string, columns: number): ReadonlyArray<string> =>
 
 const indentOf = (line: string) => /^ */.exec(line)?.[0].length ?? 0
 
-/** Sentences as they read on a surface: on a terminal broken to its width, each line indented as it begins. */
-export const prose = (text: string, surface: Surface): string =>
+/** Wraps text to the width of a terminal with hanging indentation; leaves it unchanged in pipes. */
+export const wrapText = (text: string, surface: Surface): string =>
   surface.isTerminal
     ? text.split("\n").flatMap((line) => {
       if (textWidth(line) <= surface.columns) return [line]
       const indent = indentOf(line)
-      const [first = "", ...others] = wrapped(line.slice(indent), surface.columns - indent - 2)
+      const [first = "", ...others] = wrapLine(line.slice(indent), surface.columns - indent - 2)
       return [" ".repeat(indent) + first, ...others.map((rest) => " ".repeat(indent + 2) + rest)]
     }).join("\n")
     : text

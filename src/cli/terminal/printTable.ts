@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { Screen } from "./Screen.ts"
 import { table } from "./table.ts"
 
-/** Prints rows below their headings; where there are none, what to say of that. */
-export const listed = (
+/** Prints a table, or a sentence if there are no rows. */
+export const printTable = (
   none: string,
   headings: ReadonlyArray<string>,
   rows: ReadonlyArray<ReadonlyArray<string>>

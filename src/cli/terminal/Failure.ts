@@ -1,40 +1,39 @@
 import { Data } from "effect"
-import type { RunVerdict } from "../schema/runVerdict.ts"
+import type { RunVerdict } from "../../schema/runs/runVerdict.ts"
 
-/** What the process answers with at its end. */
 export const exitCodes = {
   done: 0,
   failed: 1,
-  /** Something differs: drift, or a plan that would change something. */
+  /** Drift, or a plan with changes. */
   differs: 2,
-  /** Deployed or started, and not healthy. */
+  /** Deployed or started, but unhealthy. */
   unhealthy: 3,
   usage: 64,
   interrupted: 130
 } as const
 
-/** The exit code of what a run came to. */
+/** Exit code by the verdict of a run. */
 export const verdictCode: Readonly<Record<RunVerdict, number>> = {
   done: exitCodes.done,
   unhealthy: exitCodes.unhealthy,
   failed: exitCodes.failed
 }
 
-/** A command was not given as it has to be. Nothing was done. */
+/** Invalid usage of a command; nothing was done. */
 export class Usage extends Data.TaggedError("Usage")<{
   readonly message: string
-  /** The sentence of the service behind it, for whoever reads JSON. */
+  /** Original message of the service, for `--json`. */
   readonly answered?: string
 }> {}
 
-/** A command could not do what it was asked for. */
+/** A command failed. */
 export class Failed extends Data.TaggedError("Failed")<{
   readonly message: string
-  /** The sentence of the service behind it, for whoever reads JSON. */
+  /** Original message of the service, for `--json`. */
   readonly answered?: string
 }> {}
 
-/** No project has the name that was given. */
+/** No project has the given name. */
 export class NoSuchProject extends Data.TaggedError("NoSuchProject")<{
   readonly name: string
   readonly message: string

@@ -1,32 +1,32 @@
 import { Effect, Option } from "effect"
-import { connected } from "../common.ts"
+import { withService } from "../connection/withService.ts"
 import type { CommandNode } from "../parse/command.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { candidates } from "./candidates.ts"
-import { namesOf } from "./namesOf.ts"
+import { findCandidates } from "./findCandidates.ts"
+import { listNames } from "./listNames.ts"
 
-// What would not be one word of a command line, or would not be a name at all.
+// Excludes names that a shell would split or expand.
 const isWord = (name: string) => /^[\w.@:/+~-]{1,200}$/.test(name)
 
 /**
- * Prints what may stand in place of the last of these words, a line each: what a shell asks for when somebody presses Tab.
- * Where that cannot be told, nothing is said.
+ * Prints completions for the last word, one per line. Prints nothing if they cannot be looked up: a shell shows the output
+ * while the user types.
  */
-export const completed = (root: CommandNode, words: ReadonlyArray<string>) =>
+export const complete = (root: CommandNode, words: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const screen = yield* Screen
-    const found = candidates(root, words)
+    const found = findCandidates(root, words)
     const current = words.at(-1) ?? ""
     const names = found.names === undefined
       ? []
-      : yield* connected(
+      : yield* withService(
         {
           url: Option.fromNullable(found.options.get("url")),
           config: Option.fromNullable(found.options.get("config"))
         },
-        namesOf(found)
+        listNames(found)
       ).pipe(
-        // Completion asks nothing.
+        // Completion must not ask questions.
         Effect.provideService(Screen, { ...screen, canAsk: false }),
         Effect.orElseSucceed(() => [])
       )

@@ -1,15 +1,17 @@
 import { Effect } from "effect"
-import { answered, common, connected, yes } from "../common.ts"
-import { confirmed } from "../confirm.ts"
-import { exitCodes } from "../Failure.ts"
-import { command, group } from "../parse/command.ts"
-import { argument } from "../parse/described.ts"
-import { storedServer } from "../storedServer.ts"
-import { listed } from "../terminal/listed.ts"
-import { bytes } from "../terminal/quantities.ts"
-import { safeText } from "../terminal/safeText.ts"
-import { Screen } from "../terminal/Screen.ts"
-import { addServerCommand, testServerCommand } from "./serverAccess.ts"
+import { formatBytes } from "../../../schema/words/formatBytes.ts"
+import { showAnswer, withService } from "../../connection/withService.ts"
+import { common, yes } from "../../options/common.ts"
+import { findStoredServer } from "../../options/findStoredServer.ts"
+import { command, group } from "../../parse/command.ts"
+import { argument } from "../../parse/described.ts"
+import { confirm } from "../../terminal/confirm.ts"
+import { exitCodes } from "../../terminal/Failure.ts"
+import { printTable } from "../../terminal/printTable.ts"
+import { safeText } from "../../terminal/safeText.ts"
+import { Screen } from "../../terminal/Screen.ts"
+import { addServerCommand } from "./addServer.ts"
+import { testServerCommand } from "./testServer.ts"
 
 const server = argument("server", "The id or the name of a stored server; berth server list names them.", "server")
 
@@ -17,16 +19,24 @@ const listCommand = command(
   { name: "list", summary: "List the stored servers.", examples: ["berth server list"] },
   common,
   (input) =>
-    connected(
+    withService(
       input,
-      answered(input, (api) => api.listServers({}), (servers) =>
-        listed(
+      showAnswer(input, (api) => api.listServers({}), (servers) => {
+        const through = servers.some(({ jump }) => jump !== undefined)
+        return printTable(
           "No server is stored yet: add one with berth server add.",
-          ["ID", "NAME", "HOST", "PORT", "USER", "SUDO"],
-          servers.map((
-            { host, id, name, port, useSudo, username }
-          ) => [id, name, host, String(port), username, useSudo ? "yes" : "no"])
-        ))
+          ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
+          servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
+            id,
+            name,
+            host,
+            String(port),
+            username,
+            useSudo ? "yes" : "no",
+            ...(through ? [jump] : [])
+          ])
+        )
+      })
     )
 )
 
@@ -42,15 +52,15 @@ const removeCommand = command(
     ...common
   },
   (input) =>
-    connected(
+    withService(
       input,
       Effect.gen(function*() {
         const { say } = yield* Screen
-        const { callName, server: { id, name } } = yield* storedServer(input.server)
+        const { callName, server: { id, name } } = yield* findStoredServer(input.server)
         const which = callName === name ? name : `${name} (${id})`
         const question = `Forget the server ${safeText(which)} and its stored credentials?`
-        if (!(yield* confirmed(question, input.yes))) return exitCodes.failed
-        return yield* answered(input, (api) =>
+        if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+        return yield* showAnswer(input, (api) =>
           api.removeServer({ path: { id } }), () =>
           say(`Forgot the server ${safeText(name)}.`))
       })
@@ -61,12 +71,12 @@ const scanCommand = command(
   { name: "scan", summary: "List what is deployed on a server.", examples: ["berth server scan main"] },
   { server, ...common },
   (input) =>
-    connected(
+    withService(
       input,
-      Effect.flatMap(storedServer(input.server), ({ server: { id } }) =>
-        answered(input, (api) =>
+      Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>
+        showAnswer(input, (api) =>
           api.scanServer({ path: { id } }), ({ deployed }) =>
-          listed(
+          printTable(
             "Nothing is deployed under ~/containers.",
             ["NAME", "PATH", "COMPOSE", "ENV", "DATA", "ARCHIVE"],
             deployed.map(({ hasComposeFile, hasData, hasEnv, name, remotePath, tarFile }) => [
@@ -83,20 +93,20 @@ const statsCommand = command(
   { name: "stats", summary: "Show what the containers of a server use.", examples: ["berth server stats main"] },
   { server, ...common },
   (input) =>
-    connected(
+    withService(
       input,
-      Effect.flatMap(storedServer(input.server), ({ server: { id } }) =>
-        answered(input, (api) =>
+      Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>
+        showAnswer(input, (api) =>
           api.serverStats({ path: { id } }), ({ containers }) =>
-          listed(
+          printTable(
             "No container runs.",
             ["CONTAINER", "SERVICE", "CPU", "MEMORY", "NETWORK", "RESTARTS"],
             containers.map(({ cpuPercent, memoryBytes, memoryLimitBytes, name, networkBytes, restarts, service }) => [
               name,
               service,
               `${cpuPercent.toFixed(1)}%`,
-              `${bytes(memoryBytes)} of ${bytes(memoryLimitBytes)}`,
-              bytes(networkBytes),
+              `${formatBytes(memoryBytes)} of ${formatBytes(memoryLimitBytes)}`,
+              formatBytes(networkBytes),
               String(restarts)
             ])
           )))

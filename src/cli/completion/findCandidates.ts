@@ -1,23 +1,23 @@
 import type { CommandNode } from "../parse/command.ts"
 import type { Names, OptionWords } from "../parse/described.ts"
 
-/** What may stand where somebody presses Tab: words, or names that the service knows. */
+/** Completions at the cursor: fixed words, or names to look up. */
 export interface Candidates {
   readonly words: ReadonlyArray<string>
   readonly names?: Names
-  /** The arguments before it. */
+  /** Arguments before the cursor. */
   readonly given: ReadonlyArray<string>
-  /** The values of the options before it, by name. */
+  /** Option values before the cursor, by name. */
   readonly options: ReadonlyMap<string, string>
 }
 
 const isOption = (word: string) => ({ alias, name }: OptionWords) => word === `--${name}` || word === `-${alias}`
 
 /**
- * What may stand in place of the last word of a command line.
- * @param words the words after `berth`, of which the last one is being written and may be empty
+ * Finds completions for the last word of a command line.
+ * @param words words after `berth`; the last one is incomplete and may be empty
  */
-export const candidates = (root: CommandNode, words: ReadonlyArray<string>): Candidates => {
+export const findCandidates = (root: CommandNode, words: ReadonlyArray<string>): Candidates => {
   const before = words.slice(0, -1)
   const current = words.at(-1) ?? ""
   const given: Array<string> = []
@@ -42,9 +42,11 @@ export const candidates = (root: CommandNode, words: ReadonlyArray<string>): Can
     given,
     options
   })
+  if (node.behind !== undefined && before.includes("--")) return found([])
   if (valueOf !== undefined) return found(valueOf.choices ?? [], valueOf.names)
   if (current.startsWith("-")) return found([...node.options.map(({ name }) => `--${name}`), "--help"])
   if (node.children.length > 0) return found(node.children.map(({ name }) => name))
-  const argument = node.arguments[given.length]
+  const last = node.arguments.at(-1)
+  const argument = node.arguments[given.length] ?? (last?.repeated === true ? last : undefined)
   return found(argument?.choices ?? [], argument?.names)
 }

@@ -1,19 +1,19 @@
 import { Effect, Option } from "effect"
 import { stat } from "node:fs/promises"
-import { homedir } from "node:os"
 import { resolve } from "node:path"
-import { Berth } from "../client/Berth.ts"
-import type { BerthError } from "../client/BerthError.ts"
-import { callNameOf } from "../schema/findServer.ts"
-import { didYouMean } from "../schema/nearest.ts"
-import { containerConfigName, fileProblemWords } from "../schema/Project.ts"
-import { cut, quoted } from "../schema/quoted.ts"
-import { Failed, NoSuchProject, Usage } from "./Failure.ts"
-import { text } from "./parse/described.ts"
-import { storedServer } from "./storedServer.ts"
-import { safeText } from "./terminal/safeText.ts"
+import { Berth } from "../../client/Berth.ts"
+import type { BerthError } from "../../client/BerthError.ts"
+import { homeDirectory } from "../../client/node/homeDirectory.ts"
+import { containerConfigName, fileProblemWords } from "../../schema/projects/Project.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
+import { didYouMean } from "../../schema/words/nearest.ts"
+import { cut, quoted } from "../../schema/words/quoted.ts"
+import { text } from "../parse/described.ts"
+import { Failed, NoSuchProject, Usage } from "../terminal/Failure.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { findStoredServer } from "./findStoredServer.ts"
 
-/** Where a project's stack is, in place of what its container.json says. */
+/** Options that override the server and path of container.json. */
 export const placeOptions = {
   server: text("server", "The id or the name of the server; container.json names it otherwise.", {
     value: "server",
@@ -31,13 +31,12 @@ const isPath = (name: string) => name === "." || name === ".." || /^~?[/\\]|^\.{
 
 const isDirectory = (path: string) => Effect.promise(() => stat(path).then((entry) => entry.isDirectory(), () => false))
 
-const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, homedir()))
+const absolute = (path: string) => resolve(path.replace(/^~(?=[/\\]|$)/, () => homeDirectory()))
 
 /**
- * The directory of a project that is named by its path, by its name under the root, or not at all: then it is the
- * working directory.
+ * Resolves a project's directory from its path or its name under the projects root; defaults to the working directory.
  */
-export const projectNamed = (
+export const resolveProject = (
   name: Option.Option<string>
 ): Effect.Effect<string, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.gen(function*() {
@@ -55,26 +54,25 @@ export const projectNamed = (
     })
   })
 
-/** A project, and where its stack is. */
+/** A project and the location of its stack. */
 export interface Place {
   readonly projectPath: string
   readonly serverId: string
-  /** What people call the server. */
+  /** Display name of the server. */
   readonly serverName: string
   readonly remotePath: string
 }
 
-/** What requests say of a stack's place. */
+/** Request fields that locate a stack. */
 export const stackAt = ({ remotePath, serverId }: Pick<Place, "remotePath" | "serverId">) => ({ remotePath, serverId })
 
-/** What requests say of a project's place. */
+/** Request fields that locate a project and its stack. */
 export const projectAt = ({ projectPath, ...place }: Place) => ({ projectPath, ...stackAt(place) })
 
-/** Where a stack is, in words. */
-export const whereOf = ({ remotePath, serverName }: Place): string => safeText(`${remotePath} on ${serverName}`)
+export const describePlace = ({ remotePath, serverName }: Place): string => safeText(`${remotePath} on ${serverName}`)
 
-/** The server that is meant where none is named: the only one, if it is one. */
-export const onlyServer = (name: string) =>
+/** Finds the only stored server; fails if there are none or several. */
+export const findOnlyServer = (name: string) =>
   Effect.gen(function*() {
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     const [first, ...others] = servers
@@ -91,14 +89,14 @@ export const onlyServer = (name: string) =>
     })
   })
 
-/** A project and where its stack is: as the options say, or else its container.json. */
-export const placeOf = (
+/** Locates a project's stack by the options, else by its container.json. */
+export const resolvePlace = (
   name: Option.Option<string>,
   { path, server: wanted }: PlaceOptions
 ): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
   Effect.gen(function*() {
-    const projectPath = yield* projectNamed(name)
-    const named = Option.isSome(wanted) ? Option.some(yield* storedServer(wanted.value)) : Option.none()
+    const projectPath = yield* resolveProject(name)
+    const named = Option.isSome(wanted) ? Option.some(yield* findStoredServer(wanted.value)) : Option.none()
     if (Option.isSome(named) && Option.isSome(path)) {
       const { callName, server: { id } } = named.value
       return { projectPath, serverId: id, serverName: callName, remotePath: path.value }
@@ -109,8 +107,8 @@ export const placeOf = (
     const { callName, server: { id } } = Option.isSome(named)
       ? named.value
       : project.serverId === null
-      ? yield* onlyServer(projectPath)
-      : yield* storedServer(project.serverId)
+      ? yield* findOnlyServer(projectPath)
+      : yield* findStoredServer(project.serverId)
     return {
       projectPath,
       serverId: id,

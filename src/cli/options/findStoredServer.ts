@@ -1,12 +1,12 @@
 import { Effect, Either } from "effect"
-import { Berth } from "../client/Berth.ts"
-import { callNameOf, findServer } from "../schema/findServer.ts"
-import { didYouMean } from "../schema/nearest.ts"
-import { quoted } from "../schema/quoted.ts"
-import { Failed } from "./Failure.ts"
+import { Berth } from "../../client/Berth.ts"
+import { callNameOf, findServer } from "../../schema/servers/findServer.ts"
+import { didYouMean } from "../../schema/words/nearest.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { Failed } from "../terminal/Failure.ts"
 
-/** The stored server with this id, or else the only one with this name, and how people name it. */
-export const storedServer = (idOrName: string) =>
+/** Finds a stored server by its id, else by its unique name; adds its display name. */
+export const findStoredServer = (idOrName: string) =>
   Effect.gen(function*() {
     const servers = yield* (yield* Berth).use((api) => api.listServers({}))
     if (servers.length === 0) {

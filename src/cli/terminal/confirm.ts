@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { Usage } from "./Failure.ts"
-import { Screen } from "./terminal/Screen.ts"
+import { Screen } from "./Screen.ts"
 
-/** Asks whether to go on, unless `--yes` says so; where nobody can answer, nothing is asked and nothing is done. */
-export const confirmed = (question: string, yes: boolean): Effect.Effect<boolean, Usage, Screen> =>
+/** Asks for confirmation unless `--yes` is given; fails without a terminal. */
+export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, Usage, Screen> =>
   Effect.gen(function*() {
     if (yes) return true
     const { ask, canAsk, say } = yield* Screen

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import type { SettingsUnconfirmed } from "../schema/Settings.ts"
-import { Failed } from "./Failure.ts"
-import { safeText } from "./terminal/safeText.ts"
-import { Screen } from "./terminal/Screen.ts"
+import type { SettingsUnconfirmed } from "../../schema/Settings.ts"
+import { Failed } from "../terminal/Failure.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { Screen } from "../terminal/Screen.ts"
 
 /**
- * Asks whether settings count that were only found in the working directory, and notes a yes. Fails where the answer is
- * no, or nobody is there to give one.
+ * Asks to confirm settings that were found in the working directory, and stores a "yes". Fails at a "no" or without a
+ * terminal.
  */
 export const askToConfirm = (unconfirmed: SettingsUnconfirmed): Effect.Effect<void, Failed, Screen> =>
   Effect.gen(function*() {
@@ -15,6 +15,6 @@ export const askToConfirm = (unconfirmed: SettingsUnconfirmed): Effect.Effect<vo
     if (!canAsk) return yield* refusal
     yield* say(unconfirmed.question.split("\n").map(safeText).join("\n"))
     if (!(yield* ask("Use it from now on, until it changes?"))) return yield* refusal
-    const { confirmSettings } = yield* Effect.promise(() => import("../client/node/confirmSettings.ts"))
+    const { confirmSettings } = yield* Effect.promise(() => import("../../client/node/confirmSettings.ts"))
     yield* Effect.mapError(confirmSettings(unconfirmed), ({ message }) => new Failed({ message }))
   })

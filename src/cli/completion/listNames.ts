@@ -1,13 +1,13 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { callNameOf } from "../../schema/findServer.ts"
-import { placeOf } from "../projects.ts"
-import type { Candidates } from "./candidates.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
+import { resolvePlace } from "../options/projects.ts"
+import type { Candidates } from "./findCandidates.ts"
 
-const mostRuns = 50
+const maxListedRuns = 50
 
-/** The names that the service knows for what is asked for. */
-export const namesOf = ({ given, names, options }: Candidates) =>
+/** Lists the names to complete from the service. */
+export const listNames = ({ given, names, options }: Candidates) =>
   Effect.gen(function*() {
     const { use } = yield* Berth
     const option = (name: string) => Option.fromNullable(options.get(name))
@@ -17,7 +17,7 @@ export const namesOf = ({ given, names, options }: Candidates) =>
       case "server":
         return yield* Effect.map(
           use((api) => api.listServers({})),
-          // A name of several words cannot be completed.
+          // Names with spaces cannot be completed; their ids can.
           (servers) =>
             servers.map((server) => callNameOf(servers, server)).map((name, index) =>
               /\s/.test(name) ? servers[index]?.id ?? name : name
@@ -26,12 +26,12 @@ export const namesOf = ({ given, names, options }: Candidates) =>
       case "application":
         return (yield* use((api) => api.listApplications({}))).map(({ name }) => name).filter(Predicate.isString)
       case "run":
-        return (yield* use((api) => api.listRuns({ urlParams: { limit: mostRuns } }))).runs.map(({ id }) => id)
+        return (yield* use((api) => api.listRuns({ urlParams: { limit: maxListedRuns } }))).runs.map(({ id }) => id)
       case "route":
         return (yield* use((api) => api.listRoutes({}))).routes.map(({ routeName }) => routeName)
       case "release": {
         const place = { server: option("server"), path: option("path") }
-        const { remotePath, serverId } = yield* placeOf(Option.fromNullable(given[0]), place)
+        const { remotePath, serverId } = yield* resolvePlace(Option.fromNullable(given[0]), place)
         const { releases } = yield* use((api) =>
           api.listReleases({ path: { id: serverId }, urlParams: { remotePath } })
         )

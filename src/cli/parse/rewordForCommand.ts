@@ -1,14 +1,13 @@
 import type { BerthError } from "../../client/BerthError.ts"
-import { Failed, Usage } from "../Failure.ts"
+import { Failed, Usage } from "../terminal/Failure.ts"
 import type { ArgumentWords, OptionWords } from "./described.ts"
 
-/** What a command takes. */
 interface CommandWords {
   readonly options: ReadonlyArray<OptionWords>
   readonly arguments: ReadonlyArray<ArgumentWords>
 }
 
-/** The fields of requests that an option or argument fills, where they are called otherwise. */
+/** Request fields whose names differ from the option or argument that fills them. */
 const otherFields: Readonly<Record<string, ReadonlyArray<string>>> = {
   "<project>": ["projectPath", "path"],
   "<name>": ["routeName", "containerName", "files[0].remotePath", "files[0].localPath", "files[0].name"],
@@ -28,10 +27,10 @@ const camelCase = (name: string) => name.replace(/-(\w)/g, (_, letter: string) =
 
 const escaped = (text: string) => text.replace(/[.[\]]/g, "\\$&")
 
-/** A word that only a field is called, and no sentence needs. */
+/** True for words that occur only as field names, not in sentences. */
 const isUnmistakable = (field: string) => /[A-Z[]/.test(field)
 
-/** The words of a command line for the fields of requests. */
+/** Maps request fields to options and arguments. */
 const wordsOf = (node: CommandWords, args: ReadonlyArray<string>) => {
   const isGiven = (name: string) => args.some((word) => word === `--${name}` || word.startsWith(`--${name}=`))
   const all = [
@@ -54,20 +53,20 @@ const wordsOf = (node: CommandWords, args: ReadonlyArray<string>) => {
 }
 
 /**
- * A refusal of a request in the words of the command that sent it: a field is called by the option or argument that fills
- * it. It is a matter of usage where one of those was refused for its form.
+ * Replaces field names in a rejected request's message by the options and arguments that fill them. An option or argument
+ * with an invalid form makes it a usage error.
  */
-export const inCommandWords = (
+export const rewordForCommand = (
   node: CommandWords,
   args: ReadonlyArray<string>
 ) =>
 (error: BerthError): BerthError | Failed | Usage => {
-  // A file that cannot be used is told with its own fields.
+  // 422 is about fields of a file, not of the request.
   if (error.status === undefined || error.status === 422) return error
   let isUsage = false
-  const told = wordsOf(node, args).reduce((message, { field, word }) => {
+  const reworded = wordsOf(node, args).reduce((message, { field, word }) => {
     const before = isUnmistakable(field) ? "(?<![\\w./-])" : "(?<=^|; )"
-    // What stands in quotes is the user's own.
+    // Quoted text is user input and stays as it is.
     const pattern = new RegExp(`("[^"]*")|${before}${escaped(field)}(?![\\w.[-])`, "g")
     return message.replace(pattern, (found: string, quoted: string | undefined) => {
       if (quoted !== undefined) return found
@@ -75,7 +74,7 @@ export const inCommandWords = (
       return word
     })
   }, error.message)
-  if (told === error.message) return error
-  const failure = { message: told, answered: error.message }
+  if (reworded === error.message) return error
+  const failure = { message: reworded, answered: error.message }
   return isUsage && error.status === 400 ? new Usage(failure) : new Failed(failure)
 }

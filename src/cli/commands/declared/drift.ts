@@ -1,0 +1,58 @@
+import { Effect } from "effect"
+import { Berth } from "../../../client/Berth.ts"
+import { type AppRequest, differencesIn, type Drift } from "../../../schema/applications/Drift.ts"
+import { withService } from "../../connection/withService.ts"
+import { common } from "../../options/common.ts"
+import { command } from "../../parse/command.ts"
+import { describeDrift, driftTable, remedyLines, unknownLines } from "../../plans/driftLines.ts"
+import { exitCodes } from "../../terminal/Failure.ts"
+import { safeText } from "../../terminal/safeText.ts"
+import { Screen } from "../../terminal/Screen.ts"
+import { declared, requestOf } from "./declared.ts"
+
+/** Explains the missing application or declaration, and how to create it. */
+const whyAbsent = ({ appName, projectPath }: AppRequest, { appConfig, configs }: Drift): string => {
+  const path = safeText(projectPath)
+  if (configs.length === 0) {
+    return `${path} has no platform.json, or an empty one, so there is nothing to compare. berth app adopt writes one ` +
+      "from an application of the platform; docs/coolify.md shows one to write by hand."
+  }
+  if (appConfig === undefined) {
+    const names = configs.map(({ name }) => `"${safeText(String(name))}"`).join(", ")
+    return `The platform.json of ${path} declares no application "${safeText(appName ?? "")}": it declares ${names}.`
+  }
+  return "The platform has no such application yet: berth app up creates it."
+}
+
+export const driftCommand = command(
+  {
+    name: "drift",
+    summary: "Show how an application differs from what its project declares.",
+    details:
+      "Compares the application, its variables, its route and its webhook. Ends with 2 when something differs, with " +
+      "1 when there is nothing to compare with.",
+    examples: ["berth app drift", "berth app drift hello --app hello"]
+  },
+  { ...declared, ...common },
+  (input) =>
+    withService(
+      input,
+      Effect.gen(function*() {
+        const { answer } = yield* Berth
+        const { out, print, say } = yield* Screen
+        const payload = yield* requestOf(input)
+        const { body, value: drift } = yield* answer((api) => api.drift({ payload }))
+        const { appConfig, exists, warnings = [] } = drift
+        if (input.json) yield* print(body)
+        else {
+          const differences = driftTable(drift, out)
+          if (differences !== undefined) yield* print(differences)
+          yield* Effect.forEach([...remedyLines(drift), ...unknownLines(drift)], (line) => say(line))
+          yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+          yield* say(exists ? describeDrift(drift) : whyAbsent(payload, drift))
+        }
+        if (appConfig === undefined) return exitCodes.failed
+        return exists && differencesIn(drift) === 0 ? exitCodes.done : exitCodes.differs
+      })
+    )
+)

@@ -1,0 +1,103 @@
+import { Effect, Option, Struct } from "effect"
+import { Berth } from "../../../client/Berth.ts"
+import type { ServerCheck, ServerTest } from "../../../schema/servers/ServerTest.ts"
+import { showAnswer, withService } from "../../connection/withService.ts"
+import { common } from "../../options/common.ts"
+import { findStoredServer } from "../../options/findStoredServer.ts"
+import { command } from "../../parse/command.ts"
+import { argument, text } from "../../parse/described.ts"
+import { exitCodes, Failed, Usage } from "../../terminal/Failure.ts"
+import { safeText } from "../../terminal/safeText.ts"
+import { Screen, type Surface } from "../../terminal/Screen.ts"
+import { styled } from "../../terminal/style.ts"
+import { wrapText } from "../../terminal/wrapText.ts"
+import { access, overriding, passwords, serverAt } from "./access.ts"
+import { askToReplace } from "./hostKeys.ts"
+
+const checkLines = (name: string, { detail, fix, ok }: ServerCheck, surface: Surface) => {
+  const style = styled(surface)
+  const sign = ok === null ? style("dim", "-") : ok ? style("green", "✓") : style("red", "✗")
+  return [
+    `${sign} ${name}: ${safeText(detail)}`,
+    ...(fix === undefined ? [] : [`  ${style("yellow", "→")} ${safeText(fix)}`])
+  ]
+}
+
+const standing = { known: "the remembered one", new: "not seen before", changed: "another one is remembered" }
+
+const testLines = ({ docker, hostKey, logIn, sudo }: ServerTest, surface: Surface) => [
+  ...(hostKey === null
+    ? []
+    : checkLines("host key", {
+      ok: hostKey.standing === "known" ? true : hostKey.standing === "changed" ? false : null,
+      detail: `${hostKey.type} ${hostKey.fingerprint}, ${standing[hostKey.standing]}`
+    }, surface)),
+  ...checkLines("log-in", logIn, surface),
+  ...checkLines("sudo", sudo, surface),
+  ...checkLines("docker", docker, surface)
+]
+
+export const testServerCommand = command(
+  {
+    name: "test",
+    summary: "Try whether Berth gets into a server, stored or not, and can deploy there; change nothing there.",
+    details:
+      "Of a stored server, the options take the place of what is stored; its credentials are used only at its own " +
+      "address. A server whose host key is new gets no password or key before --host-key confirms its fingerprint. On a " +
+      "terminal, a changed key of a stored server is shown beside the stored one, with the question whether to replace it. " +
+      `${passwords} Ends with 1 when something does not work.`,
+    examples: ["berth server test main", "berth server test ann@attic.example.com --agent"]
+  },
+  {
+    server: argument("server", "The id or the name of a stored server, or user@host or user@host:port.", "server"),
+    hostKey: text("host-key", "The fingerprint of its host key, once compared.", { value: "SHA256:…" }),
+    ...access,
+    ...common
+  },
+  (input) =>
+    withService(
+      input,
+      Effect.gen(function*() {
+        const { out, print, say } = yield* Screen
+        const inline = Effect.map(serverAt(input.server, input), ({ server }) => ({ name: input.server, ...server }))
+        const server = input.server.includes("@")
+          ? yield* inline
+          : yield* findStoredServer(input.server).pipe(
+            // Jump hosts that are not mentioned are the stored ones.
+            Effect.map(({ server }) => Struct.omit(server, "jump")),
+            Effect.catchIf(
+              (error) => error instanceof Failed,
+              (missing) => Effect.catchIf(inline, (error) => error instanceof Usage, () => Effect.fail(missing))
+            )
+          )
+        const { use } = yield* Berth
+        const overrides = "id" in server ? overriding(input) : Option.none()
+        const tested = { ...server, ...Option.getOrUndefined(overrides) }
+        const payload = { ...tested, hostKey: Option.getOrUndefined(input.hostKey) }
+        const show = (test: ServerTest) => print(wrapText(testLines(test, out).join("\n"), out))
+        const code = yield* showAnswer(input, (api) => api.testServer({ payload }), (first) =>
+          Effect.gen(function*() {
+            yield* show(first)
+            // Host keys are stored with their server, so only a server as it is stored has one to replace.
+            const asked = "id" in server && first.hostKey !== null && Option.isNone(overrides)
+              ? yield* askToReplace(server.host, first.hostKey)
+              : undefined
+            if (asked === "refused") return exitCodes.failed
+            if (asked !== undefined) {
+              yield* use((api) => api.saveServer({ payload: { ...server, ...asked }, urlParams: {} }))
+            }
+            const test = asked === undefined ? first : yield* use((api) => api.testServer({ payload: server }))
+            if (asked !== undefined) yield* show(test)
+            if (test.hostKey?.standing === "new" && Option.isNone(input.hostKey)) {
+              yield* say(
+                `Compare the fingerprint with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh ` +
+                  `(ssh_host_*_key.pub), and go on with --host-key ` +
+                  test.hostKey.fingerprint
+              )
+            } else yield* say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")
+            return test.ready ? exitCodes.done : exitCodes.failed
+          }))
+        return code
+      })
+    )
+)

@@ -1,0 +1,151 @@
+import { Effect, Either, Option } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { settingDefinitions, type SettingName } from "../../schema/Settings.ts"
+import type { ProjectsRoot, Setting, SettingJson } from "../../schema/settings/SettingsList.ts"
+import { counted } from "../../schema/words/counted.ts"
+import { didYouMean } from "../../schema/words/nearest.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { showAnswer, withService } from "../connection/withService.ts"
+import { common, yes } from "../options/common.ts"
+import { command, group } from "../parse/command.ts"
+import { argument, flag, optionalArgument } from "../parse/described.ts"
+import { confirm } from "../terminal/confirm.ts"
+import { exitCodes, Failed, Usage } from "../terminal/Failure.ts"
+import { printTable } from "../terminal/printTable.ts"
+import { safeText } from "../terminal/safeText.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+const formatSetting = (value: SettingJson): string =>
+  value === null ? "" : typeof value === "object" ? value.join(",") : String(value)
+
+const name = argument("name", "The name of a setting: deploy.keepReleases.")
+
+const listCommand = command(
+  {
+    name: "list",
+    summary: "List every setting, where its value comes from, and what is wrong with it.",
+    examples: ["berth settings list"]
+  },
+  common,
+  (input) =>
+    withService(
+      input,
+      showAnswer(input, (api) => api.listSettings({}), ({ file, settings }) =>
+        Effect.gen(function*() {
+          const { say } = yield* Screen
+          yield* printTable(
+            "There are no settings.",
+            ["NAME", "VALUE", "SOURCE"],
+            settings.map(({ name, source, value }) => [name, formatSetting(value), source === "none" ? "" : source])
+          )
+          for (const { problem } of settings) if (problem !== null) yield* say(safeText(problem))
+          yield* say(safeText(`The settings file is ${file}. Servers: berth server list.`))
+        }))
+    )
+)
+
+/** Finds a setting by its name in a list. */
+const settingNamed = (settings: ReadonlyArray<Setting>, wanted: string): Either.Either<Setting, Failed> =>
+  Either.fromNullable(settings.find(({ name }) => name === wanted), () =>
+    new Failed({
+      message: `${quoted(wanted)} is not a setting.${didYouMean(wanted, settings.map(({ name }) => name))} ` +
+        "berth settings list names them"
+    }))
+
+const getCommand = command(
+  {
+    name: "get",
+    summary: "Print the value of a setting; *** for a secret.",
+    examples: ["berth settings get deploy.keepReleases"]
+  },
+  { name, ...common },
+  (input) =>
+    withService(
+      input,
+      Effect.gen(function*() {
+        const { print } = yield* Screen
+        const { settings } = yield* (yield* Berth).use((api) => api.listSettings({}))
+        const setting = yield* settingNamed(settings, input.name)
+        if (setting.problem !== null) return yield* new Failed({ message: setting.problem })
+        yield* print(input.json ? JSON.stringify(setting, null, 2) : safeText(formatSetting(setting.value)))
+        return exitCodes.done
+      })
+    )
+)
+
+const isSettingName = (text: string): text is SettingName => Object.hasOwn(settingDefinitions, text)
+
+/** Reads a value of the command line: a setting that takes a list has its items separated by commas. */
+const settingValue = (setting: string, text: string): SettingJson => {
+  if (!isSettingName(setting)) return text
+  const fits = (value: unknown) => {
+    const decoded: Either.Either<unknown, unknown> = settingDefinitions[setting].decode(value)
+    return Either.isRight(decoded)
+  }
+  return !fits(text) && fits(["a"]) ? text.split(",").map((item) => item.trim()) : text
+}
+
+/** Describes the directory of the projects before a change. */
+const describeRoot = ({ path, projects, standing }: ProjectsRoot, creates: boolean): string => {
+  switch (standing) {
+    case "usable":
+      return `${path} has ${counted(projects, "project")}.`
+    case "missing":
+      return creates ? `${path} will be created.` : `${path} does not exist: --create creates it.`
+    case "not a directory":
+      return `${path} is not a directory.`
+    case "unreadable":
+      return `${path} cannot be read by the user that runs Berth.`
+  }
+}
+
+const setCommand = command(
+  {
+    name: "set",
+    summary: "Change a setting in the settings file, after its diff.",
+    details:
+      "Only the lines of that setting change. A list is written with commas. ${env:NAME} and ${file:PATH} are looked up " +
+      "when they are used: write passwords and tokens like that, since other users see command lines.",
+    examples: [
+      "berth settings set deploy.keepReleases 3",
+      "berth settings set platform.token '${env:PLATFORM_TOKEN}'",
+      "berth settings set projects.root ~/projects --create",
+      "berth settings set proxy.subnet --unset"
+    ]
+  },
+  {
+    name,
+    value: optionalArgument("value", "Its new value."),
+    unset: flag("unset", "Remove it, so that its default holds."),
+    create: flag("create", "Create the directory of projects.root where it is missing."),
+    yes,
+    ...common
+  },
+  (input) =>
+    withService(
+      input,
+      Effect.gen(function*() {
+        if (input.unset === Option.isSome(input.value)) {
+          return yield* new Usage({ message: "A new value is needed, or --unset to remove the setting" })
+        }
+        const { print, say } = yield* Screen
+        const value = Option.getOrNull(Option.map(input.value, (text) => settingValue(input.name, text)))
+        const payload = { settings: { [input.name]: value }, createDirectory: input.create }
+        const plan = yield* (yield* Berth).use((api) => api.changeSettings({ payload, urlParams: { plan: "true" } }))
+        if (plan.changed && !input.json) yield* print(safeText(plan.diff.trimEnd()))
+        if (plan.projectsRoot !== undefined && !input.json) {
+          yield* say(safeText(describeRoot(plan.projectsRoot, input.create)))
+        }
+        if (plan.changed && !(yield* confirm(`Change ${safeText(plan.file)}?`, input.yes))) return exitCodes.failed
+        return yield* showAnswer(
+          input,
+          (api) => api.changeSettings({ payload, urlParams: {} }),
+          ({ changed }) => say(changed ? `Changed ${safeText(input.name)}.` : "It is set like that already.")
+        )
+      })
+    )
+)
+
+export const settingsCommands = [
+  group({ name: "settings", summary: "The settings file: list, get, set." }, [listCommand, getCommand, setCommand])
+]

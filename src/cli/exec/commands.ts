@@ -1,0 +1,66 @@
+import { Effect, Option } from "effect"
+import { withService } from "../connection/withService.ts"
+import { common } from "../options/common.ts"
+import { type PlaceOptions, placeOptions, resolvePlace } from "../options/projects.ts"
+import { command } from "../parse/command.ts"
+import { optionalArgument, wordsBehind } from "../parse/described.ts"
+import { runExec } from "./runExec.ts"
+
+const parts = {
+  project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
+  service: optionalArgument("service", "A service of its stack; may be left out where there is only one."),
+  ...placeOptions,
+  url: common.url,
+  config: common.config
+}
+
+interface ExecInput extends PlaceOptions {
+  readonly project: Option.Option<string>
+  readonly service: Option.Option<string>
+  readonly url: Option.Option<string>
+  readonly config: Option.Option<string>
+}
+
+/** Runs words in the container of a project's service; a shell without any. */
+const execIn = (input: ExecInput, words?: ReadonlyArray<string>) =>
+  withService(
+    input,
+    Effect.gen(function*() {
+      const { remotePath, serverId } = yield* resolvePlace(input.project, input)
+      return yield* runExec(serverId, {
+        remotePath,
+        ...Option.match(input.service, { onNone: () => ({}), onSome: (service) => ({ service }) }),
+        ...(words === undefined ? {} : { command: words })
+      })
+    })
+  )
+
+const execCommand = command(
+  {
+    name: "exec",
+    summary: "Run a command in a container of a project.",
+    details:
+      "On a terminal the command has one, too. Otherwise every byte of stdin, stdout and stderr is passed on as it " +
+      "is. Its exit code becomes that of berth. The history tells who ran it, not what it printed.",
+    examples: [
+      "berth exec hello -- ls -l",
+      "berth exec shop db -- pg_dump -U shop shop > shop.sql",
+      "berth exec shop db -- psql -U shop < shop.sql"
+    ]
+  },
+  { ...parts, command: wordsBehind("command", "The program and its arguments, which no shell reads.") },
+  (input) => execIn(input, input.command)
+)
+
+const consoleCommand = command(
+  {
+    name: "console",
+    summary: "Open a shell in a container of a project.",
+    details: "bash where the container has it, else sh.",
+    examples: ["berth console hello", "berth console shop db"]
+  },
+  parts,
+  (input) => execIn(input)
+)
+
+export const execCommands = [execCommand, consoleCommand]

@@ -1,0 +1,54 @@
+import { Effect, Stream } from "effect"
+import { Berth, type OpenedExec } from "../../client/Berth.ts"
+import type { BerthError } from "../../client/BerthError.ts"
+import type { ExecRequest } from "../../schema/servers/Exec.ts"
+import { Failed } from "../terminal/Failure.ts"
+import { hungUp, input, isAtTerminal, rawKeys, sizes, terminalNow, write } from "./standardStreams.ts"
+
+/** Exit code of a program whose terminal is closed, as shells tell it. */
+const hungUpCode = 129
+
+/** Writes what the command prints until its end; returns its exit code. */
+const relayOutput = ({ events, opened }: OpenedExec): Effect.Effect<number, BerthError | Failed> =>
+  Effect.gen(function*() {
+    let code: number | null = null
+    yield* Stream.runForEach(
+      events,
+      (event) =>
+        event.event === "output" ? write(event.data.stream, event.data.data) : Effect.sync(() => {
+          code = event.data.code
+        })
+    )
+    return code ?? (yield* new Failed({ message: `The command in ${opened.container} was killed` }))
+  })
+
+/** Hands stdin on until it or the command ends, and fails where it cannot. */
+const relayInput = ({ endInput, send }: OpenedExec): Effect.Effect<never, BerthError> =>
+  Stream.runForEach(input, send).pipe(
+    Effect.zipRight(endInput),
+    // The command has ended: its exit is on the way.
+    Effect.catchIf(({ status }) => status === 404, () => Effect.void),
+    Effect.zipRight(Effect.never)
+  )
+
+/**
+ * Runs a command in a container with the input, the output and the terminal of this process; returns its exit code. It ends
+ * with this process.
+ */
+export const runExec = (
+  serverId: string,
+  request: Omit<ExecRequest, "terminal">
+): Effect.Effect<number, BerthError | Failed, Berth> =>
+  Effect.scoped(Effect.gen(function*() {
+    const isInteractive = isAtTerminal()
+    const { exec } = yield* Berth
+    const opened = yield* exec(serverId, { ...request, ...(isInteractive ? { terminal: terminalNow() } : {}) })
+    if (isInteractive) {
+      yield* rawKeys
+      yield* Effect.forkScoped(Stream.runForEach(sizes, (size) => Effect.ignore(opened.resize(size))))
+    }
+    return yield* Effect.raceFirst(
+      Effect.raceFirst(relayOutput(opened), relayInput(opened)),
+      Effect.as(hungUp, hungUpCode)
+    )
+  }))

@@ -1,0 +1,59 @@
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Effect, type Scope, Stream } from "effect"
+import type { ExecTerminal, TerminalSize } from "../../schema/servers/Exec.ts"
+
+const otherwise: ExecTerminal = { columns: 80, rows: 24, type: "xterm-256color" }
+
+/** True when somebody sits at both ends: the output of a command that is piped or stored must stay as it is. */
+export const isAtTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
+
+const sizeNow = (): TerminalSize => ({
+  columns: process.stdout.columns > 0 ? process.stdout.columns : otherwise.columns,
+  rows: process.stdout.rows > 0 ? process.stdout.rows : otherwise.rows
+})
+
+/** Type and size of this process's terminal. */
+export const terminalNow = (): ExecTerminal => {
+  const type = process.env["TERM"] ?? ""
+  return { ...sizeNow(), type: /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(type) ? type : otherwise.type }
+}
+
+/** Hands every key to the reader of stdin as it is typed, Ctrl-C too, until the scope closes. */
+export const rawKeys: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.sync(() => void process.stdin.setRawMode(true)),
+  () => Effect.sync(() => void process.stdin.setRawMode(false))
+)
+
+/** Sizes of the terminal from now on; of those that nobody took only the last. */
+export const sizes: Stream.Stream<TerminalSize> = Stream.asyncPush<TerminalSize>(
+  (emit) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const tell = () => void emit.single(sizeNow())
+        process.stdout.on("resize", tell)
+        return tell
+      }),
+      (tell) => Effect.sync(() => process.stdout.off("resize", tell))
+    ),
+  { bufferSize: 1, strategy: "sliding" }
+)
+
+/** Bytes of stdin; it ends too where stdin cannot be read. */
+export const input: Stream.Stream<Uint8Array> = NodeStream.fromReadable<Error, Uint8Array>(
+  () => process.stdin,
+  (cause) => cause instanceof Error ? cause : new Error(String(cause)),
+  { closeOnDone: false }
+).pipe(Stream.catchAll(() => Stream.empty))
+
+/** Writes bytes as they are; done when they are out. */
+export const write = (stream: "stderr" | "stdout", data: Uint8Array): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    process[stream].write(data, () => resume(Effect.void))
+  })
+
+/** Completes when the terminal is closed. */
+export const hungUp: Effect.Effect<void> = Effect.async((resume) => {
+  const end = () => resume(Effect.void)
+  process.once("SIGHUP", end)
+  return Effect.sync(() => process.off("SIGHUP", end))
+})

@@ -1,0 +1,23 @@
+import { Effect, Option, Predicate } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { argument } from "../parse/described.ts"
+import { Failed } from "../terminal/Failure.ts"
+import { safeText } from "../terminal/safeText.ts"
+
+export const applicationName = argument("name", "The exact name of an application of the platform.", "application")
+
+export const noSuchApplication = (appName: string) =>
+  new Failed({
+    message: `The platform has no application named "${safeText(appName)}": berth app list names those that it has`
+  })
+
+/** Finds the uuid of an application of the platform by its exact name. */
+export const findUuid = (appName: string) =>
+  Effect.gen(function*() {
+    const found = yield* (yield* Berth).use((api) => api.findApplication({ path: { name: appName } }))
+    return found !== null && Predicate.isString(found["uuid"]) ? Option.some(found["uuid"]) : Option.none()
+  })
+
+/** The same for an application that must be there. */
+export const uuidOf = (appName: string) =>
+  Effect.flatMap(findUuid(appName), Option.match({ onNone: () => noSuchApplication(appName), onSome: Effect.succeed }))
