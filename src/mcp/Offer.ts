@@ -1,18 +1,18 @@
 import type { Effect } from "effect"
 import type { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
+import type { Tool } from "./answers/Tool.ts"
 import { readResource, resources, resourceTemplates } from "./resources.ts"
-import type { Tool } from "./Tool.ts"
 import { toolsFor } from "./toolsFor.ts"
 
-/** What a resource, or one whose address has a part to fill in, is called. */
+/** Name and address of a resource or resource template. */
 interface Named {
   readonly name: string
   readonly title: string
   readonly mimeType: string
 }
 
-/** What is offered to one agent: tools to call, and resources to read. */
+/** Tools and resources offered to one agent. */
 export interface Offer {
   readonly tools: ReadonlyArray<Tool>
   readonly resources: ReadonlyArray<Named & { readonly uri: string }>
@@ -27,10 +27,9 @@ export interface Offer {
   >
 }
 
-/** What an agent with these rights is offered. */
+/** Offer for an agent with these rights. */
 export type OfferFor = (rights: { readonly readOnly: boolean }) => Offer
 
-/** What Berth offers. */
 export const offerFor: OfferFor = (rights) => ({
   tools: toolsFor(rights),
   resources,

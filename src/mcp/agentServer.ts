@@ -6,15 +6,15 @@ import {
   type ServerContext
 } from "@modelcontextprotocol/server"
 import { Effect } from "effect"
-import { escaped, escapedLines } from "../schema/escaped.ts"
 import { version } from "../schema/version.ts"
+import { escaped, escapedLines } from "../schema/words/escaped.ts"
+import { shortText } from "./answers/shortened.ts"
+import type { Heard, Tool } from "./answers/Tool.ts"
 import { instructions } from "./guide.ts"
 import type { Offer } from "./Offer.ts"
 import type { RunRequest } from "./RunRequest.ts"
-import { shortText } from "./shortened.ts"
-import type { Heard, Tool } from "./Tool.ts"
 
-/** A tool as agents are told of it. */
+/** A tool as agents see it. */
 export const described = ({ description, inputSchema, name, outputSchema, readOnly, title }: Tool) => ({
   name,
   title,

@@ -17,7 +17,7 @@ export const mostSessions = 50
 /** Time after which a session without a request is ended. */
 const idleMillis = 10 * 60 * 1000
 
-/** What an agent sent, whose token it has, and which tools it may have. */
+/** An agent's message, with the holder of its token and its rights. */
 export interface AgentRequest {
   readonly request: Request
   /** The body as JSON; nothing where there is none. */

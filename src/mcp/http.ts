@@ -10,11 +10,11 @@ import {
 import { Context, Effect, Layer, Scope } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { answeredBy, overHandlers } from "../client/node/overHandlers.ts"
-import { ApiError, orApiError } from "../http/api/ApiError.ts"
-import { agentMethods } from "../http/destination.ts"
+import { ApiError, orApiError } from "../http/api/annotations/ApiError.ts"
 import { tokenRequired } from "../http/guard/judge.ts"
 import { EndpointsLive } from "../http/server.ts"
-import { listed } from "../schema/expected.ts"
+import { agentMethods } from "../http/wire/destination.ts"
+import { listed } from "../schema/words/expected.ts"
 import { type Caller, CurrentCaller } from "../services/access/Caller.ts"
 import { isKnown, mayChange } from "../services/access/rights.ts"
 import { madeOnce } from "../services/fibers/madeOnce.ts"
@@ -44,7 +44,11 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
     const runRequest = yield* makeRunRequest
     const begin = Effect.gen(function*() {
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
-      const berth = yield* overHandlers(handle, { door: "mcp", outlives: true, elsewhere: () => Effect.succeedNone })
+      const berth = yield* overHandlers(handle, {
+        door: "mcp",
+        outlives: () => Effect.succeed(true),
+        elsewhere: () => Effect.succeedNone
+      })
       const { agentSessions } = yield* Effect.promise(() => import("./agentSessions.ts"))
       return yield* Scope.extend(
         agentSessions(yield* loadOffer, (caller: Caller) => {
@@ -59,7 +63,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
     return yield* madeOnce(begin)
   })
 
-/** What agents are offered at `/mcp`, behind the guard. Nothing of it is loaded before somebody asks. */
+/** Serves agents at `/mcp`, behind the guard. Loaded on the first request. */
 export const agentDoor = (loadOffer: Effect.Effect<OfferFor>) =>
   Layer.scopedDiscard(Effect.gen(function*() {
     const settings = yield* Settings

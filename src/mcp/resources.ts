@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { Berth } from "../client/Berth.ts"
 import { BerthError } from "../client/BerthError.ts"
-import { escapedFields } from "./escapedData.ts"
+import { escapedFields } from "./answers/escapedData.ts"
+import { briefOf, RunBrief } from "./answers/runOutcome.ts"
+import { slimSchema } from "./answers/slimSchema.ts"
+import { withinBudget } from "./answers/withinBudget.ts"
 import { guide, guideUri } from "./guide.ts"
-import { briefOf, RunBrief } from "./runOutcome.ts"
-import { slimSchema } from "./slimSchema.ts"
-import { withinBudget } from "./withinBudget.ts"
 
 /** The resources that have an address of their own. */
 export const resources = [

@@ -6,8 +6,8 @@ import { offerFor } from "./Offer.ts"
 import { makeRunRequest } from "./RunRequest.ts"
 
 /**
- * Speaks with one agent over standard input and output, until it closes them. What a person should read goes to standard
- * error meanwhile. An agent that the service lets only read is offered no more.
+ * Serves one agent over standard input and output until it closes them. Messages for the user go to standard
+ * error. An agent with a viewer's token is offered the read-only tools.
  */
 export const serveAgent = ({ readOnly }: { readonly readOnly: boolean }): Effect.Effect<void, BerthError, Berth> =>
   Effect.scoped(Effect.gen(function*() {

@@ -1,5 +1,5 @@
-import type { Tool } from "./Tool.ts"
-import { appDrift, applyApp, planApp, verifyApp } from "./tools/applications.ts"
+import type { Tool } from "./answers/Tool.ts"
+import { appDrift, applyApp, planApp, planRemoval, removeApp, verifyApp } from "./tools/applications.ts"
 import { applyDeploy, compare, planDeploy, rollback } from "./tools/deploys.ts"
 import { listProjects, overview } from "./tools/overview.ts"
 import { cancelRun, getRun, listRuns } from "./tools/runs.ts"
@@ -19,6 +19,8 @@ export const tools: ReadonlyArray<Tool> = [
   planApp,
   applyApp,
   verifyApp,
+  planRemoval,
+  removeApp,
   listRuns,
   getRun,
   cancelRun

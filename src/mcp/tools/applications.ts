@@ -1,11 +1,13 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { AppRequest, Drift } from "../../schema/Drift.ts"
-import { PlanHash, PlatformPlan } from "../../schema/PlatformPlan.ts"
-import { Verification } from "../../schema/Verify.ts"
-import { RunBrief, runOutcome } from "../runOutcome.ts"
-import { tool } from "../Tool.ts"
-import { withoutNull } from "../withoutNull.ts"
+import { AppRequest, Drift } from "../../schema/applications/Drift.ts"
+import { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
+import { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
+import { Verification } from "../../schema/applications/Verify.ts"
+import { PlanHash } from "../../schema/basics/planHash.ts"
+import { RunBrief, runOutcome } from "../answers/runOutcome.ts"
+import { tool } from "../answers/Tool.ts"
+import { withoutNull } from "../answers/withoutNull.ts"
 
 const declared = { ...AppRequest.fields, appName: withoutNull(AppRequest.fields.appName) }
 const input = Schema.Struct(declared)
@@ -13,7 +15,7 @@ const input = Schema.Struct(declared)
 export const appDrift = tool({
   name: "app_drift",
   title: "Drift of an application",
-  description: "How an application on the platform differs from its entry in the project's platform.json, and which " +
+  description: "Compares an application on the platform with its entry in the project's platform.json, and which " +
     "side has moved since the last upsert. What the platform keeps to itself is unknown, not different.",
   readOnly: true,
   input,
@@ -24,7 +26,7 @@ export const appDrift = tool({
 export const planApp = tool({
   name: "plan_app",
   title: "Plan an upsert",
-  description: "What making an application as platform.json declares it would change now: on the platform, in its " +
+  description: "Plans an upsert: its changes on the platform, in its " +
     "variables, the proxy's routes and the git hook. Changes nothing; its planHash is what apply_app needs.",
   readOnly: true,
   input,
@@ -50,10 +52,42 @@ export const applyApp = tool({
 export const verifyApp = tool({
   name: "verify_app",
   title: "Verify the way to an application",
-  description: "Whether a request gets through to an application: the platform says that it runs, its port takes " +
+  description: "Checks that a request gets through to an application: the platform says that it runs, its port takes " +
     "connections, the proxy leads its domain there, and HTTPS answers. Every hop is told, also after one that fails.",
   readOnly: true,
   input,
   output: Verification,
   call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.verify({ payload })))
+})
+
+const removable = {
+  uuid: Schema.NonEmptyString.annotations({ description: "The application's uuid, as overview tells it." })
+}
+
+export const planRemoval = tool({
+  name: "plan_removal",
+  title: "Plan a removal",
+  description:
+    "Parts that would go with an application: its route in the proxy file and its webhooks; and what stays, and " +
+    "why. Changes nothing; its planHash is what remove_app needs.",
+  readOnly: true,
+  input: Schema.Struct(removable),
+  output: Removal,
+  call: (path) => Effect.flatMap(Berth, ({ use }) => use((api) => api.planRemoval({ path })))
+})
+
+export const removeApp = tool({
+  name: "remove_app",
+  title: "Remove as planned",
+  description: "Removes an application from the platform with its route and webhooks, exactly as plan_removal said; " +
+    "where something has moved since, nothing is changed. Cannot be undone; stays tells what could not be removed.",
+  readOnly: false,
+  input: Schema.Struct({
+    ...removable,
+    keepRoute: RemovalRequest.fields.keepRoute,
+    planHash: PlanHash.annotations({ description: "The planHash that plan_removal answered." })
+  }),
+  output: Removed,
+  call: ({ uuid, ...payload }) =>
+    Effect.flatMap(Berth, ({ use }) => use((api) => api.removeApplication({ path: { uuid }, payload })))
 })

@@ -1,12 +1,12 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { CompareRequest, Comparison } from "../../schema/Compare.ts"
-import { ContainerPlan } from "../../schema/ContainerPlan.ts"
-import { ContainerPlanRequest, RollbackRequest } from "../../schema/Deploy.ts"
-import { PlanHash } from "../../schema/PlatformPlan.ts"
-import { RunBrief, runOutcome } from "../runOutcome.ts"
-import { tool } from "../Tool.ts"
-import { withoutNull } from "../withoutNull.ts"
+import { PlanHash } from "../../schema/basics/planHash.ts"
+import { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
+import { ContainerPlanRequest, RollbackRequest } from "../../schema/deploy/Deploy.ts"
+import { CompareRequest, Comparison } from "../../schema/projects/Compare.ts"
+import { RunBrief, runOutcome } from "../answers/runOutcome.ts"
+import { tool } from "../answers/Tool.ts"
+import { withoutNull } from "../answers/withoutNull.ts"
 
 const planned = {
   ...ContainerPlanRequest.fields,
@@ -19,7 +19,8 @@ const applied = "Waits up to 45 seconds; a longer run goes on, and get_run tells
 export const planDeploy = tool({
   name: "plan_deploy",
   title: "Plan a deploy",
-  description: "What a deploy of a project to a server would send, start, replace and remove now, and what it would " +
+  description:
+    "Plans a deploy of a project to a server: what it would send, start, replace and remove now, and what it would " +
     "stop at. Changes nothing; its planHash is what apply_deploy needs.",
   readOnly: true,
   input: Schema.Struct(planned),

@@ -1,14 +1,24 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { ObservedProject, Overview } from "../../schema/Overview.ts"
-import { LocalProject } from "../../schema/Project.ts"
-import { tool } from "../Tool.ts"
+import { describeCare } from "../../schema/NeedsCare.ts"
+import { ObservedApplication, ObservedProject, ObservedServer, ObservedStack, Overview } from "../../schema/Overview.ts"
+import { LocalProject } from "../../schema/projects/Project.ts"
+import { tool } from "../answers/Tool.ts"
 
-/** Of a run that is under way an overview tells what it is and where; get_run tells the rest. */
+const ofStack = ObservedStack.omit("containerNames", "containerStates", "failing", "observedAt")
+
+/**
+ * Overview in few tokens: needsCare names failing containers, unusable files and full disks in words, and get_run has the
+ * rest of a run.
+ */
 const Brief = Schema.Struct({
-  ...Overview.fields,
+  ...Overview.omit("needsCare").fields,
+  servers: Schema.Array(ObservedServer.omit("disks", "load", "memory", "observedAt")),
+  applications: Schema.Array(ObservedApplication.omit("observedAt")),
+  needsCare: Schema.Array(Schema.String),
   projects: Schema.Array(Schema.Struct({
-    ...ObservedProject.omit("run").fields,
+    ...ObservedProject.omit("run", "servers", "lastRun", "problems", "error", "observedAt").fields,
+    servers: Schema.Array(ofStack),
     run: Schema.NullOr(Schema.Struct({ id: Schema.String, kind: Schema.String, state: Schema.String }))
   }))
 })
@@ -16,20 +26,24 @@ const Brief = Schema.Struct({
 export const overview = tool({
   name: "overview",
   title: "Overview",
-  description:
-    "Everything at one look: projects and the stacks they run as, applications of the platform and how many " +
-    "fields have drifted, servers with their ids. Begin here.",
+  description: "Everything that needs care; projects, applications and servers with their state. Begin here.",
   readOnly: true,
   input: Schema.Struct({}),
   output: Brief,
   call: () =>
     Effect.gen(function*() {
       const berth = yield* Berth
-      const { projects, ...seen } = yield* berth.use((api) => api.overview({}))
+      const { applications, needsCare, projects, servers, ...seen } = yield* berth.use((api) => api.overview({}))
       return {
         ...seen,
-        projects: projects.map(({ run, ...project }) => ({
-          ...project,
+        servers: servers.map(Struct.omit("disks", "load", "memory", "observedAt")),
+        applications: applications.map(Struct.omit("observedAt")),
+        needsCare: needsCare.map((care) =>
+          `${describeCare(care)}${care.runId === undefined ? "" : ` (run ${care.runId})`}`
+        ),
+        projects: projects.map(({ run, servers, ...project }) => ({
+          ...Struct.omit(project, "lastRun", "problems", "error", "observedAt"),
+          servers: servers.map(Struct.omit("containerNames", "containerStates", "failing", "observedAt")),
           run: run === null ? null : { id: run.id, kind: run.kind, state: run.state }
         }))
       }
@@ -39,9 +53,7 @@ export const overview = tool({
 export const listProjects = tool({
   name: "list_projects",
   title: "List projects",
-  description:
-    "The projects of this machine that can be deployed, with the server and remote path that they name. These " +
-    "are what plan_deploy needs.",
+  description: "The deployable projects of this machine, with the server and remote path that plan_deploy needs.",
   readOnly: true,
   input: Schema.Struct({}),
   output: Schema.Struct({ projects: Schema.Array(LocalProject) }),

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { RunKind, RunState } from "../../schema/Run.ts"
-import { briefOf, RunBrief } from "../runOutcome.ts"
-import { tool } from "../Tool.ts"
+import { RunKind, RunState } from "../../schema/runs/Run.ts"
+import { briefOf, RunBrief } from "../answers/runOutcome.ts"
+import { tool } from "../answers/Tool.ts"
 
 const mostListed = 50
 
@@ -22,7 +22,7 @@ export const listRuns = tool({
     kind: Schema.optional(RunKind),
     state: Schema.optional(RunState),
     limit: Schema.optional(Schema.Int.pipe(Schema.between(1, mostListed))).annotations({
-      description: "How many at most; 10 unless given."
+      description: "Most runs to list; 10 unless given."
     }),
     before: Schema.optional(Schema.String).annotations({ description: "The `next` of the page before." })
   }),
@@ -38,9 +38,7 @@ export const listRuns = tool({
 export const getRun = tool({
   name: "get_run",
   title: "Look at a run",
-  description:
-    "How far a run has come, step by step, and its result or what it failed at. A run that is under way goes " +
-    "on whether or not anybody asks.",
+  description: "The steps of a run, and its result or error. A run continues whether or not anybody asks.",
   readOnly: true,
   input: RunId,
   output: RunBrief,

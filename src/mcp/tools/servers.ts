@@ -1,17 +1,16 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { DeployedProject } from "../../schema/Container.ts"
-import { serverId } from "../../schema/described.ts"
-import { fenced } from "../fenced.ts"
-import { leastBytes, mostBytes, newestLogs, usualBytes } from "../newestLogs.ts"
-import { tool } from "../Tool.ts"
+import { DeployedProject } from "../../schema/servers/Container.ts"
+import { serverId } from "../../schema/words/described.ts"
+import { fenced } from "../answers/fenced.ts"
+import { leastBytes, mostBytes, newestLogs, usualBytes } from "../answers/newestLogs.ts"
+import { tool } from "../answers/Tool.ts"
 
 export const scanServer = tool({
   name: "scan_server",
   title: "Scan a server",
   description:
-    "What is deployed in the directories under ~/containers of a server, and whether it runs. The ids of the " +
-    "servers are in the overview.",
+    "Lists the stacks under ~/containers of a server, and whether they run. Overview has the ids of the servers.",
   readOnly: true,
   input: Schema.Struct({ serverId }),
   output: Schema.Struct({ deployed: Schema.Array(DeployedProject) }),
@@ -35,12 +34,14 @@ export const readLogs = tool({
     remotePath: Schema.optional(Schema.String).annotations({ description: "The directory of the stack." }),
     containerName: Schema.optional(Schema.String).annotations({ description: "The name of the container." }),
     lines: Schema.optional(Schema.Int.pipe(Schema.between(1, 10_000))).annotations({
-      description: "How many of the last lines; 100 unless given."
+      description: "Number of last lines; 100 unless given."
     }),
     service: Schema.optional(Schema.String).annotations({ description: "One service of the stack; else all." }),
     since: Schema.optional(Schema.String).annotations({ description: "No line from before: a time, or 10m." }),
+    until: Schema.optional(Schema.String).annotations({ description: "No line from after." }),
+    contains: Schema.optional(Schema.String).annotations({ description: "Only lines with this text." }),
     maxBytes: Schema.optional(Schema.Int.pipe(Schema.between(leastBytes, mostBytes))).annotations({
-      description: `How long the answer may be; ${usualBytes} unless given.`
+      description: `Longest answer in bytes; ${usualBytes} unless given.`
     })
   }),
   output: Schema.Struct({ logs: Schema.String, cut: Schema.Boolean }),

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { escapedLines } from "../schema/escaped.ts"
+import { escapedLines } from "../../schema/words/escaped.ts"
 
 /** Names that nobody who writes a text can foresee. */
 const randomName = Effect.sync(() =>

@@ -2,16 +2,16 @@ import { Predicate, Schema } from "effect"
 import { type Limits, type Shortened, shortened } from "./shortened.ts"
 import type { ObjectSchema } from "./slimSchema.ts"
 
-/** How long an answer may be, in characters: an agent reads all of it. */
+/** Longest answer in characters: an agent reads all of it. */
 export const longestAnswer = 60_000
 /** Of it, the JSON of the data; the fence around it takes the rest. */
 const budget = longestAnswer - 500
 /** Of the data, what `leftOut` takes at most. */
 const noteLength = 1_000
 
-/** How many entries of which lists an answer lacks. */
+/** Number of omitted entries by list. */
 export const LeftOut = Schema.Record({ key: Schema.String, value: Schema.Number }).annotations({
-  description: "How many entries of each list were left out to keep this short."
+  description: "Number of entries left out of each list."
 })
 
 type Answer = Readonly<Record<string, unknown>>

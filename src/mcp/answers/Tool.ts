@@ -1,30 +1,30 @@
 import { Effect, Predicate, Schema, SchemaAST } from "effect"
-import type { Berth } from "../client/Berth.ts"
-import { BerthError } from "../client/BerthError.ts"
-import { errorInWords } from "../schema/inWords.ts"
-import { quoted } from "../schema/quoted.ts"
+import type { Berth } from "../../client/Berth.ts"
+import { BerthError } from "../../client/BerthError.ts"
+import { errorInWords } from "../../schema/words/inWords.ts"
+import { quoted } from "../../schema/words/quoted.ts"
 import { escapedFields } from "./escapedData.ts"
 import { fenced } from "./fenced.ts"
 import { shortText } from "./shortened.ts"
 import { type ObjectSchema, slimSchema } from "./slimSchema.ts"
 import { LeftOut, withinBudget } from "./withinBudget.ts"
 
-/** What a caller hears while it waits: how far it has come, in words. */
+/** Receives progress messages while the caller waits. */
 export type Heard = (progress: string) => Effect.Effect<void>
 
-/** What a tool answers: data that fits its output schema, and a text of it between two lines that nobody can forge. */
+/** Answer of a tool: data that fits its output schema, and its text between two unforgeable fence lines. */
 export interface ToolAnswer {
   readonly structured: Readonly<Record<string, unknown>>
   readonly text: string
 }
 
-/** One thing that an agent can ask for. */
+/** A tool that agents call, with its schemas. */
 export interface Tool {
   readonly name: string
   readonly title: string
-  /** What it does and when to use it, in two sentences. */
+  /** Purpose and use, in two sentences. */
   readonly description: string
-  /** Whether it changes nothing anywhere; one that does can replace or end what runs. */
+  /** True if it changes nothing; other tools can replace or stop what runs. */
   readonly readOnly: boolean
   readonly inputSchema: ObjectSchema
   readonly outputSchema: ObjectSchema
@@ -32,7 +32,6 @@ export interface Tool {
   readonly call: (given: unknown, heard: Heard) => Effect.Effect<ToolAnswer, BerthError, Berth>
 }
 
-/** What a tool is made of. */
 interface Definition<A, I, B, J> extends Pick<Tool, "name" | "title" | "description" | "readOnly"> {
   readonly input: Schema.Schema<A, I>
   readonly output: Schema.Schema<B, J>

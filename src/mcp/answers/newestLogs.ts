@@ -1,6 +1,6 @@
-import { escapedLines } from "../schema/escaped.ts"
+import { escapedLines } from "../../schema/words/escaped.ts"
 
-/** How many bytes of logs an agent gets: unless it asks, at least, and at most. */
+/** Bytes of logs for an agent: default, least and most. */
 export const usualBytes = 16_000
 export const leastBytes = 1_000
 export const mostBytes = 100_000

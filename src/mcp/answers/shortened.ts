@@ -14,9 +14,9 @@ export interface Shortened {
   readonly leftOut: ReadonlyArray<readonly [path: string, count: number]>
 }
 
-/** Names, paths and what else is no longer than this stays whole. */
+/** Texts up to this length, such as names and paths, stay whole. */
 const longestName = 200
-/** What the note about the rest of a text takes at most. */
+/** Longest note about the omitted rest. */
 const noteLength = 40
 
 /** The begin of a long text, and how much of it is missing. */

@@ -1,11 +1,11 @@
 import { Duration, Effect, Option, Schema, Stream } from "effect"
-import { Berth, type Call } from "../client/Berth.ts"
-import { BerthError } from "../client/BerthError.ts"
-import type { RunEvent } from "../client/runEvents.ts"
-import { isEnded, Run } from "../schema/Run.ts"
+import { Berth, type Call } from "../../client/Berth.ts"
+import { BerthError } from "../../client/BerthError.ts"
+import type { RunEvent } from "../../client/runEvents.ts"
+import { isEnded, Run } from "../../schema/runs/Run.ts"
 import type { Heard } from "./Tool.ts"
 
-/** How long a tool waits for the end of a run. Clients give a call up after a minute. */
+/** Longest wait of a tool for the end of a run. Clients time out after a minute. */
 const longestWait = Duration.seconds(45)
 
 const StepBrief = Schema.Struct({ step: Schema.String, status: Schema.String, detail: Schema.String })
@@ -28,7 +28,7 @@ export interface RunBrief extends Schema.Schema.Type<typeof RunBrief> {}
 const nextOf = ({ id, state }: Run): string =>
   isEnded(state) ? "It has ended." : `It goes on: ask get_run with the id ${id}. Only cancel_run cancels it.`
 
-/** What an agent is told of a run. */
+/** Answer about a run. */
 export const briefOf = (run: Run): RunBrief => ({
   id: run.id,
   kind: run.kind,

@@ -1,5 +1,5 @@
 import { Predicate } from "effect"
-import { escapedLines } from "../schema/escaped.ts"
+import { escapedLines } from "../../schema/words/escaped.ts"
 
 /** Data whose texts and names, at every depth, are as `escapedLines` makes them. */
 export const escapedData = (data: unknown): unknown => {

@@ -6,8 +6,11 @@ export interface ObjectSchema {
   readonly [keyword: string]: unknown
 }
 
-/** What a model learns nothing from. */
+/** Keywords that are of no use to a model. */
 const noise = new Set(["$schema", "$id", "$defs", "title", "examples"])
+
+/** Keywords that only what comes in needs: an answer has what it has. */
+const inputOnly = new Set(["description", "additionalProperties", "required"])
 
 const definition = (pointer: string, definitions: unknown): unknown =>
   Predicate.isRecord(definitions) ? definitions[pointer.replace("#/$defs/", "")] : {}
@@ -17,10 +20,12 @@ const isNull = (schema: unknown) => Predicate.isRecord(schema) && schema["type"]
 /** A choice of a type or null, in the short way that JSON Schema has for it. */
 const orNull = (choices: ReadonlyArray<unknown>): Readonly<Record<string, unknown>> | undefined => {
   const [only, ...others] = choices.filter((choice) => !isNull(choice))
-  return others.length === 0 && choices.some(isNull) && Predicate.isRecord(only) && Predicate.isString(only["type"]) &&
-      only["enum"] === undefined
-    ? { ...only, type: [only["type"], "null"] }
-    : undefined
+  if (others.length > 0 || !choices.some(isNull) || !Predicate.isRecord(only) || !Predicate.isString(only["type"])) {
+    return undefined
+  }
+  const { enum: values } = only
+  if (values !== undefined && !Array.isArray(values)) return undefined
+  return { ...only, type: [only["type"], "null"], ...values === undefined ? {} : { enum: [...values, null] } }
 }
 
 const slimmed = (schema: unknown, definitions: unknown, described: boolean): unknown => {
@@ -28,7 +33,7 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
   if (!Predicate.isRecord(schema)) return schema
   const slim = (part: unknown) => slimmed(part, definitions, described)
   const { $ref, allOf, anyOf, properties, ...rest } = schema
-  // What stands beside a reference, or around one schema alone, adds to it.
+  // Siblings of a reference, or of a single alternative, are merged into it.
   const inner = Predicate.isString($ref)
     ? slim(definition($ref, definitions))
     : Array.isArray(allOf) && allOf.length === 1
@@ -36,8 +41,9 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
     : undefined
   const kept = Object.fromEntries(
     Object.entries(rest)
-      .filter(([keyword]) =>
-        !noise.has(keyword) && (described || (keyword !== "description" && keyword !== "additionalProperties"))
+      .filter(([keyword, value]) =>
+        !noise.has(keyword) && !(keyword === "required" && Array.isArray(value) && value.length === 0) &&
+        (described || !inputOnly.has(keyword))
       )
       .map(([keyword, value]) => [keyword, slim(value)])
   )
@@ -48,7 +54,7 @@ const slimmed = (schema: unknown, definitions: unknown, described: boolean): unk
     ...(Array.isArray(allOf) && inner === undefined ? { allOf: slim(allOf) } : {}),
     ...(choices === undefined ? {} : orNull(choices) ?? { anyOf: choices }),
     // The names of fields are not keywords.
-    ...(Predicate.isRecord(properties)
+    ...(Predicate.isRecord(properties) && Object.keys(properties).length > 0
       ? { properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, slim(field)])) }
       : {})
   }
@@ -65,7 +71,7 @@ export const slimSchema = <A, I>(
   const whole = JSONSchema.make(schema)
   const definitions = "$defs" in whole ? whole.$defs : {}
   const slim = slimmed(whole, definitions, described)
-  // An empty object is told as anything that is not nothing.
+  // The empty object type means any value but null.
   if (!Predicate.isRecord(slim) || slim["anyOf"] !== undefined) {
     return { type: "object", properties: {}, additionalProperties: false }
   }
