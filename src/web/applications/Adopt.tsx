@@ -38,7 +38,7 @@ export const Adopt = ({ name, uuid }: { readonly uuid: string; readonly name: st
                 {projects.map(({ name: each, path }) => <option key={path} value={path}>{each}</option>)}
               </select>
             </Field>
-            <Button type="submit" look="main-action" disabled={isPending || projectPath === ""}>
+            <Button type="submit" changes look="main-action" disabled={isPending || projectPath === ""}>
               {project === undefined ? "Adopt" : `Write it into ${project.name}/platform.json`}
             </Button>
           </form>
@@ -62,7 +62,7 @@ export const Adopt = ({ name, uuid }: { readonly uuid: string; readonly name: st
       {exists && data === undefined
         ? (
           <div className="body">
-            <Button look="danger" onClick={() => mutate(true)}>Replace the entry that is there</Button>
+            <Button look="danger" changes onClick={() => mutate(true)}>Replace the entry that is there</Button>
           </div>
         )
         : null}

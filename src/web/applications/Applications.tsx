@@ -1,8 +1,8 @@
 import { useState } from "react"
 import { Link } from "wouter"
 import type { ObservedApplication } from "../../schema/Overview.ts"
-import { useOverview } from "../overview/useOverview.ts"
-import { lastName } from "../runs/runWords.ts"
+import { baseName } from "../runs/runWords.ts"
+import { useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Head } from "../ui/Head.tsx"
@@ -10,7 +10,7 @@ import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { Search } from "../ui/Search.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { applicationHref } from "./applicationHref.ts"
 import { statusTone } from "./statusTone.ts"
 
@@ -23,10 +23,10 @@ const Against = (
   if (drift === null) return <span className="quiet">not compared</span>
   return drift === 0
     ? <Badge tone="good">as declared</Badge>
-    : <Badge tone="warn">{counted(drift, "difference")}</Badge>
+    : <Badge tone="warn">{formatCount(drift, "difference")}</Badge>
 }
 
-/** The applications of the platform, and those that projects declare. */
+/** Applications of the platform and of projects. */
 export const Applications = () => {
   const { data, error, refetch } = useOverview()
   const [filter, setFilter] = useState("")
@@ -39,7 +39,7 @@ export const Applications = () => {
       </Head>
       <Panel
         title="All applications"
-        note={data === undefined ? undefined : counted(data.applications.length, "application")}
+        note={data === undefined ? undefined : formatCount(data.applications.length, "application")}
         aside={<Search label="Filter the applications" value={filter} onChange={setFilter} />}
       >
         {error === null ? null : <Failure error={error} again={refetch} />}
@@ -77,7 +77,7 @@ export const Applications = () => {
                             <Against application={application} />
                           </td>
                           <td className="quiet">
-                            {application.projectPath === null ? "–" : lastName(application.projectPath)}
+                            {application.projectPath === null ? "–" : baseName(application.projectPath)}
                           </td>
                           <td>
                             <Age at={application.observedAt} />

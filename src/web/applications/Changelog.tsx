@@ -5,7 +5,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted, shown } from "../ui/words.ts"
+import { formatCount, formatValue } from "../ui/words.ts"
 
 const atOnce = 10
 
@@ -22,7 +22,7 @@ const useChangelog = (projectPath: string, appName: string) =>
     staleTime: 60_000
   })
 
-/** What upserts did to an application, newest first. */
+/** Upserts of an application, newest first. */
 export const Changelog = ({ appName, projectPath }: { readonly projectPath: string; readonly appName: string }) => {
   const { data, dataUpdatedAt, error, fetchNextPage, hasNextPage, isFetching, refetch } = useChangelog(
     projectPath,
@@ -41,7 +41,7 @@ export const Changelog = ({ appName, projectPath }: { readonly projectPath: stri
       <Warnings
         texts={unreadable === 0
           ? []
-          : [`${counted(unreadable, "entry", "entries")} of platform.changelog.json cannot be read`]}
+          : [`${formatCount(unreadable, "entry", "entries")} of platform.changelog.json cannot be read`]}
       />
       {data !== undefined && entries.length === 0
         ? <Empty title="Nothing was changed from here yet" icon="activity">Each upsert writes down what it did.</Empty>
@@ -59,11 +59,11 @@ export const Changelog = ({ appName, projectPath }: { readonly projectPath: stri
                   <span className="strong">{change.label}</span>
                   {change.old === null ? null : (
                     <>
-                      <code className="old">{shown(change.old)}</code>
+                      <code className="old">{formatValue(change.old)}</code>
                       <span className="quiet">became</span>
                     </>
                   )}
-                  <code className="new">{shown(change.new)}</code>
+                  <code className="new">{formatValue(change.new)}</code>
                 </span>
               ))}
             </span>

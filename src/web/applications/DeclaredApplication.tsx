@@ -1,31 +1,30 @@
 import { useState } from "react"
 import { Link } from "wouter"
-import { isEnded } from "../../schema/Run.ts"
-import { useOverview } from "../overview/useOverview.ts"
+import { isEnded } from "../../schema/runs/Run.ts"
 import { CancelRun } from "../runs/CancelRun.tsx"
 import { RunPanel } from "../runs/RunPanel.tsx"
-import { useRun } from "../runs/useRun.ts"
-import { aFewAtOnce, slowPoll, useCall, useProjects } from "../service/queries.ts"
-import { useStartRun } from "../service/startRun.ts"
+import { limitConcurrency, useCall, useOverview, useProjects } from "../service/queries.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Confirm } from "../ui/Confirm.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { Changelog } from "./Changelog.tsx"
+import { ConfirmUpsert } from "./ConfirmUpsert.tsx"
 import { DriftBadge } from "./DriftBadge.tsx"
 import { DriftPanel } from "./DriftPanel.tsx"
 import { statusTone } from "./statusTone.ts"
-import { Change, UpsertPlan } from "./UpsertPlan.tsx"
+import { UpsertPlan } from "./UpsertPlan.tsx"
 import { useDeclared } from "./useDeclared.ts"
 import { useDrift } from "./useDrift.ts"
+import { RemoveButton, useRemoval } from "./useRemoval.tsx"
+import { useUpsertRun } from "./useUpsertRun.ts"
 import { Variables } from "./Variables.tsx"
 import { VerifyPanel } from "./VerifyPanel.tsx"
 import { WebhookPanel } from "./WebhookPanel.tsx"
 
-/** An application that a project declares: what an upsert would change, how it differs, and the way to it. */
+/** Screen of a declared application: plan, drift and verification. */
 export const DeclaredApplication = ({ appName, projectName }: {
   readonly projectName: string
   readonly appName: string
@@ -40,19 +39,12 @@ export const DeclaredApplication = ({ appName, projectName }: {
   const drift = useDrift(projectPath, appName)
   const plan = useCall(
     ["upsert plan", projectPath, appName],
-    (berth) => aFewAtOnce(berth.platformPlan({ payload: { projectPath, appName } })),
+    (berth) => limitConcurrency(berth.platformPlan({ payload: { projectPath, appName } })),
     { enabled: projectPath !== "", staleTime: 60_000 }
   )
-  const runs = useCall(
-    ["runs", "upserts", projectPath, appName],
-    (berth) => berth.listRuns({ urlParams: { projectPath, appName, kind: "upsert", limit: 1 } }),
-    { enabled: projectPath !== "", every: slowPoll }
-  )
-  const [started, setStarted] = useState<string>()
+  const { isNeverApplied, upsert, watched } = useUpsertRun(projectPath, appName)
   const [asking, setAsking] = useState(false)
-  const last = runs.data?.runs[0]
-  const watched = useRun(started ?? last?.id)
-  const upsert = useStartRun(({ id }) => setStarted(id))
+  const removal = useRemoval()
   const under = { name: "Applications", href: "/applications" }
   if (project === undefined) {
     return (
@@ -99,8 +91,17 @@ export const DeclaredApplication = ({ appName, projectName }: {
         actions={
           <>
             <Button icon="again" disabled={plan.isFetching || drift.isFetching} onClick={lookAgain}>Look again</Button>
+            {uuid === undefined
+              ? null
+              : (
+                <RemoveButton
+                  name={appName}
+                  onAsk={() => removal.ask({ uuid, name: appName, declaredBy: project.name })}
+                />
+              )}
             <Button
               icon="play"
+              changes
               look="main-action"
               disabled={underWay || upsert.isPending || plan.data === undefined || plan.data.action === "none"}
               onClick={() => setAsking(true)}
@@ -109,7 +110,9 @@ export const DeclaredApplication = ({ appName, projectName }: {
                 ? "Applying …"
                 : plan.data?.action === "create"
                 ? "Create the application"
-                : `Apply ${counted(changes, "change")}`}
+                : changes === 0
+                ? "Nothing to apply"
+                : `Apply ${formatCount(changes, "change")}`}
             </Button>
           </>
         }
@@ -128,7 +131,7 @@ export const DeclaredApplication = ({ appName, projectName }: {
           title={() => (underWay ? "Applying" : "Last upsert")}
           watched={watched}
           aside={underWay && watched.run !== undefined ? <CancelRun run={watched.run} /> : undefined}
-          {...last === undefined && started === undefined && !runs.isPending
+          {...isNeverApplied
             ? { empty: <Empty title="Never applied from here" icon="play">Its steps will stand here.</Empty> }
             : {}}
         />
@@ -139,25 +142,17 @@ export const DeclaredApplication = ({ appName, projectName }: {
         {uuid === undefined ? null : <Variables uuid={uuid} />}
       </div>
       <Changelog projectPath={projectPath} appName={appName} />
+      {removal.dialog}
       {asking && plan.data !== undefined
         ? (
-          <Confirm
-            title={`${plan.data.action === "create" ? "Create" : "Update"} ${appName} on the platform?`}
-            action={plan.data.action === "create" ? "Create it" : `Apply ${counted(changes, "change")}`}
+          <ConfirmUpsert
+            plan={plan.data}
             onClose={() => setAsking(false)}
-            onConfirm={() => {
+            onConfirm={(planHash) => {
               setAsking(false)
-              const payload = { projectPath, appName, planHash: plan.data.planHash }
-              upsert.mutate((berth) => berth.upsert({ payload }))
+              upsert.mutate((berth) => berth.upsert({ payload: { projectPath, appName, planHash } }))
             }}
-          >
-            <div>
-              {plan.data.changes.slice(0, 12).map((change) => (
-                <Change key={`${change.target} ${change.field}`} change={change} />
-              ))}
-            </div>
-            <p className="quiet">If anything has moved since this plan was made, nothing is changed.</p>
-          </Confirm>
+          />
         )
         : null}
     </div>

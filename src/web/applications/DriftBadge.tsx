@@ -1,8 +1,8 @@
-import { differencesIn, type Drift } from "../../schema/Drift.ts"
+import { differencesIn, type Drift } from "../../schema/applications/Drift.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 
-/** In a few words how far an application is from its declaration. */
+/** Badge with the drift of an application. */
 export const DriftBadge = ({ drift: { data, error } }: {
   readonly drift: { readonly data: Drift | undefined; readonly error: Error | null }
 }) => {
@@ -11,7 +11,7 @@ export const DriftBadge = ({ drift: { data, error } }: {
   }
   if (!data.exists) return <Badge tone="warn">not on the platform</Badge>
   const count = differencesIn(data)
-  if (count > 0) return <Badge tone="warn">{counted(count, "difference")}</Badge>
+  if (count > 0) return <Badge tone="warn">{formatCount(count, "difference")}</Badge>
   const unknown = data.unknown?.length ?? 0
   return unknown > 0
     ? <Badge tone="good">as declared, {unknown} unknown</Badge>

@@ -1,11 +1,11 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import { differencesIn, type Drift, type DriftDiff, type DriftPart } from "../../schema/Drift.ts"
+import { differencesIn, type Drift, type DriftDiff, type DriftPart } from "../../schema/applications/Drift.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
-import { counted, shown } from "../ui/words.ts"
+import { formatCount, formatValue } from "../ui/words.ts"
 
 const sides = { here: "changed here", there: "changed on the platform", both: "changed on both" } as const
 
@@ -13,28 +13,28 @@ const Row = ({ diff: { applied, changed, label, local, remote } }: { readonly di
   <tr>
     <td className="strong">{label}</td>
     <td>
-      <code>{shown(local)}</code>
+      <code>{formatValue(local)}</code>
     </td>
-    <td>{applied === undefined ? <span className="quiet">not recorded</span> : <code>{shown(applied)}</code>}</td>
+    <td>{applied === undefined ? <span className="quiet">not recorded</span> : <code>{formatValue(applied)}</code>}</td>
     <td>
-      <code>{shown(remote)}</code>
+      <code>{formatValue(remote)}</code>
     </td>
     <td>{changed === undefined ? <span className="quiet">–</span> : <Badge tone="warn">{sides[changed]}</Badge>}</td>
   </tr>
 )
 
-/** A route, a webhook or something else beside the compared fields, and what to do where no upsert ends the difference. */
+/** Difference of a route, webhook or other part, with a remedy if upserts do not resolve it. */
 const PartRow = ({ part: { label, local, remedy, remote } }: { readonly part: DriftPart }) => (
   <tr>
     <td className="strong">{label}</td>
     <td>
-      <code>{shown(local)}</code>
+      <code>{formatValue(local)}</code>
     </td>
     <td>
       <span className="quiet">–</span>
     </td>
     <td>
-      <code>{shown(remote)}</code>
+      <code>{formatValue(remote)}</code>
     </td>
     <td>{remedy === undefined ? <span className="quiet">an upsert ends it</span> : <span>{remedy}</span>}</td>
   </tr>
@@ -42,7 +42,7 @@ const PartRow = ({ part: { label, local, remedy, remote } }: { readonly part: Dr
 
 const besideOf = ({ hook = [], others = [], routes = [] }: Drift) => [...routes, ...hook, ...others]
 
-/** Declared, last applied and live, side by side; what cannot be read stands apart. */
+/** Declared, last applied and live values side by side; unreadable fields are listed separately. */
 export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, refetch } }: {
   readonly drift: UseQueryResult<Drift, Error>
 }) => {
@@ -53,7 +53,7 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
       note={data === undefined
         ? undefined
         : data.exists
-        ? counted(differencesIn(data), "difference")
+        ? formatCount(differencesIn(data), "difference")
         : "not on the platform"}
       aside={isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
     >

@@ -6,12 +6,12 @@ import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Adopt } from "./Adopt.tsx"
 import { statusTone } from "./statusTone.ts"
+import { RemoveButton, useRemoval } from "./useRemoval.tsx"
 import { Variables } from "./Variables.tsx"
 
 const told = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-/** An application of the platform that no project here declares. */
-export const LiveApplication = ({ uuid }: { readonly uuid: string }) => {
+const Screen = ({ onRemove, uuid }: { readonly uuid: string; readonly onRemove: (name: string) => void }) => {
   const { data, dataUpdatedAt, error, refetch } = useCall(["applications"], (berth) => berth.listApplications(), {
     every: 60_000
   })
@@ -53,9 +53,21 @@ export const LiveApplication = ({ uuid }: { readonly uuid: string }) => {
           </>
         }
         facts={facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, <code>{value}</code>] as const]))}
+        actions={<RemoveButton name={name} onAsk={() => onRemove(name)} />}
       />
       <Adopt uuid={uuid} name={name} />
       <Variables uuid={uuid} />
     </div>
+  )
+}
+
+/** Screen of an undeclared application. */
+export const LiveApplication = ({ uuid }: { readonly uuid: string }) => {
+  const { ask, dialog } = useRemoval()
+  return (
+    <>
+      <Screen uuid={uuid} onRemove={(name) => ask({ uuid, name })} />
+      {dialog}
+    </>
   )
 }

@@ -1,11 +1,11 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { PlanChange, PlatformPlan } from "../../schema/PlatformPlan.ts"
+import type { PlanChange, PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
 import { Age } from "../ui/Age.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted, shown } from "../ui/words.ts"
+import { formatCount, formatValue } from "../ui/words.ts"
 
-/** One thing that would be different afterwards. */
+/** Row of a planned change. */
 export const Change = ({ change: { label, new: after, old: before, target } }: { readonly change: PlanChange }) => (
   <div className="change">
     <span>
@@ -15,18 +15,18 @@ export const Change = ({ change: { label, new: after, old: before, target } }: {
     <span className="from-to">
       {before === null ? null : (
         <>
-          <code className="old">{shown(before)}</code>
+          <code className="old">{formatValue(before)}</code>
           <span className="quiet">becomes</span>
         </>
       )}
-      <code className="new">{shown(after)}</code>
+      <code className="new">{formatValue(after)}</code>
     </span>
   </div>
 )
 
 const signs = { change: ["warn", "~"], nothing: ["", "="], skip: ["", "–"] } as const
 
-/** What an upsert would change on the platform, in the proxy file and on the git host. */
+/** Planned changes on the platform, in the proxy file and on the git host. */
 export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
   readonly plan: UseQueryResult<PlatformPlan, Error>
 }) => {
@@ -38,9 +38,9 @@ export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, ref
         ? undefined
         : data.action === "none"
         ? stays.length > 0
-          ? `Nothing would change, ${counted(stays.length, "difference")} would stay`
+          ? `Nothing would change, ${formatCount(stays.length, "difference")} would stay`
           : "Nothing would change"
-        : `${counted(data.changes.length, "change")}${data.action === "create" ? ", the application is new" : ""}`}
+        : `${formatCount(data.changes.length, "change")}${data.action === "create" ? ", the application is new" : ""}`}
       aside={isFetching ? <span>planning …</span> : <Age at={dataUpdatedAt} before="planned " />}
     >
       {error === null ? null : <Failure error={error} again={refetch} />}
@@ -48,7 +48,7 @@ export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, ref
         <>
           <Warnings texts={[...data.warnings, ...data.unknown]} />
           <Warnings
-            texts={stays.map(({ label, live, remedy }) => `${label} stays different (${shown(live)}): ${remedy}`)}
+            texts={stays.map(({ label, live, remedy }) => `${label} stays different (${formatValue(live)}): ${remedy}`)}
           />
           {data.changes.length === 0
             ? stays.length > 0

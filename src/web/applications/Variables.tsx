@@ -1,33 +1,35 @@
 import { Option, Schema } from "effect"
 import { useState } from "react"
-import { EnvVarBody } from "../../schema/PlatformApp.ts"
+import { EnvVarBody } from "../../schema/applications/PlatformApp.ts"
 import type { Role } from "../../schema/Settings.ts"
-import { useCall } from "../service/queries.ts"
+import { useCall, useSession } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 
 const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
 
-/** The service shows a viewer which variables there are, and keeps their values. */
+/** The service lists the names for viewers and masks the values. */
 const keptFrom = (role: Role | undefined, value: unknown) => role === "viewer" && value === "***"
 
-/** The environment variables of an application: hidden, and shown one at a time. */
-export const Variables = ({ uuid }: { readonly uuid: string }) => {
+/** Environment variables of an application; values are revealed one at a time. */
+export const Variables = (
+  { title = "Variables", uuid }: { readonly uuid: string; readonly title?: string }
+) => {
   const [open, setOpen] = useState<number>()
   const { data, dataUpdatedAt, error, refetch } = useCall(
     ["envs", uuid],
     (berth) => berth.listEnvs({ path: { uuid } }),
     { staleTime: 60_000 }
   )
-  const { data: caller } = useCall(["session"], (berth) => berth.showSession(), { staleTime: 60_000 })
+  const { data: caller } = useSession()
   const all = Option.getOrElse(readList(data), () => [])
   return (
     <Panel
-      title="Variables"
-      note={data === undefined ? undefined : counted(all.length, "variable")}
+      title={title}
+      note={data === undefined ? undefined : formatCount(all.length, "variable")}
       aside={<Age at={dataUpdatedAt} before="seen " />}
     >
       {error === null ? null : <Failure error={error} again={refetch} />}

@@ -13,7 +13,7 @@ const names = {
   https: "HTTPS on the domain answers"
 } as const
 
-/** The way to an application, hop by hop. */
+/** Hops of a verification. */
 export const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: string; readonly appName: string }) => {
   const { data, dataUpdatedAt, error, isFetching, refetch } = useCall(
     ["verify", projectPath, appName],

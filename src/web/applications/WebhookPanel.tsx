@@ -6,7 +6,7 @@ import { Findings } from "../webhooks/Findings.tsx"
 import { useWebhooks } from "../webhooks/useWebhooks.ts"
 import { WebhookBadge } from "../webhooks/WebhookBadge.tsx"
 
-/** Whether pushes deploy an application, and what keeps them from it. */
+/** Webhook status of an application, with findings. */
 export const WebhookPanel = ({ appName }: { readonly appName: string }) => {
   const { data, dataUpdatedAt, error, refetch } = useWebhooks()
   const own = data?.results.find(({ app }) => app === appName)

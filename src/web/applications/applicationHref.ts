@@ -1,4 +1,4 @@
-/** Where an application is shown: under the project that declares it, or else by its uuid. */
+/** Link to an application: under its declaring project, else by uuid. */
 export const applicationHref = (
   { name, projectPath, uuid }: {
     readonly name: string

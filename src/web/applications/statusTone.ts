@@ -1,6 +1,6 @@
 import type { Tone } from "../ui/Badge.tsx"
 
-/** How an application does, by what the platform says of its state. */
+/** Tone of the platform's application status. */
 export const statusTone = (status: string): Tone => {
   if (/unhealthy|exited|dead|fail|degraded/i.test(status)) return "bad"
   if (/start|build|queue|restart|progress/i.test(status)) return "busy"

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
-import type { LocalProject } from "../../schema/Project.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
 import { call } from "../service/berth.ts"
 import { ServiceFailure } from "../service/ServiceFailure.ts"
 
-/** An application as `platform.json` declares it: its name, and all of its fields as they stand there. */
+/** Entry of `platform.json`: its name and unparsed fields. */
 export interface DeclaredApp {
   readonly name: string
   readonly domain: unknown
@@ -18,7 +18,7 @@ const declaredOf = async (path: string): Promise<ReadonlyArray<DeclaredApp>> => 
   )
 }
 
-/** The applications that a project declares. */
+/** Fetches the entries of a project's `platform.json`. */
 export const useDeclared = (project: LocalProject | undefined) =>
   useQuery({
     queryKey: ["declared", project?.path],

@@ -1,9 +1,9 @@
-import { aFewAtOnce, useCall } from "../service/queries.ts"
+import { limitConcurrency, useCall } from "../service/queries.ts"
 
-/** How an application differs from what its project declares. */
+/** Fetches the drift of an application. */
 export const useDrift = (projectPath: string, appName: string, enabled = true) =>
   useCall(
     ["drift", projectPath, appName],
-    (berth) => aFewAtOnce(berth.drift({ payload: { projectPath, appName } })),
+    (berth) => limitConcurrency(berth.drift({ payload: { projectPath, appName } })),
     { enabled: enabled && projectPath !== "", staleTime: 60_000 }
   )

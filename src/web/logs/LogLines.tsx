@@ -1,31 +1,45 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { useEffect, useRef } from "react"
-import type { ShownLine } from "./useLogs.ts"
+import { useCallback, useEffect, useRef } from "react"
+import type { LogRow } from "./logRows.ts"
+import { type LineLook, LogRowView } from "./LogRowView.tsx"
 
 const height = 21
-/** How many lines are in sight at a time. */
+/** Visible lines. */
 const mostShown = 17
 
-const timeOf = (time: string): string => /T(\d\d:\d\d:\d\d(?:\.\d{1,3})?)/.exec(time)?.[1] ?? ""
-
-/** Lines of a log, of which only those in sight are drawn; it stays at the end while `following`. */
-export const LogLines = ({ following, lines, onFollow, withService }: {
-  readonly lines: ReadonlyArray<ShownLine>
+/** Virtualized rows of a log; scrolls to the end while `following`. */
+export const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }: {
+  readonly rows: ReadonlyArray<LogRow>
+  readonly look: LineLook
+  readonly wrap: boolean
+  /** Fills the screen. */
+  readonly tall: boolean
   readonly following: boolean
   readonly onFollow: (following: boolean) => void
-  readonly withService: boolean
+  /** Row to show, and a number that changes with each wish to show it. */
+  readonly target: { readonly index: number; readonly wish: number } | undefined
 }) => {
   const frame = useRef<HTMLDivElement>(null)
-  const rows = useVirtualizer({
-    count: lines.length,
+  const keyOf = useCallback((index: number) => rows[index]?.key ?? index, [rows])
+  const virtual = useVirtualizer({
+    count: rows.length,
     getScrollElement: () => frame.current,
     estimateSize: () => height,
+    getItemKey: keyOf,
     overscan: 12
   })
-  const last = lines.at(-1)?.key
+  const last = rows.at(-1)?.key
+  const size = virtual.getTotalSize()
   useEffect(() => {
     if (following && frame.current !== null) frame.current.scrollTop = frame.current.scrollHeight
-  }, [following, last])
+  }, [following, last, size])
+  const wish = target?.wish
+  const scrollTo = useRef(virtual.scrollToIndex)
+  scrollTo.current = virtual.scrollToIndex
+  useEffect(() => {
+    if (target !== undefined) scrollTo.current(target.index, { align: "center" })
+    // A row moves when older ones are let go, and is not scrolled to again.
+  }, [wish])
   const scrolled = () => {
     const element = frame.current
     if (element === null) return
@@ -34,8 +48,8 @@ export const LogLines = ({ following, lines, onFollow, withService }: {
   }
   return (
     <div
-      className="logs"
-      style={{ height: Math.min(Math.max(lines.length, 6), mostShown) * height }}
+      className={`logs${wrap ? " wrap" : ""}${tall ? " tall" : ""}`}
+      style={tall ? undefined : { height: Math.min(Math.max(rows.length, 6), mostShown) * height }}
       ref={frame}
       role="log"
       aria-live="off"
@@ -44,18 +58,20 @@ export const LogLines = ({ following, lines, onFollow, withService }: {
       onWheel={(event) => event.deltaY < 0 && onFollow(false)}
       onScroll={scrolled}
     >
-      <div style={{ height: rows.getTotalSize(), position: "relative" }}>
-        {rows.getVirtualItems().map(({ index, start }) => {
-          const line = lines[index]
-          return line === undefined ?
-            null :
-            (
-              <div key={line.key} className={`log-line ${line.level}`} style={{ transform: `translateY(${start}px)` }}>
-                <time>{timeOf(line.time)}</time>
-                {withService && line.service !== "" ? <span className="service">{line.service}</span> : null}
-                <span>{line.text}</span>
-              </div>
-            )
+      <div style={{ height: size, position: "relative" }}>
+        {virtual.getVirtualItems().map(({ index, key, start }) => {
+          const row = rows[index]
+          return row === undefined ? null : (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className="log-row"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <LogRowView row={row} look={look} />
+            </div>
+          )
         })}
       </div>
     </div>

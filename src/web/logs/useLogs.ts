@@ -1,65 +1,84 @@
 import { useEffect, useState } from "react"
-import type { LogEvent } from "../../schema/Logs.ts"
 import { follow } from "../service/berth.ts"
+import { addLines, type ShownLine, shownOf } from "./shownLine.ts"
 
-/** A line as it is shown; `dropped` stands where lines are missing. */
-export interface ShownLine {
-  readonly key: number
-  readonly time: string
-  readonly service: string
-  readonly text: string
-  readonly level: "info" | "debug" | "warn" | "error" | "dropped"
-}
-
-/** The most lines that are kept: what is older is let go. */
-export const mostLines = 50_000
+/** Bound of buffered lines; the oldest are evicted. */
+export const maxBufferedLines = 50_000
 const atFirst = 500
+/** Most lines that the service answers at first. */
+const mostAtFirst = 10_000
 
-const levelOf = (text: string): ShownLine["level"] => {
-  const word = /\b(ERROR|FATAL|CRITICAL|PANIC|WARN(?:ING)?|DEBUG|TRACE)\b/.exec(text.slice(0, 200))?.[1]
-  if (word === undefined) return "info"
-  if (word.startsWith("WARN")) return "warn"
-  return word === "DEBUG" || word === "TRACE" ? "debug" : "error"
+export type LogTarget = { readonly remotePath: string } | { readonly containerName: string }
+
+/** Followed logs: of a stack or container of a server, or of projects. */
+export type LogSource =
+  | { readonly serverId: string; readonly target: LogTarget }
+  | { readonly projects: ReadonlyArray<string> }
+
+/** Selection of lines that the service makes; empty fields select all. */
+export interface LogSelection {
+  readonly since: string
+  readonly until: string
+  readonly service: string
+  readonly contains: string
 }
 
-// What a terminal takes for a colour or a movement is no text.
-const withoutControls = (text: string) =>
-  text.replaceAll(/\u001B\[[0-9;?]*[ -/]*[@-~]/g, "").replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, "\uFFFD")
-
-let keys = 0
-const shownOf = (event: LogEvent): ShownLine => {
-  if (event.event === "dropped") {
-    const text = `${event.data.lines.toLocaleString("en")} lines came faster than they could be read and were left out`
-    return { key: keys++, time: "", service: "", text, level: "dropped" }
-  }
-  const { service, text, time } = event.data
-  return { key: keys++, time, service, text: withoutControls(text), level: levelOf(text) }
-}
-
-/** Followed logs: the lines that are kept, and why nothing comes any more. */
+/** Buffered lines, and the reason why the stream ended. */
 export interface FollowedLogs {
   readonly lines: ReadonlyArray<ShownLine>
   readonly failure: Error | undefined
+  /** Reasons by project, for those that cannot be followed while others are. */
+  readonly unavailable: Readonly<Record<string, string>>
+  /** True after the last line before `until`. */
+  readonly ended: boolean
 }
 
-/** Whose logs to follow. */
-export type LogTarget = { readonly remotePath: string } | { readonly containerName: string }
+const nothing: FollowedLogs = { lines: [], failure: undefined, unavailable: {}, ended: false }
 
-/** Follows the logs of a stack or a container for as long as they are shown. */
-export const useLogs = (serverId: string, target: LogTarget) => {
-  const [logs, setLogs] = useState<FollowedLogs>({ lines: [], failure: undefined })
+const given = (text: string) => text === "" ? undefined : text
+
+/** Follows logs while mounted. */
+export const useLogs = (source: LogSource, { contains, service, since, until }: LogSelection) => {
+  const [logs, setLogs] = useState(nothing)
   const [attempt, setAttempt] = useState(0)
-  const [kind, name] = "remotePath" in target ? ["stack", target.remotePath] : ["container", target.containerName]
+  // The same source is another object at each rendering.
+  const key = JSON.stringify(source)
   useEffect(() => {
-    setLogs({ lines: [], failure: undefined })
-    const wanted = kind === "stack" ? { remotePath: name } : { containerName: name }
-    return follow(({ followLogs }) => followLogs(serverId, { ...wanted, lines: atFirst }), {
-      onFailure: (failure) => setLogs((seen) => ({ ...seen, failure })),
-      onEvents: (events) => {
-        const more = events.map(shownOf)
-        setLogs((seen) => ({ ...seen, lines: seen.lines.concat(more).slice(-mostLines) }))
+    setLogs(nothing)
+    if ("projects" in source && source.projects.length === 0) return
+    const selection = {
+      lines: since === "" && contains === "" ? atFirst : mostAtFirst,
+      since: given(since),
+      until: given(until),
+      service: given(service),
+      contains: given(contains)
+    }
+    return follow(
+      (berth) =>
+        "projects" in source
+          ? berth.followProjectLogs({ projects: source.projects, ...selection })
+          : berth.followLogs(source.serverId, { ...source.target, ...selection }),
+      {
+        onFailure: (failure) => setLogs((seen) => ({ ...seen, failure })),
+        onEvents: (events) => {
+          const more = events.flatMap((event) =>
+            event.event === "line" || event.event === "dropped" ? [shownOf(event)] : []
+          )
+          const missing = events.flatMap((event) =>
+            event.event === "unavailable" ? [[event.data.project, event.data.error]] : []
+          )
+          const ended = events.some(({ event }) => event === "end")
+          setLogs((seen) => ({
+            failure: seen.failure,
+            lines: addLines(seen.lines, more, maxBufferedLines),
+            unavailable: missing.length === 0
+              ? seen.unavailable
+              : { ...seen.unavailable, ...Object.fromEntries(missing) },
+            ended: seen.ended || ended
+          }))
+        }
       }
-    })
-  }, [serverId, kind, name, attempt])
+    )
+  }, [key, since, until, service, contains, attempt])
   return { ...logs, again: () => setAttempt((count) => count + 1) }
 }

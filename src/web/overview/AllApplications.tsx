@@ -5,7 +5,7 @@ import { statusTone } from "../applications/statusTone.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 
 const Drifted = (
   { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }
@@ -16,17 +16,21 @@ const Drifted = (
   if (drift === null) return <span className="quiet">not compared</span>
   return drift === 0
     ? <span className="quiet">as declared</span>
-    : <span className="warn">{counted(drift, "field")} {drift === 1 ? "differs" : "differ"} from platform.json</span>
+    : (
+      <span className="warn">
+        {formatCount(drift, "field")} {drift === 1 ? "differs" : "differ"} from platform.json
+      </span>
+    )
 }
 
 const mostShown = 50
 
-/** Every application of the platform, and those that are declared, one row each. */
+/** Table of the applications on the platform and of declared ones. */
 export const AllApplications = ({ overview }: { readonly overview: Overview | undefined }) =>
   overview === undefined || overview.applications.length === 0 ? null : (
     <Panel
       title="Applications"
-      note={counted(overview.applications.length, "application")}
+      note={formatCount(overview.applications.length, "application")}
       aside={<Link className="link" href="/applications">All of them</Link>}
     >
       <ul className="rows">

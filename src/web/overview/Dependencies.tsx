@@ -4,6 +4,7 @@ import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { formatCount } from "../ui/words.ts"
 
 const shown = {
   well: { tone: "", icon: "check", words: "is well" },
@@ -11,31 +12,64 @@ const shown = {
   failed: { tone: "bad", icon: "cross", words: "is not well" }
 } as const
 
-/** What Berth depends on: a line each, and what to do where one is not well. */
+type Findings = NonNullable<Health["dependencies"]>
+
+const Lines = ({ findings }: { readonly findings: Findings }) => (
+  <ul className="rows">
+    {findings.map((finding) => {
+      const { detail, fix, latencyMs, name } = finding
+      const { icon, tone, words } = shown[standingOf(finding)]
+      return (
+        <li key={name}>
+          <span className={`tick ${tone}`}>
+            <Icon name={icon} />
+          </span>
+          <span className="grow">
+            <span className="strong">{name}</span> <span className="quiet">{detail}</span>
+            {fix === undefined ? null : <span>{" "}{fix}</span>}
+            <span className="unseen">{words}</span>
+          </span>
+          {latencyMs === undefined ? null : <span className="quiet numbers">{Math.round(latencyMs)} ms</span>}
+        </li>
+      )
+    })}
+  </ul>
+)
+
+const title = "What Berth depends on"
+
+/** Dependencies of the service, with the fix of each one that failed; one line while all are well. */
 export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }: {
   readonly health: UseQueryResult<Health, Error>
-}) => (
-  <Panel title="What Berth depends on" aside={<Age at={dataUpdatedAt} before="seen " />}>
-    {error === null ? null : <Failure error={error} again={refetch} />}
-    {data === undefined && error === null ? <Waiting what="what Berth depends on" /> : null}
-    <ul className="rows">
-      {data?.dependencies?.map((finding) => {
-        const { detail, fix, latencyMs, name } = finding
-        const { icon, tone, words } = shown[standingOf(finding)]
-        return (
-          <li key={name}>
-            <span className={`tick ${tone}`}>
-              <Icon name={icon} />
+}) => {
+  const findings = data?.dependencies ?? []
+  const isWell = error === null && data !== undefined &&
+    findings.every((finding) => standingOf(finding) !== "failed")
+  if (isWell) {
+    const well = findings.filter((finding) => standingOf(finding) === "well")
+    return (
+      <section className="panel" aria-label={title}>
+        <details className="fold">
+          <summary>
+            <span className="tick">
+              <Icon name="check" />
             </span>
             <span className="grow">
-              <span className="strong">{name}</span> <span className="quiet">{detail}</span>
-              {fix === undefined ? null : <span>{" "}{fix}</span>}
-              <span className="unseen">{words}</span>
+              <span className="strong">{formatCount(well.length, "check")} well</span>{" "}
+              <span className="quiet">{well.map(({ name }) => name).join(", ")}</span>
             </span>
-            {latencyMs === undefined ? null : <span className="quiet numbers">{Math.round(latencyMs)} ms</span>}
-          </li>
-        )
-      })}
-    </ul>
-  </Panel>
-)
+            <Age at={dataUpdatedAt} before="seen " />
+          </summary>
+          <Lines findings={findings} />
+        </details>
+      </section>
+    )
+  }
+  return (
+    <Panel title={title} aside={<Age at={dataUpdatedAt} before="seen " />}>
+      {error === null ? null : <Failure error={error} again={refetch} />}
+      {data === undefined && error === null ? <Waiting what="what Berth depends on" /> : null}
+      <Lines findings={findings} />
+    </Panel>
+  )
+}

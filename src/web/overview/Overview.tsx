@@ -1,34 +1,33 @@
 import { standingOf } from "../../schema/Health.ts"
-import { useHealth, useProjects } from "../service/queries.ts"
+import { UnderWay } from "../runs/UnderWay.tsx"
+import { useHealth, useOverview, useProjects } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { AllApplications } from "./AllApplications.tsx"
-import { AllProjects } from "./AllProjects.tsx"
-import { careOf } from "./care.ts"
 import { CareList } from "./CareList.tsx"
 import { Dependencies } from "./Dependencies.tsx"
-import { UnderWay } from "./UnderWay.tsx"
-import { useOverview } from "./useOverview.ts"
+import { ProjectList } from "./ProjectList.tsx"
+import { ServerTiles } from "./ServerTiles.tsx"
 
-/** What needs care, and where everything runs. */
+/** Start screen: problems, runs in progress, servers, projects and applications. */
 export const Overview = () => {
   const { data, error, refetch } = useOverview()
   const projects = useProjects()
-  const health = useHealth(true)
-  const care = data === undefined ? [] : careOf(data)
+  const health = useHealth()
+  const care = data?.needsCare ?? []
   const failed = health.data?.dependencies?.filter((one) => standingOf(one) === "failed").length ?? 0
   const state = data === undefined
     ? error === null ? "Looking at everything …" : "Nothing could be looked at."
     : care.length > 0
-    ? `${counted(care.length, "thing needs", "things need")} care.`
+    ? `${formatCount(care.length, "thing needs", "things need")} care.`
     : health.data === undefined || data.errors.length > 0
     ? data.errors.length > 0 ? "Not everything could be seen." : "Nothing needs care."
     : failed === 0
     ? "Everything that Berth depends on answers."
-    : `${counted(failed, "thing")} that Berth depends on ${failed === 1 ? "does" : "do"} not answer.`
+    : `${formatCount(failed, "thing")} that Berth depends on ${failed === 1 ? "does" : "do"} not answer.`
   return (
     <div className="page">
       <Head title="Overview">
@@ -48,8 +47,9 @@ export const Overview = () => {
             <Warnings texts={data.errors} />
           </Panel>
         )}
-      <CareList care={care} />
+      {data === undefined ? null : <CareList overview={data} />}
       <UnderWay />
+      {data === undefined ? null : <ServerTiles servers={data.servers} />}
       {projects.data === undefined
         ? (
           <Panel title="Projects">
@@ -58,7 +58,7 @@ export const Overview = () => {
               : <Failure error={projects.error} again={projects.refetch} />}
           </Panel>
         )
-        : <AllProjects projects={projects.data} overview={data} />}
+        : <ProjectList projects={projects.data} overview={data} />}
       <AllApplications overview={data} />
       <Dependencies health={health} />
     </div>

@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import type { LocalProject } from "../../schema/Project.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
 import { DriftBadge } from "../applications/DriftBadge.tsx"
 import { useDeclared } from "../applications/useDeclared.ts"
 import { useDrift } from "../applications/useDrift.ts"
@@ -24,7 +24,7 @@ const Declared = ({ appName, domain, project }: {
   )
 }
 
-/** The applications that a project declares. */
+/** Declared applications of a project. */
 export const Applications = ({ project }: { readonly project: LocalProject }) => {
   const { data, error, refetch } = useDeclared(project)
   return (

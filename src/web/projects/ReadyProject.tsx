@@ -1,134 +1,157 @@
-import { useRef, useState } from "react"
-import type { LocalProject } from "../../schema/Project.ts"
-import { isEnded, type Run } from "../../schema/Run.ts"
-import type { Server } from "../../schema/Server.ts"
-import { Logs } from "../logs/Logs.tsx"
+import { useCallback, useEffect, useRef, useState } from "react"
+import { useLocation } from "wouter"
+import { countChanges } from "../../schema/deploy/plannedChanges.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { isEnded, type Run } from "../../schema/runs/Run.ts"
+import type { Server } from "../../schema/servers/Server.ts"
 import { CancelRun } from "../runs/CancelRun.tsx"
-import { RunPanel } from "../runs/RunPanel.tsx"
+import { RunStrip } from "../runs/RunStrip.tsx"
 import { useRun } from "../runs/useRun.ts"
-import { useStartRun } from "../service/startRun.ts"
+import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { Empty, Failure } from "../ui/Notes.tsx"
+import { Failure } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { useKey } from "../ui/Search.tsx"
-import { counted } from "../ui/words.ts"
-import { ConfirmDeploy } from "./ConfirmDeploy.tsx"
-import { PlanPanel } from "./PlanPanel.tsx"
-import { ProjectHead } from "./ProjectHead.tsx"
-import { Releases } from "./Releases.tsx"
-import { StackActions } from "./StackActions.tsx"
-import { useCompareAgain, useComparison, useStanding } from "./standing.ts"
-import { countChanges, usePlan } from "./usePlan.ts"
+import { formatCount } from "../ui/words.ts"
+import { DeployDialog } from "./DeployDialog.tsx"
+import { ProjectFacts, ProjectHead } from "./ProjectHead.tsx"
+import { projectHref, type ProjectTab } from "./projectHref.ts"
+import { ProjectPart } from "./ProjectPart.tsx"
+import { useProjectState } from "./projectState.ts"
+import { StackMenu } from "./StackMenu.tsx"
+import { Tabs } from "./Tabs.tsx"
+import { usePlan } from "./usePlan.ts"
 import { useStackRuns } from "./useStackRuns.ts"
 
 const underWayWords: Partial<Record<Run["kind"], string>> = { deploy: "Deploying", rollback: "Rolling back" }
 
-const runTitle = (run: Run | undefined): string => {
-  if (run === undefined) return "Last deploy"
+const runTitle = (run: Run): string => {
   if (!isEnded(run.state)) return underWayWords[run.kind] ?? "Under way"
   return `Last ${run.kind === "stack" ? run.subject.action ?? "change" : run.kind}`
 }
 
-const neverDeployed = (
-  <Empty title="Not deployed from here yet" icon="play">Its steps, bytes and times will stand here.</Empty>
-)
+/** Refetches the plan where the service has counted something else since. */
+const useFreshPlan = (project: LocalProject, plan: ReturnType<typeof usePlan>) => {
+  const overview = useOverview()
+  const counted = overview.data?.projects.find(({ path }) => path === project.path)?.changes ?? null
+  const { data, dataUpdatedAt, refetch } = plan
+  const isOld = data !== undefined && counted !== null && countChanges(data) !== counted &&
+    overview.dataUpdatedAt > dataUpdatedAt
+  useEffect(() => {
+    if (isOld) void refetch()
+  }, [isOld, overview.dataUpdatedAt, refetch])
+}
 
-/** A project that can be deployed: how it stands, what a deploy would change, its last run, its log, its releases. */
-export const ReadyProject = ({ project, server, serverId }: {
+/** Deployable project: its head with the tabs, the run under way or the last one, and the chosen tab. */
+export const ReadyProject = ({ project, server, serverId, tab }: {
   readonly project: LocalProject
   readonly serverId: string
   readonly server: Server | undefined
+  readonly tab: ProjectTab
 }) => {
-  const { name, path, remotePath } = project
-  const standing = useStanding(project)
+  const { name, remotePath } = project
+  const [, go] = useLocation()
+  const standing = useProjectState(project)
   const plan = usePlan(project)
-  const comparison = useComparison(project)
-  const compareAgain = useCompareAgain(project)
+  useFreshPlan(project, plan)
   const runs = useStackRuns(serverId, remotePath)
   const [started, setStarted] = useState("")
   const [asking, setAsking] = useState(false)
-  // Ids sort by time: one that somebody else has started since is the newer one.
+  // Ids sort by time: another user may have started a newer run.
   const newest = [started, runs.data?.[0]?.id ?? ""].toSorted().at(-1)
   const watched = useRun(newest === "" ? undefined : newest)
-  const { error, isPending, mutate } = useStartRun(({ id }) => setStarted(id))
   const button = useRef<HTMLButtonElement>(null)
-  useKey("d", () => button.current?.focus())
-
+  useKey("d", useCallback(() => button.current?.focus(), []))
   const onStarted = ({ id }: Run) => setStarted(id)
   const underWay = watched.run !== undefined && !isEnded(watched.run.state)
   const changes = plan.data === undefined ? 0 : countChanges(plan.data)
   const isBlocked = plan.data === undefined || plan.data.obstacles.length > 0
-  const deploy = () => {
-    setAsking(false)
-    const payload = { projectPath: path, serverId, remotePath, planHash: plan.data?.planHash }
-    mutate((berth) => berth.deploy({ payload }))
-  }
   const deployWords = underWay
     ? `${underWayWords[watched.run.kind] ?? "Under way"} …`
-    : isPending
-    ? "Deploying …"
     : plan.data === undefined
     ? "Deploy"
     : changes === 0
     ? "Deploy again"
-    : `Deploy ${counted(changes, "change")}`
+    : `Deploy ${formatCount(changes, "change")}`
+  const shown = new Set<ProjectTab>([
+    "",
+    "changes",
+    "runs",
+    "variables",
+    ...project.hasPlatformJson ? ["application" as const] : []
+  ])
   return (
-    <>
-      <ProjectHead project={project} server={server} standing={standing}>
-        <Button icon="again" disabled={plan.isFetching} onClick={compareAgain}>Compare again</Button>
-        <Button
-          ref={button}
-          icon="play"
-          look="main-action"
-          disabled={underWay || isPending || isBlocked}
-          onClick={() => setAsking(true)}
-        >
-          {deployWords}
-          <kbd aria-hidden="true">d</kbd>
-        </Button>
-      </ProjectHead>
-      {standing.error === null ? null : (
-        <Panel title="Its containers cannot be seen">
-          <Failure error={standing.error} />
+    <div className="page">
+      <ProjectHead
+        name={name}
+        standing={standing}
+        tabs={<Tabs name={name} current={tab} shown={shown} counts={{ changes }} />}
+        actions={
+          <>
+            <Button
+              ref={button}
+              icon="play"
+              changes
+              look="main-action deploy-button"
+              disabled={underWay || isBlocked}
+              onClick={() => setAsking(true)}
+            >
+              {deployWords}
+              <kbd aria-hidden="true">d</kbd>
+            </Button>
+            <StackMenu
+              label={`More for ${name}`}
+              name={name}
+              stack={{ serverId, remotePath }}
+              state={standing.state}
+              isUp={standing.isUp}
+              underWay={underWay}
+              onStarted={onStarted}
+            >
+              <Button look="menu-item" icon="servers" onClick={() => go(`/servers/${encodeURIComponent(serverId)}`)}>
+                Go to its server
+              </Button>
+            </StackMenu>
+          </>
+        }
+      />
+      <ProjectFacts project={project} server={server} urls={standing.urls} />
+      {standing.reason === null ? null : (
+        <Panel title="The state of its containers is unknown">
+          <Failure error={new Error(standing.reason)} />
         </Panel>
       )}
-      {error === null ? null : (
-        <Panel title="The deploy was not started">
-          <Failure error={error} again={compareAgain} />
-        </Panel>
+      {tab === "changes" ? null : (
+        <>
+          {plan.error === null ? null : <Failure error={plan.error} again={plan.refetch} />}
+          {(plan.data?.obstacles ?? []).map((obstacle) => <Failure key={obstacle} error={new Error(obstacle)} />)}
+        </>
       )}
-      <div className="columns">
-        <PlanPanel plan={plan} comparison={comparison} />
-        <RunPanel
-          title={runTitle}
-          watched={watched}
-          aside={underWay ? <CancelRun run={watched.run} /> : undefined}
-          {...newest === "" && !runs.isPending ? { empty: neverDeployed } : {}}
-        />
-      </div>
-      {standing.containers.length === 0
-        ? null
-        : <Logs key={remotePath} name={name} serverId={serverId} target={{ remotePath }} />}
-      <Releases project={project} serverId={serverId} onStarted={onStarted} />
-      {runs.data === undefined || runs.data.length === 0 ? null : (
-        <StackActions
-          name={name}
-          stack={{ serverId, remotePath }}
-          runs={standing.containers.length > 0}
-          onStarted={onStarted}
-        />
-      )}
-      {asking && plan.data !== undefined
+      <RunStrip
+        title={runTitle}
+        watched={watched}
+        aside={underWay ? <CancelRun run={watched.run} /> : undefined}
+      />
+      <ProjectPart
+        tab={tab}
+        project={project}
+        serverId={serverId}
+        standing={standing}
+        plan={plan}
+        onStarted={onStarted}
+      />
+      {asking
         ? (
-          <ConfirmDeploy
+          <DeployDialog
             project={project}
-            server={server}
-            plan={plan.data}
-            onConfirm={deploy}
             onClose={() => setAsking(false)}
+            onStarted={(run) => {
+              onStarted(run)
+              if (tab !== "" && tab !== "changes") go(projectHref(name))
+            }}
           />
         )
         : null}
-    </>
+    </div>
   )
 }

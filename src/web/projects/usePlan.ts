@@ -1,35 +1,28 @@
-import type { ContainerPlan } from "../../schema/ContainerPlan.ts"
-import type { LocalProject } from "../../schema/Project.ts"
-import { aFewAtOnce, useCall } from "../service/queries.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { limitConcurrency, useCall } from "../service/queries.ts"
 
-/** What a deploy of a project would do now; nothing is asked while it names no server. */
-export const usePlan = (project: LocalProject | undefined, enabled = true) =>
+/** Cache key of a project's plan. */
+export const planKey = ({ path, remotePath, serverId }: LocalProject): ReadonlyArray<unknown> => [
+  "plan",
+  path,
+  serverId,
+  remotePath
+]
+
+/** True if a project names a server and what runs there. */
+export const isReady = (
+  { hasComposeFile, serverId }: LocalProject
+): boolean => serverId !== null && hasComposeFile
+
+/** Fetches the deploy plan of a project; disabled while it is not ready for a deploy. */
+export const usePlan = (project: LocalProject, enabled = true) =>
   useCall(
-    ["plan", project?.path, project?.serverId, project?.remotePath],
+    planKey(project),
     (berth) =>
-      aFewAtOnce(
+      limitConcurrency(
         berth.containerPlan({
-          payload: {
-            projectPath: project?.path ?? "",
-            serverId: project?.serverId ?? "",
-            remotePath: project?.remotePath ?? ""
-          }
+          payload: { projectPath: project.path, serverId: project.serverId ?? "", remotePath: project.remotePath }
         })
       ),
-    {
-      enabled: enabled && project !== undefined && project.serverId !== null && project.hasComposeFile,
-      staleTime: 60_000
-    }
+    { enabled: enabled && isReady(project), staleTime: 60_000 }
   )
-
-/** The files and images that a deploy would bring, change or remove. */
-export const changedIn = ({ files, images }: ContainerPlan) => ({
-  files: files.filter(({ change }) => change !== "same"),
-  images: images.filter(({ change }) => change !== "same")
-})
-
-/** How many files and images a deploy would bring, change or remove. */
-export const countChanges = (plan: ContainerPlan): number => {
-  const { files, images } = changedIn(plan)
-  return files.length + images.length
-}

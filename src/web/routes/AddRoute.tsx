@@ -21,7 +21,7 @@ const add = async (wanted: Wanted) => {
   return answer
 }
 
-/** Adds a route to the proxy file; what would become of the file is shown before. */
+/** Adds a route after showing the change of the proxy file. */
 export const AddRoute = (
   { nextPort, onClose }: { readonly nextPort: number | undefined; readonly onClose: () => void }
 ) => {
@@ -35,7 +35,7 @@ export const AddRoute = (
   const { data, error } = addition
   const isPlanned = plan.data?.changes === true && data === undefined
   const isFilled = name !== "" && domain !== "" && port !== ""
-  // A plan of other words than stand there now is none.
+  // Discards a plan of other field values.
   const changed = (set: (text: string) => void) => ({ target }: { readonly target: { readonly value: string } }) => {
     set(target.value)
     plan.reset()
@@ -47,7 +47,7 @@ export const AddRoute = (
     else plan.mutate(wanted)
   }
   return (
-    <Dialog label="Add a route" className="wide" onClose={onClose}>
+    <Dialog label="Add a route" className="wide" busy={addition.isPending} onClose={onClose}>
       <form onSubmit={submit}>
         <div className="dialog-body">
           <h2>Add a route</h2>
@@ -97,10 +97,10 @@ export const AddRoute = (
             : <p role="status">The proxy file had this route already: nothing was changed.</p>}
         </div>
         <div className="dialog-foot">
-          <Button onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
+          <Button disabled={addition.isPending} onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
           {data !== undefined ? null : isPlanned
             ? (
-              <Button type="submit" look="main-action" disabled={addition.isPending}>
+              <Button type="submit" changes look="main-action" disabled={addition.isPending}>
                 {addition.isPending ? "Adding …" : "Add it to the proxy file"}
               </Button>
             )

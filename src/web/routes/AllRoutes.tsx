@@ -1,23 +1,22 @@
 import { useState } from "react"
-import type { ListedRoute } from "../../schema/RouteList.ts"
+import type { ListedRoute } from "../../schema/routes/RouteList.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { RemoveRoute } from "./RemoveRoute.tsx"
 import { RouteRow } from "./RouteRow.tsx"
 
-// Each proof asks the platform, the proxy's server and the domain itself.
+// Each verification queries the platform, the proxy's server and the domain.
 const mostFollowed = 40
 const first = 100
 
 const textOf = ({ applications, domains, routeName, rule, targets }: ListedRoute) =>
   [routeName, rule, ...domains, ...targets, ...applications.map(({ appName }) => appName)].join(" ").toLowerCase()
 
-/** The routes of the proxy file. */
 export const AllRoutes = () => {
   const { data, error, isFetching, refetch } = useCall(["routes"], (berth) => berth.listRoutes(), {
     every: 60_000,
@@ -33,7 +32,7 @@ export const AllRoutes = () => {
       title="Routes"
       note={data === undefined ? undefined : (
         <>
-          {counted(data.routes.length, "route")} in <code>{data.file}</code> on {data.serverName}
+          {formatCount(data.routes.length, "route")} in <code>{data.file}</code> on {data.serverName}
         </>
       )}
       aside={

@@ -1,5 +1,5 @@
-import type { RoutePlan } from "../../schema/RoutePlan.ts"
-import { Diff } from "../projects/Diff.tsx"
+import type { RoutePlan } from "../../schema/routes/RoutePlan.ts"
+import { Diff } from "../projects/plan/Diff.tsx"
 import { Age } from "../ui/Age.tsx"
 import { Warnings } from "../ui/Notes.tsx"
 
@@ -8,7 +8,7 @@ const nothing = {
   route_not_found: "The proxy file has no route of this name: nothing would be changed."
 } as const
 
-/** What would become of the proxy file, line by line. */
+/** Diff of the planned proxy file. */
 export const FilePlan = ({ plan }: { readonly plan: RoutePlan }) => (
   <section className="file-plan" aria-label="What would become of the proxy file">
     <p className="where">

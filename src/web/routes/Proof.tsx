@@ -1,27 +1,34 @@
 import { Link } from "wouter"
-import type { RoutedApplication } from "../../schema/RouteList.ts"
-import { lastName } from "../runs/runWords.ts"
-import { aFewAtOnce, useCall } from "../service/queries.ts"
+import type { RoutedApplication } from "../../schema/routes/RouteList.ts"
+import { baseName } from "../runs/runWords.ts"
+import { limitConcurrency, useCall, useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 
-/** The proof that a domain is led to the application that declares it, with when it was followed. */
+/** Verification that a domain reaches its application, with its time. */
 export const Proof = ({ application: { appName, projectPath } }: { readonly application: RoutedApplication }) => {
+  const observed = useOverview().data?.applications.find((each) =>
+    each.name === appName && each.projectPath === projectPath
+  )
+  // A route may come before its application: nothing is broken then.
+  const isNotCreated = observed !== undefined && observed.uuid === null && observed.error === undefined
   const { data, dataUpdatedAt, error } = useCall(
     ["verify", projectPath, appName],
-    (berth) => aFewAtOnce(berth.verify({ payload: { projectPath, appName } })),
-    { staleTime: 5 * 60_000 }
+    (berth) => limitConcurrency(berth.verify({ payload: { projectPath, appName } })),
+    { enabled: observed !== undefined && !isNotCreated, staleTime: 5 * 60_000 }
   )
   const hop = data?.hops.find(({ hop }) => hop === "route")
   return (
     <span className="proof">
       <Link
         className="link"
-        href={`/applications/${encodeURIComponent(lastName(projectPath))}/${encodeURIComponent(appName)}`}
+        href={`/applications/${encodeURIComponent(baseName(projectPath))}/${encodeURIComponent(appName)}`}
       >
         {appName}
       </Link>
-      {error !== null
+      {isNotCreated
+        ? <Badge>not created yet</Badge>
+        : error !== null
         ? <span className="bad">{error.message}</span>
         : data === undefined
         ? <span className="quiet">…</span>

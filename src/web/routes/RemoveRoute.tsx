@@ -13,7 +13,7 @@ const remove = async (routeName: string) => {
   return answer
 }
 
-/** Removes a route from the proxy file; what would become of the file is shown before. */
+/** Removes a route after showing the change of the proxy file. */
 export const RemoveRoute = ({ domains, onClose, routeName }: {
   readonly routeName: string
   readonly domains: ReadonlyArray<string>
@@ -30,7 +30,7 @@ export const RemoveRoute = ({ domains, onClose, routeName }: {
     { enabled: data === undefined, staleTime: 0 }
   )
   return (
-    <Dialog label={`Remove the route ${routeName}`} className="wide" onClose={onClose}>
+    <Dialog label={`Remove the route ${routeName}`} className="wide" busy={isPending} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -61,10 +61,10 @@ export const RemoveRoute = ({ domains, onClose, routeName }: {
             : <p role="status">The proxy file has no route of this name: nothing was changed.</p>}
         </div>
         <div className="dialog-foot">
-          <Button onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
+          <Button disabled={isPending} onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
           {data === undefined
             ? (
-              <Button type="submit" look="danger" disabled={isPending || plan.data?.changes !== true}>
+              <Button type="submit" changes look="danger" disabled={isPending || plan.data?.changes !== true}>
                 {isPending ? "Removing …" : "Remove it from the proxy file"}
               </Button>
             )

@@ -1,10 +1,10 @@
-import type { ListedRoute } from "../../schema/RouteList.ts"
+import type { ListedRoute } from "../../schema/routes/RouteList.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { Proof } from "./Proof.tsx"
 
-/** A route: what it asks for, where it leads, who wrote it, and the proof for each application that declares it. */
+/** Row of a route: rule, targets, author, and the verification of each application. */
 export const RouteRow = ({ isFollowed, onRemove, route }: {
   readonly route: ListedRoute
   readonly isFollowed: boolean
@@ -28,7 +28,7 @@ export const RouteRow = ({ isFollowed, onRemove, route }: {
         </span>
         {missingMiddlewares.length === 0 ? null : (
           <Badge tone="warn">
-            lacks {counted(missingMiddlewares.length, "middleware")}: {missingMiddlewares.join(", ")}
+            lacks {formatCount(missingMiddlewares.length, "middleware")}: {missingMiddlewares.join(", ")}
           </Badge>
         )}
       </span>
@@ -41,7 +41,7 @@ export const RouteRow = ({ isFollowed, onRemove, route }: {
           ))
           : <span className="quiet">{applications.map(({ appName }) => appName).join(", ")}</span>}
       </span>
-      <Button look="small" onClick={onRemove}>
+      <Button look="small" changes onClick={onRemove}>
         Remove<span className="unseen">the route {routeName}</span>
       </Button>
     </li>

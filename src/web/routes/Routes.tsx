@@ -6,7 +6,7 @@ import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { AddRoute } from "./AddRoute.tsx"
 import { AllRoutes } from "./AllRoutes.tsx"
 import { Unrouted } from "./Unrouted.tsx"
@@ -19,7 +19,7 @@ const kinds = {
   project: "in a project's .env"
 } as const
 
-/** The ways from domains to applications, and the ports in use with what takes each. */
+/** Routes from domains to applications, and ports in use. */
 export const Routes = () => {
   const { data, dataUpdatedAt, error, isFetching, refetch } = useCall(
     ["ports"],
@@ -35,7 +35,7 @@ export const Routes = () => {
         actions={
           <>
             <Button icon="again" disabled={isFetching} onClick={() => queries.invalidateQueries()}>Look again</Button>
-            <Button icon="plus" look="main-action" onClick={() => setAdding(true)}>Add a route</Button>
+            <Button icon="plus" changes look="main-action" onClick={() => setAdding(true)}>Add a route</Button>
           </>
         }
       >
@@ -47,7 +47,7 @@ export const Routes = () => {
         title="Ports in use"
         note={data === undefined
           ? undefined
-          : `${counted(data.evidence?.length ?? 0, "port")}, the next free one is ${data.nextPort}`}
+          : `${formatCount(data.evidence?.length ?? 0, "port")}, the next free one is ${data.nextPort}`}
         aside={isFetching ? <span>looking …</span> : <Age at={dataUpdatedAt} before="seen " />}
       >
         {error === null ? null : <Failure error={error} again={refetch} />}

@@ -1,4 +1,4 @@
-import type { LocalProject } from "../../schema/Project.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
 import { useDeclared } from "../applications/useDeclared.ts"
 import { useCall, useProjects } from "../service/queries.ts"
 import { Panel } from "../ui/Panel.tsx"
@@ -18,7 +18,7 @@ const OfProject = ({ project, routed }: { readonly project: LocalProject; readon
     )
   )
 
-/** The declared domains that no route of the proxy file asks for: the platform may serve them by itself. */
+/** Declared domains without a route in the proxy file; the platform may serve them. */
 export const Unrouted = () => {
   const projects = useProjects().data
   const { data } = useCall(["routes"], (berth) => berth.listRoutes(), { staleTime: 30_000 })

@@ -1,12 +1,13 @@
-import { useState } from "react"
-import { RunKind, RunState } from "../../schema/Run.ts"
-import { UnderWay } from "../overview/UnderWay.tsx"
+import { useSearchParams } from "wouter"
+import { RunKind, RunState } from "../../schema/runs/Run.ts"
+import { useProjects } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 import { RunTable } from "./RunTable.tsx"
+import { UnderWay } from "./UnderWay.tsx"
 import { type RunFilter, useHistory } from "./useRuns.ts"
 
 const Choice = <A extends string>({ all, choices, label, onChoose, value }: {
@@ -27,9 +28,30 @@ const Choice = <A extends string>({ all, choices, label, onChoose, value }: {
   </select>
 )
 
-/** What runs now, and what has run. */
+/** Filter of the history, kept in the address, so that it can be shared and gone back to. */
+const useFilter = () => {
+  const [params, setParams] = useSearchParams()
+  const projects = useProjects().data ?? []
+  const project = params.get("project") ?? undefined
+  const filter: RunFilter = {
+    kind: RunKind.literals.find((kind) => kind === params.get("kind")),
+    state: RunState.literals.find((state) => state === params.get("state")),
+    // A name that no project has finds nothing.
+    projectPath: project === undefined ? undefined : projects.find(({ name }) => name === project)?.path ?? project
+  }
+  const setFilter = (name: "kind" | "project" | "state", value: string | undefined) =>
+    setParams((before) => {
+      const after = new URLSearchParams(before)
+      if (value === undefined) after.delete(name)
+      else after.set(name, value)
+      return after
+    })
+  return { filter, project, projects: projects.map(({ name }) => name), setFilter }
+}
+
+/** Running and past runs. */
 export const Activity = () => {
-  const [filter, setFilter] = useState<RunFilter>({ kind: undefined, state: undefined })
+  const { filter, project, projects, setFilter } = useFilter()
   const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = useHistory(filter)
   const runs = data?.pages.flatMap((page) => page.runs) ?? []
   return (
@@ -42,22 +64,29 @@ export const Activity = () => {
       <UnderWay />
       <Panel
         title="History"
-        note={data === undefined ? undefined : `${counted(runs.length, "run")}${hasNextPage ? " shown" : ""}`}
+        note={data === undefined ? undefined : `${formatCount(runs.length, "run")}${hasNextPage ? " shown" : ""}`}
         aside={
           <>
+            <Choice
+              label="Project"
+              all="all projects"
+              choices={project === undefined || projects.includes(project) ? projects : [...projects, project]}
+              value={project}
+              onChoose={(name) => setFilter("project", name)}
+            />
             <Choice
               label="Kind"
               all="all kinds"
               choices={RunKind.literals}
               value={filter.kind}
-              onChoose={(kind) => setFilter({ ...filter, kind })}
+              onChoose={(kind) => setFilter("kind", kind)}
             />
             <Choice
               label="State"
               all="all states"
               choices={RunState.literals}
               value={filter.state}
-              onChoose={(state) => setFilter({ ...filter, state })}
+              onChoose={(state) => setFilter("state", state)}
             />
           </>
         }
@@ -66,7 +95,7 @@ export const Activity = () => {
         {data === undefined ? (error === null ? <Waiting what="the history" /> : null) : runs.length === 0
           ? (
             <Empty title="Nothing here" icon="activity">
-              {filter.kind === undefined && filter.state === undefined
+              {Object.values(filter).every((value) => value === undefined)
                 ? "What is deployed, built or upserted is kept here for 90 days."
                 : "No run fits this filter."}
             </Empty>

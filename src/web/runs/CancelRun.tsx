@@ -1,12 +1,12 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import type { Run } from "../../schema/Run.ts"
+import type { Run } from "../../schema/runs/Run.ts"
 import { call } from "../service/berth.ts"
 import { Button } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Confirm.tsx"
-import { aboutRun } from "./runWords.ts"
+import { describeRun } from "./runWords.ts"
 
-/** Cancels a run, after a question. */
+/** Cancels a run after confirmation. */
 export const CancelRun = ({ run }: { readonly run: Run }) => {
   const [asking, setAsking] = useState(false)
   const { error, isPending, isSuccess, mutate } = useMutation({
@@ -14,14 +14,14 @@ export const CancelRun = ({ run }: { readonly run: Run }) => {
   })
   return (
     <>
-      <Button icon="stop" look="small" disabled={isPending || isSuccess} onClick={() => setAsking(true)}>
+      <Button icon="stop" look="small" changes disabled={isPending || isSuccess} onClick={() => setAsking(true)}>
         {isPending || isSuccess ? "Stopping …" : "Cancel"}
       </Button>
       {error === null ? null : <span className="bad" role="alert">{error.message}</span>}
       {asking
         ? (
           <Confirm
-            title={`Cancel: ${aboutRun(run)}?`}
+            title={`Cancel: ${describeRun(run)}?`}
             action="Cancel the run"
             danger
             onClose={() => setAsking(false)}

@@ -1,31 +1,36 @@
 import type { ReactNode } from "react"
-import { Link } from "wouter"
-import { isEnded, type Run } from "../../schema/Run.ts"
-import { lastWords } from "../../schema/runVerdict.ts"
+import { Link, useLocation } from "wouter"
+import { isEnded, type Run } from "../../schema/runs/Run.ts"
+import { lastWords } from "../../schema/runs/runVerdict.ts"
 import { Age, useNow } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { lasted } from "../ui/words.ts"
-import { outcomeOf } from "./runWords.ts"
+import { formatDuration } from "../ui/words.ts"
+import { describeWait, outcomeOf } from "./runWords.ts"
 import { Steps } from "./Steps.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
-/** How long a run has taken, or takes already. */
+/** Elapsed or total time of a run. */
 export const Duration = ({ run: { endedAt, requestedAt, startedAt } }: { readonly run: Run }) => {
   const now = useNow()
   const from = Date.parse(startedAt ?? requestedAt)
-  return <span className="numbers">{lasted(Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - from))}</span>
+  return (
+    <span className="numbers">
+      {formatDuration(Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - from))}
+    </span>
+  )
 }
 
-/** A run as it goes on, or as it went. */
+/** Steps, output and outcome of a run, live while it runs. */
 export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
   readonly title: (run: Run | undefined) => string
   readonly watched: WatchedRun
-  /** What is shown while there is no run; without it there is one on its way. */
+  /** Placeholder without a run; a loading note if absent. */
   readonly empty?: ReactNode
   readonly aside?: ReactNode
 }) => {
+  const [place] = useLocation()
   if (run === undefined) {
     return (
       <Panel title={title(undefined)}>
@@ -49,7 +54,13 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
       }
       tone={last !== undefined && ended && tone !== "busy" && tone !== "idle" ? tone : ""}
       footer={last !== undefined && ended
-        ? <span className={tone}>{last}</span>
+        ? (
+          <>
+            <span className={tone}>{last}</span> {place === `/activity/${run.id}`
+              ? null
+              : <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>}
+          </>
+        )
         : (
           <span className="quiet">
             <Link className="link" href={`/activity/${run.id}`}>This run</Link> was asked for by {run.requestedBy.name}
@@ -59,6 +70,11 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
           </span>
         )}
     >
+      {run.waitsFor === undefined ? null : (
+        <p className="body quiet">
+          It {describeWait(run)}: <Link className="link" href={`/activity/${run.waitsFor.id}`}>see that run</Link>.
+        </p>
+      )}
       {run.steps.length === 0 && ended
         ? <p className="body quiet">It ended before its first step.</p>
         : <Steps run={run} />}

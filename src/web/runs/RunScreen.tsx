@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { isEnded, type Run } from "../../schema/Run.ts"
+import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import { useProjects, useServers } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -8,7 +8,7 @@ import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { CancelRun } from "./CancelRun.tsx"
 import { RunPanel } from "./RunPanel.tsx"
-import { aboutRun, lastName, outcomeOf } from "./runWords.ts"
+import { baseName, describeRun, outcomeOf } from "./runWords.ts"
 import { useRun } from "./useRun.ts"
 
 const outputOf = ({ result }: Run): string =>
@@ -28,7 +28,7 @@ const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: R
           <dt>Project</dt>
           <dd>
             {project === undefined
-              ? lastName(subject.projectPath)
+              ? baseName(subject.projectPath)
               : <Link className="link" href={`/projects/${encodeURIComponent(project.name)}`}>{project.name}</Link>}
           </dd>
         </div>
@@ -61,7 +61,7 @@ const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: R
   )
 }
 
-/** One run at its own address: it goes on here after leaving and coming back. */
+/** Screen of one run; resumes following after a reload. */
 export const RunScreen = ({ id }: { readonly id: string }) => {
   const watched = useRun(id)
   const { failure, output, run } = watched
@@ -78,7 +78,7 @@ export const RunScreen = ({ id }: { readonly id: string }) => {
   return (
     <div className="page">
       <Head
-        title={aboutRun(run)}
+        title={describeRun(run)}
         under={{ name: "Activity", href: "/activity" }}
         state={<Badge tone={tone}>{word}</Badge>}
         actions={isEnded(run.state) ? undefined : <CancelRun run={run} />}

@@ -1,8 +1,9 @@
-import { isEnded, type Run, type RunStep } from "../../schema/Run.ts"
+import { isEnded, type Run, type RunStep } from "../../schema/runs/Run.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { useNow } from "../ui/Age.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
-import { bytes, lasted } from "../ui/words.ts"
-import { stepsAhead } from "./runWords.ts"
+import { formatDuration } from "../ui/words.ts"
+import { remainingSteps } from "./runWords.ts"
 
 const marks: Partial<Record<RunStep["status"], IconName>> = {
   done: "check",
@@ -17,8 +18,8 @@ const Progress = ({ now, step: { progress, startedAt, status } }: { readonly ste
   return (
     <div className="progress numbers">
       <progress max={progress.total} value={progress.done} aria-label="Bytes sent" />
-      <span>{bytes(progress.done)} of {bytes(progress.total)}</span>
-      {seconds > 0.5 ? <span className="quiet">{bytes(Math.round(progress.done / seconds))}/s</span> : null}
+      <span>{formatBytes(progress.done)} of {formatBytes(progress.total)}</span>
+      {seconds > 0.5 ? <span className="quiet">{formatBytes(Math.round(progress.done / seconds))}/s</span> : null}
     </div>
   )
 }
@@ -34,7 +35,7 @@ const Step = ({ now, step }: { readonly step: RunStep; readonly now: number }) =
         <span className="unseen">: {step.status}</span>
       </span>
       <span className="time numbers">
-        {step.status === "skipped" ? "" : lasted(Math.max(0, until - Date.parse(step.startedAt)))}
+        {step.status === "skipped" ? "" : formatDuration(Math.max(0, until - Date.parse(step.startedAt)))}
       </span>
       {step.detail === "" ? null : <span className="detail">{step.detail}</span>}
       <Progress step={step} now={now} />
@@ -42,23 +43,25 @@ const Step = ({ now, step }: { readonly step: RunStep; readonly now: number }) =
   )
 }
 
-/** The steps of a run: what was done, what is under way with its bytes, and what comes then. */
+/** Steps of a run: done, running with transferred bytes, and remaining. */
 export const Steps = ({ run }: { readonly run: Run }) => {
   const now = useNow()
   return (
     <ol className="steps">
       {run.steps.map((step) => <Step key={step.step} step={step} now={now} />)}
-      {isEnded(run.state) ? null : stepsAhead(run).map(([step, detail]) => (
-        <li key={step} className="step waiting-step">
-          <span className="mark" />
-          <span className="name">
-            {step}
-            <span className="unseen">: not begun</span>
-          </span>
-          <span />
-          <span className="detail">{detail}</span>
-        </li>
-      ))}
+      {isEnded(run.state) ?
+        null :
+        remainingSteps(run).map(([step, detail]) => (
+          <li key={step} className="step waiting-step">
+            <span className="mark" />
+            <span className="name">
+              {step}
+              <span className="unseen">: not begun</span>
+            </span>
+            <span />
+            <span className="detail">{detail}</span>
+          </li>
+        ))}
     </ol>
   )
 }

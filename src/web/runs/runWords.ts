@@ -1,16 +1,23 @@
-import type { Run } from "../../schema/Run.ts"
-import { runVerdict } from "../../schema/runVerdict.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import { runVerdict } from "../../schema/runs/runVerdict.ts"
 import type { Tone } from "../ui/Badge.tsx"
 
-/** The last name of a path. */
-export const lastName = (path: string): string => path.split(/[\\/]/).findLast((name) => name !== "") ?? path
+/** Base name of a path. */
+export const baseName = (path: string): string => path.split(/[\\/]/).findLast((name) => name !== "") ?? path
 
-/** What a run is about, in a few words. */
-export const aboutRun = ({ kind, subject }: Run): string => {
+/** Describes a run. */
+export const describeRun = ({ kind, subject }: Pick<Run, "kind" | "subject">): string => {
   const what = subject.appName ?? subject.projectPath ?? subject.remotePath
-  const name = what === undefined ? "" : lastName(what)
+  const name = what === undefined ? "" : baseName(what)
   const verb = kind === "stack" ? subject.action ?? kind : kind
   return `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${name}`.trim()
+}
+
+/** Describes the run ahead of a queued one. */
+export const describeWait = ({ waitsFor }: Run): string => {
+  if (waitsFor === undefined) return "waits for its turn"
+  const about = describeRun(waitsFor)
+  return `waits for ${about.slice(0, 1).toLowerCase()}${about.slice(1)} by ${waitsFor.requestedBy.name}`
 }
 
 const statusOf = ({ result }: Run): string | undefined =>
@@ -18,7 +25,7 @@ const statusOf = ({ result }: Run): string | undefined =>
     ? result.status
     : undefined
 
-/** Outcome of a run, in the word for what it left where that says more than its state. */
+/** Outcome of a run: the state that it left, if more specific than its own state. */
 export const outcomeOf = (run: Run): { readonly word: string; readonly tone: Tone } => {
   switch (run.state) {
     case "queued":
@@ -47,8 +54,8 @@ const expected: Partial<Record<Run["kind"], ReadonlyArray<readonly [step: string
   ]
 }
 
-/** The steps that a run of this kind has still to do. */
-export const stepsAhead = ({ kind, steps }: Run): ReadonlyArray<readonly [step: string, detail: string]> => {
+/** Remaining steps of a run. */
+export const remainingSteps = ({ kind, steps }: Run): ReadonlyArray<readonly [step: string, detail: string]> => {
   const begun = new Set(steps.map(({ step }) => step))
   return (expected[kind] ?? []).filter(([step]) => !begun.has(step))
 }

@@ -2,11 +2,12 @@ import { useQueryClient } from "@tanstack/react-query"
 import { Schedule, Stream } from "effect"
 import { useEffect, useState } from "react"
 import type { BerthError, RunEvent } from "../../client/index.ts"
-import { isEnded, type Run, type StepProgress } from "../../schema/Run.ts"
+import { overviewMaxAgeMillis } from "../../schema/Overview.ts"
+import { isEnded, type Run, type StepProgress } from "../../schema/runs/Run.ts"
 import { follow } from "../service/berth.ts"
 import type { ServiceFailure } from "../service/ServiceFailure.ts"
 
-/** A run as it is seen to go on. */
+/** Run with its live output. */
 export interface WatchedRun {
   readonly run: Run | undefined
   readonly output: string
@@ -39,7 +40,7 @@ const after = (seen: WatchedRun, event: RunEvent): WatchedRun => {
   }
 }
 
-/** Follows a run until it has ended; what it has changed is looked at anew then. */
+/** Follows a run to its end, then invalidates the queries that it may have changed. */
 export const useRun = (id: string | undefined): WatchedRun => {
   const queries = useQueryClient()
   const [watched, setWatched] = useState(nothing)
@@ -48,7 +49,7 @@ export const useRun = (id: string | undefined): WatchedRun => {
     if (id === undefined) return
     const seen = { wasUnderWay: false }
     return follow(
-      // A run outlives the service's restarts, and the page waits for as long as it is looked at.
+      // Runs survive restarts of the service, so the page reconnects while mounted.
       ({ runEvents }) =>
         Stream.retry(
           runEvents(id),
@@ -59,7 +60,11 @@ export const useRun = (id: string | undefined): WatchedRun => {
         onEvents: (events) => {
           const last = events.findLast(({ event }) => event === "run" || event === "end")
           const ended = last?.event === "end" || (last?.event === "run" && isEnded(last.data.state))
-          if (ended && seen.wasUnderWay) void queries.invalidateQueries()
+          if (ended && seen.wasUnderWay) {
+            void queries.invalidateQueries()
+            // Until then the service may answer with an overview from before the end.
+            setTimeout(() => void queries.invalidateQueries({ queryKey: ["overview"] }), overviewMaxAgeMillis + 500)
+          }
           if (last !== undefined) seen.wasUnderWay = !ended
           setWatched((before) => events.reduce(after, before))
         }

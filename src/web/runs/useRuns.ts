@@ -1,26 +1,27 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
-import { isEnded, type Run, type RunKind, type RunState } from "../../schema/Run.ts"
+import { isEnded, type Run, type RunKind, type RunState } from "../../schema/runs/Run.ts"
 import { call } from "../service/berth.ts"
-import { slowPoll, useCall } from "../service/queries.ts"
+import { minPollMillis, useCall } from "../service/queries.ts"
 
-/** The runs that wait or are under way, newest first. */
+/** Queued and running runs, newest first. */
 export const useUnderWay = (): ReadonlyArray<Run> => {
   const { data } = useCall(["runs", "newest"], (berth) => berth.listRuns({ urlParams: { limit: 30 } }), {
-    every: slowPoll
+    every: minPollMillis
   })
   return data?.runs.filter(({ state }) => !isEnded(state)) ?? []
 }
 
-/** Which runs to show. */
 export interface RunFilter {
   readonly kind: RunKind | undefined
   readonly state: RunState | undefined
+  /** Directory of a project. */
+  readonly projectPath: string | undefined
 }
 
-/** The history of runs that fit a filter, a page at a time. */
-export const useHistory = ({ kind, state }: RunFilter) =>
+/** Paginated history of the runs that match a filter. */
+export const useHistory = ({ kind, projectPath, state }: RunFilter) =>
   useInfiniteQuery({
-    queryKey: ["runs", "history", kind, state],
+    queryKey: ["runs", "history", kind, state, projectPath],
     queryFn: ({ pageParam, signal }) =>
       call(
         (berth) =>
@@ -29,6 +30,7 @@ export const useHistory = ({ kind, state }: RunFilter) =>
               limit: 50,
               ...(kind === undefined ? {} : { kind }),
               ...(state === undefined ? {} : { state }),
+              ...(projectPath === undefined ? {} : { projectPath }),
               ...(pageParam === undefined ? {} : { before: pageParam })
             }
           }),
@@ -36,5 +38,5 @@ export const useHistory = ({ kind, state }: RunFilter) =>
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
-    refetchInterval: slowPoll
+    refetchInterval: minPollMillis
   })

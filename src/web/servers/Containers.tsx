@@ -1,7 +1,8 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { Container } from "../../schema/Container.ts"
-import type { ContainerStats } from "../../schema/Stats.ts"
-import { portsOf } from "../projects/standing.ts"
+import type { Container } from "../../schema/servers/Container.ts"
+import type { ContainerStats } from "../../schema/servers/Stats.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { portsOf } from "../projects/projectState.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge, type Tone } from "../ui/Badge.tsx"
@@ -9,10 +10,16 @@ import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
-import { bytes } from "../ui/words.ts"
+import { isUp } from "./isUp.ts"
 
 const toneOf = (status: string): Tone =>
-  /unhealthy|restarting|dead|exited/i.test(status) ? "bad" : /starting|paused/i.test(status) ? "warn" : "good"
+  /^Exited \(0\)|^Created/.test(status)
+    ? "idle"
+    : /unhealthy|restarting|dead|exited/i.test(status)
+    ? "bad"
+    : /starting|paused/i.test(status)
+    ? "warn"
+    : "good"
 
 const Meter = ({ label, max, value, words }: {
   readonly label: string
@@ -33,6 +40,7 @@ const Row = ({ container, isRead, onRead, stats }: {
   readonly onRead: () => void
 }) => {
   const { name, status } = container
+  const unmeasured = <span className="quiet">{isUp(container) ? "…" : "–"}</span>
   return (
     <tr>
       <td className="strong">{name}</td>
@@ -41,7 +49,7 @@ const Row = ({ container, isRead, onRead, stats }: {
       </td>
       <td>
         {stats === undefined
-          ? <span className="quiet">…</span>
+          ? unmeasured
           : (
             <Meter
               label={`CPU of ${name}`}
@@ -52,12 +60,12 @@ const Row = ({ container, isRead, onRead, stats }: {
           )}
       </td>
       <td>
-        {stats === undefined ? <span className="quiet">…</span> : (
+        {stats === undefined ? unmeasured : (
           <Meter
             label={`Memory of ${name}`}
             value={stats.memoryBytes}
             max={stats.memoryLimitBytes}
-            words={bytes(stats.memoryBytes)}
+            words={formatBytes(stats.memoryBytes)}
           />
         )}
       </td>
@@ -72,7 +80,7 @@ const Row = ({ container, isRead, onRead, stats }: {
   )
 }
 
-/** The containers that run on a server, with what each uses. */
+/** Containers of a server, those that have ended too, with their resource usage and their logs. */
 export const Containers = ({ containers: { data, error }, onRead, reading, serverId }: {
   readonly serverId: string
   readonly containers: UseQueryResult<{ readonly containers: ReadonlyArray<Container> }, Error>
@@ -80,7 +88,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
   readonly onRead: (name: string | undefined) => void
 }) => {
   const stats = useCall(["stats", serverId], (berth) => berth.serverStats({ path: { id: serverId } }), {
-    enabled: data !== undefined && data.containers.length > 0,
+    enabled: data?.containers.some(isUp) === true,
     every: 15_000
   })
   if (data === undefined) {
@@ -92,15 +100,17 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
       )
       : null
   }
+  const running = data.containers.filter(isUp)
+  const ended = data.containers.length - running.length
   return (
     <Panel
       title="Containers"
-      note={`${data.containers.length} running`}
+      note={`${running.length} running${ended === 0 ? "" : `, ${ended} not`}`}
       aside={<Age at={stats.dataUpdatedAt} before="measured " />}
     >
       {stats.error === null ? null : <Failure error={stats.error} again={stats.refetch} />}
       {data.containers.length === 0 ?
-        <Empty title="Nothing runs here">A deploy starts the first stack.</Empty> :
+        <Empty title="No container is here">A deploy starts the first stack.</Empty> :
         (
           <Scroll label="Table of containers">
             <table className="keep">
@@ -118,7 +128,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
                 </tr>
               </thead>
               <tbody>
-                {data.containers.map((container) => (
+                {[...running, ...data.containers.filter((each) => !isUp(each))].map((container) => (
                   <Row
                     key={container.name}
                     container={container}

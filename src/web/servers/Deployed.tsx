@@ -4,9 +4,9 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
+import { formatCount } from "../ui/words.ts"
 
-/** What is deployed on a server, and which project here it belongs to; what belongs to none stands out. */
+/** Stacks on a server and their local projects; highlights stacks without one. */
 export const Deployed = ({ serverId }: { readonly serverId: string }) => {
   const { data, dataUpdatedAt, error, refetch } = useCall(
     ["scan", serverId],
@@ -21,7 +21,7 @@ export const Deployed = ({ serverId }: { readonly serverId: string }) => {
       title="Deployed"
       note={data === undefined ? undefined : (
         <>
-          {counted(data.deployed.length, "stack")} under <code>~/containers</code>
+          {formatCount(data.deployed.length, "stack")} under <code>~/containers</code>
           {strangers === 0 ? null : `, ${strangers} without a project`}
         </>
       )}

@@ -1,30 +1,30 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { lazy, useState } from "react"
 import { useLocation } from "wouter"
 import { Logs } from "../logs/Logs.tsx"
-import { useOverview } from "../overview/useOverview.ts"
 import { call } from "../service/berth.ts"
-import { useContainers, useServers } from "../service/queries.ts"
-import { Age } from "../ui/Age.tsx"
-import { Badge } from "../ui/Badge.tsx"
-import { Button } from "../ui/Button.tsx"
+import { useAllContainers, useOverview, useServers } from "../service/queries.ts"
 import { Confirm } from "../ui/Confirm.tsx"
 import { Head } from "../ui/Head.tsx"
+import { Later } from "../ui/Later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
 import { Containers } from "./Containers.tsx"
 import { Deployed } from "./Deployed.tsx"
-import { Disks } from "./Disks.tsx"
+import { ServerHead, underServers } from "./ServerHead.tsx"
+import { ServerUnavailable } from "./ServerUnavailable.tsx"
 
-/** A server: whether it answers, what runs on it with what it uses, and what is deployed there. */
+const EditServer = lazy(() => import("./form/EditServer.tsx"))
+
+/** Screen of a server: reachability, containers with their usage, and deployed stacks. */
 export const Server = ({ id }: { readonly id: string }) => {
   const { data: servers, error, refetch } = useServers()
   const server = servers?.find((each) => each.id === id)
-  const containers = useContainers(server === undefined ? null : id)
+  const containers = useAllContainers(server === undefined ? null : id)
   const health = useOverview().data?.servers.find((each) => each.id === id)
   const [read, setRead] = useState<string>()
   const [asking, setAsking] = useState(false)
+  const [editing, setEditing] = useState(false)
   const [, go] = useLocation()
   const queries = useQueryClient()
   const removal = useMutation({
@@ -34,11 +34,10 @@ export const Server = ({ id }: { readonly id: string }) => {
       await queries.invalidateQueries()
     }
   })
-  const under = { name: "Servers", href: "/servers" }
   if (server === undefined) {
     return (
       <div className="page">
-        <Head title="Server" under={under} />
+        <Head title="Server" under={underServers} />
         <Panel title="Stored servers">
           {error !== null
             ? <Failure error={error} again={refetch} />
@@ -49,65 +48,28 @@ export const Server = ({ id }: { readonly id: string }) => {
       </div>
     )
   }
-  const answers = containers.error === null
-  // Whether the server itself is there, where its Docker is not.
-  const dockerIsDown = !answers && health?.answers === true
+  // Tells an unreachable server from an unavailable Docker.
+  const dockerIsDown = containers.error !== null && health?.answers === true
   return (
     <div className="page">
-      <Head
-        title={server.name}
-        under={under}
-        state={containers.data === undefined && answers
-          ? <Badge>connecting …</Badge>
-          : (
-            <>
-              <Badge tone={answers ? "good" : "bad"}>
-                {answers ? "answers" : dockerIsDown ? "Docker cannot be used" : "cannot be used"}
-              </Badge>
-              <Age at={answers ? containers.dataUpdatedAt : containers.errorUpdatedAt} before="seen " />
-            </>
-          )}
-        facts={[
-          ["Address", <code>{server.username}@{server.host}:{server.port}</code>],
-          ["Docker", server.useSudo ? "with sudo" : "without sudo"],
-          ...health?.latencyMs === null || health === undefined
-            ? []
-            : [["Answers in", `${Math.round(health.latencyMs)} ms`] as const],
-          ...health === undefined || health.disks.length === 0
-            ? []
-            : [["Disk", <Disks disks={health.disks} server={server.name} />] as const],
-          ...containers.data === undefined
-            ? []
-            : [["Runs", counted(containers.data.containers.length, "container")] as const]
-        ]}
-        actions={
-          <>
-            <Button icon="again" disabled={containers.isFetching} onClick={() => queries.invalidateQueries()}>
-              Look again
-            </Button>
-            <Button icon="bin" onClick={() => setAsking(true)}>Remove</Button>
-          </>
-        }
+      <ServerHead
+        server={server}
+        health={health}
+        containers={containers}
+        dockerIsDown={dockerIsDown}
+        onEdit={() => setEditing(true)}
+        onRemove={() => setAsking(true)}
       />
       {containers.error === null
         ? null
         : (
-          <Panel title={dockerIsDown ? "Docker cannot be used" : "It cannot be used now"}>
-            <Failure error={containers.error} again={containers.refetch} />
-            {dockerIsDown
-              ? (
-                <p className="body">
-                  {server.name} itself answers, so the log-in is right. On the server, look at{" "}
-                  <code>systemctl status docker</code>. Stacks cannot be deployed, stopped or started until Docker
-                  answers again, and what is below is what lies on its disk.
-                </p>
-              )
-              : (
-                <p className="body quiet">
-                  Nothing is known of what runs there until it answers. Releases and files stay as they are.
-                </p>
-              )}
-          </Panel>
+          <ServerUnavailable
+            name={server.name}
+            error={containers.error}
+            again={containers.refetch}
+            onEdit={() => setEditing(true)}
+            dockerIsDown={dockerIsDown}
+          />
         )}
       {removal.error === null ? null : (
         <Panel title="Not removed">
@@ -117,6 +79,13 @@ export const Server = ({ id }: { readonly id: string }) => {
       <Containers serverId={id} containers={containers} onRead={setRead} reading={read} />
       {read === undefined ? null : <Logs key={read} name={read} serverId={id} target={{ containerName: read }} />}
       <Deployed serverId={id} />
+      {editing
+        ? (
+          <Later what="The form">
+            <EditServer server={server} onClose={() => setEditing(false)} />
+          </Later>
+        )
+        : null}
       {asking
         ? (
           <Confirm

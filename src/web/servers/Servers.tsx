@@ -1,18 +1,19 @@
-import { useState } from "react"
+import { lazy, useState } from "react"
 import { Link } from "wouter"
-import { useOverview } from "../overview/useOverview.ts"
-import { useServers } from "../service/queries.ts"
+import { useOverview, useServers } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
+import { Later } from "../ui/Later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { counted } from "../ui/words.ts"
-import { AddServer } from "./AddServer.tsx"
+import { formatCount } from "../ui/words.ts"
 import { Disks } from "./Disks.tsx"
 
-/** The stored servers: which answer, and what stands on each. */
+const AddServer = lazy(() => import("./form/AddServer.tsx"))
+
+/** Stored servers with their reachability and stacks. */
 export const Servers = () => {
   const { data, error, refetch } = useServers()
   const overview = useOverview().data
@@ -21,11 +22,11 @@ export const Servers = () => {
     <div className="page">
       <Head
         title="Servers"
-        actions={<Button icon="plus" look="main-action" onClick={() => setAdding(true)}>Add a server</Button>}
+        actions={<Button icon="plus" changes look="main-action" onClick={() => setAdding(true)}>Add a server</Button>}
       >
         <p className="quiet">Machines that Berth reaches over SSH.</p>
       </Head>
-      <Panel title="All servers" note={data === undefined ? undefined : counted(data.length, "server")}>
+      <Panel title="All servers" note={data === undefined ? undefined : formatCount(data.length, "server")}>
         {error === null ? null : <Failure error={error} again={refetch} />}
         {data === undefined && error === null ? <Waiting what="the servers" /> : null}
         {data?.length === 0
@@ -36,7 +37,7 @@ export const Servers = () => {
           )
           : null}
         <ul className="rows">
-          {data?.map(({ host, id, name, port, useSudo, username }) => {
+          {data?.map(({ host, id, jump, name, port, useSudo, username }) => {
             const seen = overview?.servers.find((each) => each.id === id)
             const stacks = overview?.projects.filter(({ servers }) =>
               servers.some(({ serverId, state }) => serverId === id && state !== null && state !== "absent")
@@ -51,8 +52,13 @@ export const Servers = () => {
                   : <Badge tone="bad">{seen.answers ? "Docker cannot be used" : "does not answer"}</Badge>}
                 <span className="grow quiet">
                   <code>{username}@{host}:{port}</code>
-                  {useSudo ? " with sudo" : ""} · {counted(stacks, "project")}
-                  {seen?.error === undefined ? null : <span className="bad">{seen.error}</span>}
+                  {jump === undefined ? "" : ` through ${jump}`}
+                  {useSudo ? " with sudo" : ""} · {formatCount(stacks, "project")}
+                  {seen?.error === undefined ? null : (
+                    <>
+                      . <span className="bad">{seen.error}</span>
+                    </>
+                  )}
                 </span>
                 {seen === undefined ? null : <Disks disks={seen.disks} server={name} />}
                 {seen === undefined ? null : <Age at={seen.observedAt} before="seen " />}
@@ -63,7 +69,9 @@ export const Servers = () => {
       </Panel>
       {adding
         ? (
-          <AddServer onClose={() => setAdding(false)} />
+          <Later what="The form">
+            <AddServer onClose={() => setAdding(false)} />
+          </Later>
         )
         : null}
     </div>

@@ -1,4 +1,4 @@
-/** A call that did not succeed: the status of the answer, 0 when there was none, and a sentence for a person. */
+/** Failed call: HTTP status, 0 without a response, and a message for the user. */
 export class ServiceFailure extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -9,13 +9,13 @@ export class ServiceFailure extends Error {
 
 const listeners = new Set<() => void>()
 
-/** Tells those who listen that the service wants a token. */
-export const sessionEnded = (): void => {
+/** Notifies listeners that the service requires a token. */
+export const notifySessionEnded = (): void => {
   for (const listener of listeners) listener()
 }
 
-/** Calls back whenever the service wants a token; returns how to stop that. */
-export const onSessionEnded = (listener: () => void): () => void => {
+/** Calls back when the service requires a token; returns the unsubscribe function. */
+export const subscribeSessionEnded = (listener: () => void): () => void => {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }

@@ -1,10 +1,10 @@
 import { FetchHttpClient } from "@effect/platform"
 import { Cause, Effect, Exit, Layer, ManagedRuntime, Stream } from "effect"
 import { Berth, BerthError, type Call, layer } from "../../client/index.ts"
-import type { Run } from "../../schema/Run.ts"
-import { ServiceFailure, sessionEnded } from "./ServiceFailure.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import { notifySessionEnded, ServiceFailure } from "./ServiceFailure.ts"
 
-/** The client of the service that handed out this page, made once; the cookie of its session goes along by itself. */
+/** Client of the service that serves this page, made once; the browser sends the session cookie. */
 const runtime = ManagedRuntime.make(Layer.provide(layer({ url: "", door: "web" }), FetchHttpClient.layer))
 
 const asFailure = (cause: Cause.Cause<unknown>): ServiceFailure => {
@@ -12,7 +12,7 @@ const asFailure = (cause: Cause.Cause<unknown>): ServiceFailure => {
   if (!(failure instanceof BerthError)) {
     return new ServiceFailure(500, "The service answered something that this page does not understand: load it again")
   }
-  if (failure.status === 401) sessionEnded()
+  if (failure.status === 401) notifySessionEnded()
   return failure.reason === "unreachable"
     ? new ServiceFailure(0, "Berth does not answer. Is the service running?")
     : new ServiceFailure(failure.status ?? 500, failure.message)
@@ -28,18 +28,18 @@ const outcome = async <A, E>(effect: Effect.Effect<A, E, Berth>, signal?: AbortS
 export const call = <A>(ask: Call<A>, signal?: AbortSignal): Promise<A> =>
   outcome(Effect.flatMap(Berth, ({ use }) => use(ask)), signal)
 
-/** Starts a run and does not wait for its end. */
+/** Starts a run without waiting for its end. */
 export const startRun = <A>(ask: Call<A>): Promise<Run> =>
   outcome(Effect.flatMap(Berth, ({ start }) => Effect.map(start(ask), ({ run }) => run)))
 
-/** What a reader of a stream is told. */
+/** Callbacks of a stream's reader. */
 export interface Reader<A> {
-  /** Several at a time, because they come faster than a screen is drawn. */
+  /** Batched: items arrive faster than frames are drawn. */
   readonly onEvents: (events: ReadonlyArray<A>) => void
   readonly onFailure: (failure: ServiceFailure) => void
 }
 
-/** Reads a stream of the service until it ends or the returned function is called. */
+/** Reads a stream until it ends or the returned function cancels it. */
 export const follow = <A>(
   stream: (berth: Berth["Type"]) => Stream.Stream<A, BerthError>,
   { onEvents, onFailure }: Reader<A>

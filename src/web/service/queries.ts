@@ -4,13 +4,15 @@ import type { Call } from "../../client/index.ts"
 import { call } from "./berth.ts"
 import { ServiceFailure } from "./ServiceFailure.ts"
 
-/** The fastest that anything is asked for again by itself. */
-export const slowPoll = 15_000
+/** Shortest interval of polling. */
+export const minPollMillis = 15_000
+
+const heartbeatMillis = 2_000
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // What a person did is what makes things change: the rest is looked at again now and then.
+      // Actions of the user invalidate their queries; the rest is polled.
       staleTime: 10_000,
       gcTime: 5 * 60_000,
       retry: (count, failure) => count < 1 && failure instanceof ServiceFailure && failure.status === 0,
@@ -27,7 +29,7 @@ export interface CallOptions {
   readonly staleTime?: number
 }
 
-/** What an endpoint answers, kept under a key and shared by all that show it. */
+/** Queries an endpoint; results are cached by key and shared. */
 export const useCall = <A>(
   key: ReadonlyArray<unknown>,
   ask: Call<A>,
@@ -41,20 +43,42 @@ export const useCall = <A>(
     ...(staleTime === undefined ? {} : { staleTime })
   })
 
-const atOnce = 4
-const comparing = Effect.unsafeMakeSemaphore(atOnce)
+const maxComparisons = 4
+const comparing = Effect.unsafeMakeSemaphore(maxComparisons)
 
-/** A few at a time: each takes a connection to a server, and the browser has six to the service. */
-export const aFewAtOnce = comparing.withPermits(1)
+/** Bounds concurrency: each comparison takes an SSH connection, and one of the browser's six to the service. */
+export const limitConcurrency = comparing.withPermits(1)
 
 export const useProjects = () => useCall(["projects"], (berth) => berth.listProjects(), { every: 60_000 })
 export const useServers = () => useCall(["servers"], (berth) => berth.listServers(), { every: 60_000 })
 export const useContainers = (serverId: string | null) =>
-  useCall(["containers", serverId], (berth) => berth.listContainers({ path: { id: serverId ?? "" } }), {
+  useCall(["containers", serverId], (berth) => berth.listContainers({ path: { id: serverId ?? "" }, urlParams: {} }), {
     enabled: serverId !== null,
     every: 30_000
   })
-export const useHealth = (deep = false) =>
-  useCall(["health", deep], (berth) => berth.health({ urlParams: deep ? { deep: "true" } : {} }), {
-    every: deep ? 60_000 : slowPoll
+
+/** Containers of a server, those that do not run too. */
+export const useAllContainers = (serverId: string | null) =>
+  useCall(
+    ["containers", serverId, "all"],
+    (berth) => berth.listContainers({ path: { id: serverId ?? "" }, urlParams: { all: "true" } }),
+    { enabled: serverId !== null, every: 30_000 }
+  )
+export const useHealth = () =>
+  useCall(["health", true], (berth) => berth.health({ urlParams: { deep: "true" } }), { every: 60_000 })
+
+/** Asks the service whether it is there, often and once: an outage shows within three seconds. */
+export const useHeartbeat = () =>
+  useQuery({
+    queryKey: ["health", false],
+    queryFn: ({ signal }) => call((berth) => berth.health({ urlParams: {} }), signal),
+    refetchInterval: heartbeatMillis,
+    retry: false
   })
+
+/** Name and role of the caller. */
+export const useSession = () => useCall(["session"], (berth) => berth.showSession(), { staleTime: 60_000 })
+
+/** Projects, servers and applications at a glance, refetched twice a minute. */
+export const useOverview = () =>
+  useCall(["overview"], (berth) => berth.overview(), { every: 30_000, staleTime: 15_000 })

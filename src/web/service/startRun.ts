@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { Call } from "../../client/index.ts"
-import type { Run } from "../../schema/Run.ts"
+import type { Run } from "../../schema/runs/Run.ts"
 import { startRun } from "./berth.ts"
 
-/** Starts runs at an endpoint; the list of runs is looked at anew once one has begun. */
+/** Starts a run and then invalidates the list of runs. */
 export const useStartRun = (onStarted: (run: Run) => void) => {
   const queries = useQueryClient()
   return useMutation({

@@ -1,39 +1,55 @@
-import { useCallback, useEffect, useRef, useState } from "react"
+import { lazy, useCallback, useEffect, useRef, useState } from "react"
 import { Route, Switch, useLocation } from "wouter"
+import type { LocalProject } from "../../schema/projects/Project.ts"
 import { Applications } from "../applications/Applications.tsx"
 import { DeclaredApplication } from "../applications/DeclaredApplication.tsx"
 import { LiveApplication } from "../applications/LiveApplication.tsx"
-import { Overview } from "../overview/Overview.tsx"
+import { DeployDialog } from "../projects/DeployDialog.tsx"
 import { Project } from "../projects/Project.tsx"
+import { projectHref } from "../projects/projectHref.ts"
 import { Routes } from "../routes/Routes.tsx"
 import { Activity } from "../runs/Activity.tsx"
 import { RunScreen } from "../runs/RunScreen.tsx"
 import { Server } from "../servers/Server.tsx"
 import { Servers } from "../servers/Servers.tsx"
-import { useHealth } from "../service/queries.ts"
-import { onSessionEnded, ServiceFailure } from "../service/ServiceFailure.ts"
+import { useHeartbeat, useSession } from "../service/queries.ts"
+import { ServiceFailure, subscribeSessionEnded } from "../service/ServiceFailure.ts"
+import { Home } from "../start/Home.tsx"
+import { Boundary } from "../ui/Boundary.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Later } from "../ui/Later.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { Refusal } from "../ui/Refusal.ts"
 import { Webhooks } from "../webhooks/Webhooks.tsx"
 import { Brand } from "./Brand.tsx"
+import { BusyTab } from "./BusyTab.tsx"
 import { Goto } from "./Goto.tsx"
 import { LogIn } from "./LogIn.tsx"
+import { LogsPlace } from "./LogsPlace.tsx"
 import { Offline } from "./Offline.tsx"
 import { Palette } from "./Palette.tsx"
 import { Sidebar } from "./Sidebar.tsx"
+import { Upgraded } from "./Upgraded.tsx"
+
+const SettingsScreen = lazy(() => import("../settings/SettingsScreen.tsx"))
 
 const Screens = () => (
   <Switch>
     <Route path="/">
-      <Overview />
+      <Home />
     </Route>
-    <Route path="/projects/:name">{({ name }) => <Project key={name} name={decodeURIComponent(name)} />}</Route>
+    <Route path="/projects/:name/:tab?">
+      {({ name, tab }) => <Project key={name} name={decodeURIComponent(name)} tab={tab} />}
+    </Route>
     <Route path="/activity">
       <Activity />
     </Route>
     <Route path="/activity/:id">{({ id }) => <RunScreen key={id} id={id} />}</Route>
+    <Route path="/logs">
+      <LogsPlace />
+    </Route>
     <Route path="/servers">
       <Servers />
     </Route>
@@ -59,6 +75,11 @@ const Screens = () => (
     <Route path="/webhooks">
       <Webhooks />
     </Route>
+    <Route path="/settings">
+      <Later what="The settings">
+        <SettingsScreen />
+      </Later>
+    </Route>
     <Route>
       <div className="page">
         <Head title="Nothing here" />
@@ -70,20 +91,24 @@ const Screens = () => (
   </Switch>
 )
 
-/** The page: where one can go at its side, and the screen that was chosen. */
+/** Page with the sidebar and the routed screen. */
 export const App = () => {
   const [lockedOut, setLockedOut] = useState(false)
   const [open, setOpen] = useState(false)
   const [searching, setSearching] = useState(false)
-  const [place] = useLocation()
+  const [deploying, setDeploying] = useState<LocalProject>()
+  const [place, go] = useLocation()
   const main = useRef<HTMLElement>(null)
-  const health = useHealth()
+  // The tabs of a project are one screen, which keeps its run and its place.
+  const screen = place.split("/").slice(0, 3).join("/")
+  const health = useHeartbeat()
+  const { data: caller } = useSession()
   const search = useCallback(() => setSearching(true), [])
-  useEffect(() => onSessionEnded(() => setLockedOut(true)), [])
+  useEffect(() => subscribeSessionEnded(() => setLockedOut(true)), [])
   useEffect(() => {
-    setOpen(false)
     scrollTo(0, 0)
-  }, [place])
+  }, [screen])
+  useEffect(() => setOpen(false), [place])
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return
@@ -95,8 +120,14 @@ export const App = () => {
   }, [])
   if (lockedOut) return <LogIn onDone={() => setLockedOut(false)} />
   const offline = health.error instanceof ServiceFailure && health.error.status === 0
+  const refusal = offline
+    ? "Berth does not answer"
+    : caller?.role === "viewer"
+    ? "Your token may only look: this is for operators"
+    : undefined
   return (
-    <>
+    <Refusal value={refusal}>
+      <BusyTab />
       <a className="skip" href="#screen" onClick={() => main.current?.focus()}>Skip to the screen</a>
       <header className="bar">
         <Brand />
@@ -111,14 +142,26 @@ export const App = () => {
           <Icon name="menu" />
         </button>
       </header>
-      <div className="shell">
+      <div className={offline ? "shell stale" : "shell"}>
         <Sidebar open={open} onSearch={search} version={health.data?.version} />
         <main className="main" id="screen" ref={main} tabIndex={-1}>
           {offline ? <Offline since={health.dataUpdatedAt} again={health.refetch} /> : null}
-          <Screens />
+          <Upgraded to={health.data?.version} />
+          <Boundary key={screen} what="This screen">
+            <Screens />
+          </Boundary>
         </main>
       </div>
-      {searching ? <Palette onClose={() => setSearching(false)} /> : null}
-    </>
+      {searching ? <Palette onClose={() => setSearching(false)} onDeploy={setDeploying} /> : null}
+      {deploying === undefined
+        ? null
+        : (
+          <DeployDialog
+            project={deploying}
+            onClose={() => setDeploying(undefined)}
+            onStarted={() => go(projectHref(deploying.name))}
+          />
+        )}
+    </Refusal>
   )
 }

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 
-/** The name of the product, which leads to the overview. */
+/** Product name, linked to the overview. */
 export const Brand = () => (
   <Link href="/" className="brand">
     <svg viewBox="0 0 32 32" aria-hidden="true">

@@ -1,17 +1,17 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { call } from "../service/berth.ts"
-import { useCall } from "../service/queries.ts"
-import { sessionEnded } from "../service/ServiceFailure.ts"
+import { useSession } from "../service/queries.ts"
+import { notifySessionEnded } from "../service/ServiceFailure.ts"
 
-/** Who the service takes this browser for, and the way out of a session. */
+/** Authenticated caller, with the log-out button. */
 export const Caller = () => {
-  const { data } = useCall(["session"], (berth) => berth.showSession(), { staleTime: 60_000 })
+  const { data } = useSession()
   const queries = useQueryClient()
   const { mutate } = useMutation({
     mutationFn: () => call((berth) => berth.closeSession()),
     onSettled: () => {
       queries.clear()
-      sessionEnded()
+      notifySessionEnded()
     }
   })
   if (data === undefined) return null

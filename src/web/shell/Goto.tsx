@@ -1,6 +1,6 @@
 import { Icon } from "../ui/Icon.tsx"
 
-/** Opens the list of everything that one can go to. */
+/** Button that opens the command palette. */
 export const Goto = ({ onOpen }: { readonly onOpen: () => void }) => (
   <button type="button" className="goto" onClick={onOpen}>
     <Icon name="search" />

@@ -7,7 +7,7 @@ import { Field } from "../ui/Field.tsx"
 import { Failure } from "../ui/Notes.tsx"
 import { Brand } from "./Brand.tsx"
 
-/** Asks for the token that the settings require. */
+/** Log-in form for the token that the settings require. */
 export const LogIn = ({ onDone }: { readonly onDone: () => void }) => {
   const [token, setToken] = useState("")
   const [failure, setFailure] = useState<Error>()

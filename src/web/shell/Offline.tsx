@@ -2,7 +2,7 @@ import { Age } from "../ui/Age.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 
-/** Says that the service does not answer, and how old what is shown has become. */
+/** Banner for an unreachable service, with the age of the displayed data. */
 export const Offline = ({ again, since }: { readonly since: number; readonly again: () => unknown }) => (
   <div className="offline" role="alert">
     <Icon name="alert" />

@@ -1,53 +1,24 @@
 import { type KeyboardEvent, useState } from "react"
 import { useLocation } from "wouter"
-import { applicationHref } from "../applications/applicationHref.ts"
-import { useOverview } from "../overview/useOverview.ts"
-import { useProjects, useServers } from "../service/queries.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import { screens } from "./screens.ts"
+import { fittingPlaces, type Place, usePlaces } from "./places.ts"
 
-interface Place {
-  readonly name: string
-  readonly kind: string
-  readonly href: string
-}
-
-const mostShown = 40
-
-/** Names that begin with the words come first, then those that hold them. */
-const fitting = (places: ReadonlyArray<Place>, words: string): ReadonlyArray<Place> => {
-  const wanted = words.trim().toLowerCase()
-  const holding = places.filter(({ name }) => name.toLowerCase().includes(wanted))
-  const begins = ({ name }: Place) => name.toLowerCase().startsWith(wanted)
-  return [...holding.filter(begins), ...holding.filter((place) => !begins(place))].slice(0, mostShown)
-}
-
-const usePlaces = (): ReadonlyArray<Place> => {
-  const projects = useProjects().data ?? []
-  const servers = useServers().data ?? []
-  const overview = useOverview().data
-  return [
-    ...screens.map(([name, href]) => ({ name, kind: "screen", href })),
-    ...projects.map(({ name }) => ({ name, kind: "project", href: `/projects/${encodeURIComponent(name)}` })),
-    ...overview?.applications.map((application) => ({
-      name: application.name,
-      kind: "application",
-      href: applicationHref(application, overview.projects)
-    })) ?? [],
-    ...servers.map(({ id, name }) => ({ name, kind: "server", href: `/servers/${encodeURIComponent(id)}` }))
-  ]
-}
-
-/** Goes anywhere by a few letters of its name. */
-export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
+/** Command palette: goes to a place by a few letters of its name, or does what a verb says. */
+export const Palette = ({ onClose, onDeploy }: {
+  readonly onClose: () => void
+  /** Asks for a deploy; nothing is deployed by a key alone. */
+  readonly onDeploy: (project: LocalProject) => void
+}) => {
   const [words, setWords] = useState("")
   const [chosen, setChosen] = useState(0)
   const [, go] = useLocation()
-  const found = fitting(usePlaces(), words)
+  const found = fittingPlaces(usePlaces(), words)
   const open = (place: Place | undefined) => {
     if (place === undefined) return
     onClose()
-    go(place.href)
+    if (place.deploys === undefined) go(place.href)
+    else onDeploy(place.deploys)
   }
   const pressed = (event: KeyboardEvent) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -70,7 +41,7 @@ export const Palette = ({ onClose }: { readonly onClose: () => void }) => {
         aria-controls="places"
         aria-label="Where to go"
         aria-activedescendant={found.length === 0 ? undefined : `place-${chosen}`}
-        placeholder="A project, an application, a server, a screen"
+        placeholder="A project, a server, a screen, or: deploy …, logs …"
         value={words}
         onKeyDown={pressed}
         onChange={(event) => {

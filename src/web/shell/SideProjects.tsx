@@ -1,11 +1,11 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useRef } from "react"
 import { Link, useLocation } from "wouter"
-import type { LocalProject } from "../../schema/Project.ts"
-import { projectTone, useOverview } from "../overview/useOverview.ts"
-import { changesOf, useComparison } from "../projects/standing.ts"
-import { countChanges, usePlan } from "../projects/usePlan.ts"
-import { useProjects } from "../service/queries.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { projectHref } from "../projects/projectHref.ts"
+import { projectTone } from "../projects/stateBadge.ts"
+import { useChanges } from "../projects/useChanges.ts"
+import { useOverview, useProjects } from "../service/queries.ts"
 import type { Tone } from "../ui/Badge.tsx"
 
 const height = 36
@@ -24,15 +24,12 @@ const Row = ({ isHere, project, start, tone }: {
   readonly start: number
   readonly isHere: boolean
 }) => {
-  // What other screens have compared is shown; the list by itself asks no server.
-  const { data } = useComparison(project, false)
-  const plan = usePlan(project, false).data
-  const changes = plan === undefined ? data === undefined ? 0 : changesOf(data).length : countChanges(plan)
+  const changes = useChanges(project) ?? 0
   const shown = tone === "good" && changes > 0 ? "warn" : tone
   return (
     <Link
       className="project-link"
-      href={`/projects/${encodeURIComponent(project.name)}`}
+      href={projectHref(project.name)}
       aria-current={isHere ? "page" : undefined}
       style={{ transform: `translateY(${start}px)` }}
     >
@@ -49,7 +46,7 @@ const Row = ({ isHere, project, start, tone }: {
   )
 }
 
-/** The projects, with how each stands. */
+/** Projects with their state. */
 export const SideProjects = () => {
   const { data: known } = useProjects()
   const data = known ?? []
@@ -78,7 +75,7 @@ export const SideProjects = () => {
                 project={project}
                 start={start}
                 tone={projectTone(observed.get(project.path))}
-                isHere={place === `/projects/${encodeURIComponent(project.name)}`}
+                isHere={`${place}/`.startsWith(`${projectHref(project.name)}/`)}
               />
             )
           })}

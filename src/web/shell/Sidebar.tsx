@@ -9,7 +9,7 @@ import { screens } from "./screens.ts"
 import { SideProjects } from "./SideProjects.tsx"
 import { currentTheme, toggleTheme } from "./theme.ts"
 
-/** Where one can go: the screens, and the projects with how they stand. */
+/** Navigation: screens, and projects with their state. */
 export const Sidebar = ({ onSearch, open, version }: {
   readonly open: boolean
   readonly onSearch: () => void

@@ -1,11 +1,13 @@
 import type { IconName } from "../ui/Icon.tsx"
 
-/** The screens that the menu leads to. */
+/** Screens of the menu. */
 export const screens: ReadonlyArray<readonly [name: string, href: string, icon: IconName]> = [
   ["Overview", "/", "overview"],
   ["Activity", "/activity", "activity"],
+  ["Logs", "/logs", "logs"],
   ["Servers", "/servers", "servers"],
   ["Applications", "/applications", "applications"],
   ["Routes", "/routes", "routes"],
-  ["Webhooks", "/webhooks", "webhooks"]
+  ["Webhooks", "/webhooks", "webhooks"],
+  ["Settings", "/settings", "settings"]
 ]

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from "react"
-import { ago } from "./words.ts"
+import { formatMoment } from "./localTime.ts"
+import { formatAge } from "./words.ts"
 
 const listeners = new Set<() => void>()
 let now = Date.now()
@@ -19,18 +20,18 @@ const subscribe = (listener: () => void) => {
   }
 }
 
-/** The time, a second at a time. */
+/** Current time, updated every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now)
 
-/** How long ago something was, as words that go on; `at` is in milliseconds or ISO 8601. */
+/** Relative time that updates itself; `at` is in milliseconds or ISO 8601. */
 export const Age = ({ at, before = "" }: { readonly at: number | string; readonly before?: string }) => {
   const current = useNow()
   const moment = typeof at === "number" ? at : Date.parse(at)
   if (!Number.isFinite(moment) || moment === 0) return null
   return (
-    <time className="quiet numbers" dateTime={new Date(moment).toISOString()} title={new Date(moment).toLocaleString()}>
+    <time className="quiet numbers" dateTime={new Date(moment).toISOString()} title={formatMoment(moment)}>
       {before}
-      {ago(Math.max(0, current - moment))}
+      {formatAge(Math.max(0, current - moment))}
     </time>
   )
 }

@@ -1,18 +1,35 @@
-import type { ReactNode, Ref } from "react"
+import { type ReactNode, type Ref, useContext } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
+import { Refusal } from "./Refusal.ts"
 
-/** A button with a drawing and a word. */
-export const Button = ({ children, disabled = false, icon, look = "", onClick, ref, type = "button" }: {
-  readonly children: ReactNode
-  readonly icon?: IconName
-  readonly look?: string
-  readonly disabled?: boolean
-  readonly type?: "button" | "submit"
-  readonly onClick?: () => unknown
-  readonly ref?: Ref<HTMLButtonElement>
-}) => (
-  <button ref={ref} type={type} className={`button ${look}`} disabled={disabled} onClick={() => void onClick?.()}>
-    {icon === undefined ? null : <Icon name={icon} />}
-    {children}
-  </button>
-)
+/** Button with an icon and a label. */
+export const Button = (
+  { changes = false, children, disabled = false, icon, look = "", onClick, ref, type = "button" }: {
+    readonly children: ReactNode
+    readonly icon?: IconName
+    readonly look?: string
+    readonly disabled?: boolean
+    /** Disables it with the reason while the caller may only look, or the service does not answer. */
+    readonly changes?: boolean
+    readonly type?: "button" | "submit"
+    readonly onClick?: () => unknown
+    readonly ref?: Ref<HTMLButtonElement>
+  }
+) => {
+  const refusal = useContext(Refusal)
+  const reason = changes ? refusal : undefined
+  return (
+    <button
+      ref={ref}
+      type={type}
+      className={`button ${look}`}
+      disabled={disabled || reason !== undefined}
+      title={reason}
+      aria-description={reason}
+      onClick={() => void onClick?.()}
+    >
+      {icon === undefined ? null : <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}

@@ -2,25 +2,35 @@ import type { ReactNode } from "react"
 import { Button } from "./Button.tsx"
 import { Dialog } from "./Dialog.tsx"
 
-/** Asks before something changes: it names what will happen, and the button says what it does. */
-export const Confirm = ({ action, children, danger = false, disabled = false, onClose, onConfirm, title }: {
-  readonly title: string
-  readonly action: string
-  readonly danger?: boolean
-  readonly disabled?: boolean
-  readonly onConfirm: () => void
-  readonly onClose: () => void
-  readonly children: ReactNode
-}) => (
+/** Confirmation dialog: names the change, and its button names the action. */
+export const Confirm = (
+  { action, children, danger = false, disabled = false, onClose, onConfirm, stays = false, title }: {
+    readonly title: string
+    readonly action: string
+    readonly danger?: boolean
+    readonly disabled?: boolean
+    /** Stays open after the confirmation, for a failure to be shown in it. */
+    readonly stays?: boolean
+    readonly onConfirm: () => void
+    readonly onClose: () => void
+    readonly children: ReactNode
+  }
+) => (
   <Dialog label={title} onClose={onClose}>
-    <form method="dialog" onSubmit={onConfirm}>
+    <form
+      method="dialog"
+      onSubmit={(event) => {
+        if (stays) event.preventDefault()
+        onConfirm()
+      }}
+    >
       <div className="dialog-body">
         <h2>{title}</h2>
         {children}
       </div>
       <div className="dialog-foot">
         <Button onClick={onClose}>Leave it</Button>
-        <Button type="submit" look={danger ? "danger" : "main-action"} disabled={disabled}>{action}</Button>
+        <Button type="submit" changes look={danger ? "danger" : "main-action"} disabled={disabled}>{action}</Button>
       </div>
     </form>
   </Dialog>

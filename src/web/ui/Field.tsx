@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** A labelled line of a form. */
+/** Labelled form field. */
 export const Field = ({ children, help, label, wide = false }: {
   readonly label: string
   readonly help?: string

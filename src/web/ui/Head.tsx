@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect } from "react"
 import { Link } from "wouter"
+import { setScreenTitle } from "./tabTitle.ts"
 
-/** The top of a screen: where one is, its name and state, what is known at a glance, and what can be done. */
+/** Header of a screen: breadcrumbs, title, state, facts and actions. */
 export const Head = ({ actions, children, facts = [], state, title, under }: {
   readonly title: string
   readonly under?: { readonly name: string; readonly href: string }
@@ -11,7 +12,7 @@ export const Head = ({ actions, children, facts = [], state, title, under }: {
   readonly children?: ReactNode
 }) => {
   useEffect(() => {
-    document.title = title === "Overview" ? "Berth" : `${title} · Berth`
+    setScreenTitle(title === "Overview" ? "Berth" : `${title} · Berth`)
   }, [title])
   return (
     <div className="head">

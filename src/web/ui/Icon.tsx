@@ -1,6 +1,7 @@
 const paths = {
   overview: ["M3 10.500 12 3l9 7.500", "M5 9v11h5v-6h4v6h5V9"],
   activity: ["M3 12h4l3-8 4 16 3-8h4"],
+  logs: ["M5 5h14M5 10h14M5 15h9M5 20h6"],
   servers: ["M4 4h16v6H4z", "M4 14h16v6H4z", "M8 7h.01", "M8 17h.01"],
   applications: [
     "M4 4h6.500v6.500H4z",
@@ -18,6 +19,11 @@ const paths = {
     "M17 15a3 3 0 1 1-2.500 4.600",
     "M14 18.500H8",
     "M8 18.500a3 3 0 1 1-2.500-4.600L9 9"
+  ],
+  settings: [
+    "M4 7h9M17 7h3M4 17h3M11 17h9",
+    "M15 5a2 2 0 1 0 0 4 2 2 0 0 0 0-4",
+    "M9 15a2 2 0 1 0 0 4 2 2 0 0 0 0-4"
   ],
   search: ["M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14", "m20 20-4-4"],
   sun: [
@@ -42,13 +48,16 @@ const paths = {
   alert: ["M12 3 2.500 20h19z", "M12 10v4M12 17h.01"],
   menu: ["M4 7h16M4 12h16M4 17h16"],
   box: ["M4 8l8-4 8 4v8l-8 4-8-4z", "m4 8 8 4 8-4M12 12v8"],
+  more: ["M5 12h.01", "M12 12h.01", "M19 12h.01"],
+  copy: ["M9 9h11v11H9z", "M5 15H4V4h11v1"],
+  log: ["M5 6h14M5 12h14M5 18h9"],
+  right: ["m9 5 7 7-7 7"],
   send: ["m4 12 16-8-6 16-3-6z"]
 } as const
 
-/** The name of a drawing. */
 export type IconName = keyof typeof paths
 
-/** A small drawing beside words; it says nothing by itself. */
+/** Decorative icon beside text; hidden from screen readers. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg
     viewBox="0 0 24 24"

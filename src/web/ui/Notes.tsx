@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
-/** What went wrong, in the words of the service, and a way to try again. */
+/** Error message of the service, with a retry button. */
 export const Failure = ({ again, error }: { readonly error: Error; readonly again?: (() => unknown) | undefined }) => (
   <div className="note bad" role="alert">
     <Icon name="alert" />
@@ -12,7 +12,7 @@ export const Failure = ({ again, error }: { readonly error: Error; readonly agai
   </div>
 )
 
-/** What does not stop anybody, and is worth knowing. */
+/** List of warnings. */
 export const Warnings = ({ texts }: { readonly texts: ReadonlyArray<string> }) =>
   texts.map((text) => (
     <div className="note warn" key={text}>
@@ -21,7 +21,7 @@ export const Warnings = ({ texts }: { readonly texts: ReadonlyArray<string> }) =
     </div>
   ))
 
-/** A place with nothing in it, and what would fill it. */
+/** Empty state, with the action that fills it. */
 export const Empty = ({ children, icon = "box", title }: {
   readonly title: string
   readonly icon?: IconName
@@ -34,7 +34,7 @@ export const Empty = ({ children, icon = "box", title }: {
   </div>
 )
 
-/** Something is on its way. */
+/** Loading placeholder. */
 export const Waiting = ({ what }: { readonly what: string }) => (
   <div className="waiting" role="status">
     <span className="unseen">Loading {what}</span>

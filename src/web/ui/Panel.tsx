@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** A part of a screen under its own title. */
+/** Titled section of a screen. */
 export const Panel = ({ aside, children, footer, note, title, tone = "" }: {
   readonly title: string
   readonly note?: ReactNode

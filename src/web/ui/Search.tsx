@@ -4,7 +4,7 @@ import { Icon } from "./Icon.tsx"
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Calls back when a letter key is pressed and nobody is typing. */
+/** Calls back when a letter key is pressed outside of text fields. */
 export const useKey = (key: string, pressed: () => void): void => {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -18,7 +18,7 @@ export const useKey = (key: string, pressed: () => void): void => {
   }, [key, pressed])
 }
 
-/** A filter, which `/` leads to. */
+/** Filter field; `/` focuses it. */
 export const Search = ({ label, onChange, value }: {
   readonly label: string
   readonly value: string

@@ -1,4 +1,4 @@
-import type { WebhookState } from "../../schema/Webhook.ts"
+import type { WebhookState } from "../../schema/webhooks/Webhook.ts"
 import { Icon } from "../ui/Icon.tsx"
 
 const Fact = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => (
@@ -11,8 +11,7 @@ const Fact = ({ ok, text }: { readonly ok: boolean; readonly text: string }) => 
 )
 
 /**
- * What is there of a webhook, each thing that keeps pushes from deploying with what to do about it, and what
- * nobody tells.
+ * Parts of a webhook, obstacles of deploys by push with their fixes, and unknown fields.
  */
 export const Findings = (
   { state: { findings = [], githostWebhookActive, platformSecretSet, repo, unknown, untold = [] } }: {

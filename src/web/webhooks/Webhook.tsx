@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import type { WebhookOutcome, WebhookState } from "../../schema/Webhook.ts"
+import type { WebhookOutcome, WebhookState } from "../../schema/webhooks/Webhook.ts"
 import { call } from "../service/berth.ts"
 import { Button } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Confirm.tsx"
@@ -20,7 +20,7 @@ type What = keyof typeof questions
 const told = (outcomes: ReadonlyArray<WebhookOutcome>) =>
   outcomes.map(({ githost, platform }) => `Platform: ${platform}. Git host: ${githost}.`).join(" ")
 
-/** Does what was asked, and says what came of it. */
+/** Runs an action and shows its outcome. */
 const carryOut = async (what: What, appName: string): Promise<string> => {
   const payload = { appName }
   switch (what) {
@@ -33,7 +33,7 @@ const carryOut = async (what: What, appName: string): Promise<string> => {
   }
 }
 
-/** The webhook of one application: what is there, what is wrong, and what can be done. */
+/** Webhook of one application: state, findings and actions. */
 export const Webhook = ({ state }: { readonly state: WebhookState }) => {
   const appName = state.app
   const queries = useQueryClient()
@@ -50,12 +50,14 @@ export const Webhook = ({ state }: { readonly state: WebhookState }) => {
       note={<WebhookBadge state={state} />}
       aside={
         <>
-          <Button look="small" disabled={act.isPending} onClick={() => setAsked("set up")}>Set up</Button>
+          <Button look="small" changes disabled={act.isPending} onClick={() => setAsked("set up")}>Set up</Button>
           {isSetUp
             ? (
               <>
-                <Button look="small" icon="send" disabled={act.isPending} onClick={() => setAsked("test")}>Test</Button>
-                <Button look="small" icon="bin" disabled={act.isPending} onClick={() => setAsked("remove")}>
+                <Button look="small" icon="send" changes disabled={act.isPending} onClick={() => setAsked("test")}>
+                  Test
+                </Button>
+                <Button look="small" icon="bin" changes disabled={act.isPending} onClick={() => setAsked("remove")}>
                   Remove
                 </Button>
               </>

@@ -10,7 +10,7 @@ import { Panel } from "../ui/Panel.tsx"
 import { useWebhooks } from "./useWebhooks.ts"
 import { Webhook } from "./Webhook.tsx"
 
-/** Whether pushes deploy the applications of the platform. */
+/** Webhooks of all applications. */
 export const Webhooks = () => {
   const { data, dataUpdatedAt, error, isFetching, refetch } = useWebhooks()
   const queries = useQueryClient()
@@ -31,6 +31,7 @@ export const Webhooks = () => {
           <>
             <Button icon="again" disabled={isFetching} onClick={refetch}>Look again</Button>
             <Button
+              changes
               icon="webhooks"
               look="main-action"
               disabled={setUp.isPending || data === undefined || data.results.length === 0}

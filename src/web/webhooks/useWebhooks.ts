@@ -1,6 +1,6 @@
 import { useCall } from "../service/queries.ts"
 
-/** For each application whether pushes deploy it, and what keeps them from it. */
+/** Webhook status of each application, with findings. */
 export const useWebhooks = () =>
   useCall(["webhooks"], (berth) => berth.webhookStatus({ urlParams: { deep: "true" } }), {
     staleTime: 60_000,

@@ -1,0 +1,150 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { useLocation } from "wouter"
+import type { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
+import { call } from "../service/berth.ts"
+import { useCall } from "../service/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+
+/** Application to remove. */
+export interface Application {
+  readonly uuid: string
+  readonly name: string
+  /** Project that declares it. */
+  readonly declaredBy?: string
+}
+
+/** Parts that belong to the application, each with its fate. */
+const Parts = ({ keepRoute, plan: { hooks, live, name, route } }: {
+  readonly plan: Removal
+  readonly keepRoute: boolean
+}) => (
+  <ul className="what">
+    <li>
+      <span className={live ? "bad" : "quiet"}>{live ? "−" : "="}</span>
+      <span>
+        application <strong>{name}</strong>
+        {live ? ", with everything that the platform stores of it" : ": the platform no longer has it"}
+      </span>
+    </li>
+    {route === null ? null : (
+      <li>
+        <span className={keepRoute ? "quiet" : "bad"}>{keepRoute ? "=" : "−"}</span>
+        <span>
+          route <strong>{route.routeName}</strong>: {route.way}
+          {keepRoute ? " (stays)" : ""}
+        </span>
+      </li>
+    )}
+    {hooks.map(({ id, repository }) => (
+      <li key={id}>
+        <span className="bad">−</span>
+        <span>
+          webhook <strong>{id}</strong> of {repository}
+        </span>
+      </li>
+    ))}
+  </ul>
+)
+
+const outcome = ({ hooks, name, route }: Removed): string => {
+  const parts = [
+    ...(route === null ? [] : [`its route ${route.routeName}`]),
+    ...hooks.map(({ id, repository }) => `its webhook ${id} of ${repository}`)
+  ]
+  return `${name} is removed from the platform${parts.length === 0 ? "" : `, with ${parts.join(" and ")}`}.`
+}
+
+const staysWords = (stays: ReadonlyArray<string>) => stays.map((words) => `Stays: ${words}`)
+
+/** Removes an application with its route and webhooks as planned, and shows what became of them. */
+export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose }: {
+  readonly application: Application
+  readonly onClose: () => void
+}) => {
+  const [keepRoute, setKeepRoute] = useState(false)
+  const queries = useQueryClient()
+  const [, go] = useLocation()
+  const { data, error, isPending, mutate, reset } = useMutation({
+    mutationFn: (payload: RemovalRequest) => call((berth) => berth.removeApplication({ path: { uuid }, payload }))
+  })
+  const plan = useCall(["removal plan", uuid], (berth) => berth.planRemoval({ path: { uuid } }), {
+    enabled: data === undefined,
+    staleTime: 0
+  })
+  const planAgain = () => {
+    reset()
+    return plan.refetch()
+  }
+  const close = () => {
+    onClose()
+    if (data === undefined) return
+    if (declaredBy === undefined) go("/applications")
+    void queries.invalidateQueries()
+  }
+  const planned = plan.isFetching ? undefined : plan.data
+  return (
+    <Dialog label={`Remove ${name}`} busy={isPending} onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (planned !== undefined) mutate({ keepRoute, planHash: planned.planHash })
+        }}
+      >
+        <div className="dialog-body">
+          <h2>Remove {name}?</h2>
+          {data === undefined
+            ? (
+              <>
+                {plan.error === null ? null : <Failure error={plan.error} again={plan.refetch} />}
+                {planned === undefined
+                  ? (plan.error === null || plan.isFetching ? <Waiting what="the plan" /> : null)
+                  : (
+                    <>
+                      <Parts plan={planned} keepRoute={keepRoute} />
+                      <Warnings texts={staysWords(planned.stays)} />
+                      {planned.route === null ? null : (
+                        <label className="check">
+                          <input
+                            type="checkbox"
+                            checked={keepRoute}
+                            onChange={({ target }) => setKeepRoute(target.checked)}
+                          />{" "}
+                          Keep its route in the proxy file
+                        </label>
+                      )}
+                    </>
+                  )}
+                <p className="quiet">
+                  {declaredBy === undefined
+                    ? "This cannot be undone."
+                    : `This cannot be undone. ${declaredBy} still declares it in platform.json: an upsert creates it anew.`}
+                  {" "}
+                  If anything has moved since this plan was made, nothing is changed.
+                </p>
+                {error === null ? null : <Failure error={error} again={planAgain} />}
+              </>
+            )
+            : (
+              <>
+                <p role="status">{outcome(data)}</p>
+                <Warnings texts={staysWords(data.stays)} />
+              </>
+            )}
+        </div>
+        <div className="dialog-foot">
+          <Button disabled={isPending} onClick={close}>{data === undefined ? "Leave it" : "Close"}</Button>
+          {data === undefined
+            ? (
+              <Button type="submit" changes look="danger" disabled={isPending || planned === undefined}>
+                {isPending ? "Removing …" : "Remove it from the platform"}
+              </Button>
+            )
+            : null}
+        </div>
+      </form>
+    </Dialog>
+  )
+}

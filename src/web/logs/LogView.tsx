@@ -1,0 +1,169 @@
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
+import { Link } from "wouter"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { formatMoment } from "../ui/localTime.ts"
+import { Empty, Failure, Warnings } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { useKey } from "../ui/Search.tsx"
+import { formatCount } from "../ui/words.ts"
+import { download } from "./download.ts"
+import { LogLines } from "./LogLines.tsx"
+import { buildRows } from "./logRows.ts"
+import { LogToolbar } from "./LogToolbar.tsx"
+import type { ShownLine } from "./shownLine.ts"
+import { useHits } from "./useHits.ts"
+import { useLogAddress } from "./useLogAddress.ts"
+import { type LogSource, maxBufferedLines, useLogs } from "./useLogs.ts"
+import { type MarkedStack, useMarks } from "./useMarks.ts"
+
+const minute = 60_000
+const around = (at: string) => ({
+  since: new Date(Date.parse(at) - minute).toISOString(),
+  until: new Date(Date.parse(at) + 10 * minute).toISOString()
+})
+
+/** Services and projects among lines, by their names; those of earlier selections stay. */
+const useSources = (lines: ReadonlyArray<ShownLine>): ReadonlyArray<string> => {
+  const known = useRef(new Set<string>())
+  const checked = useRef<number>(undefined)
+  for (const { key, source } of lines.slice(-2_000)) {
+    if (checked.current !== undefined && key <= checked.current) continue
+    if (source !== "") known.current.add(source)
+  }
+  checked.current = lines.at(-1)?.key ?? checked.current
+  return [...known.current].toSorted()
+}
+
+/** Log of a stack, a container or several projects: live, and searched, filtered and linked to by the address. */
+export const LogView = ({ name, source, stacks, tall = false }: {
+  readonly name: string
+  readonly source: LogSource
+  /** Stacks whose runs are shown among the lines. */
+  readonly stacks: ReadonlyArray<MarkedStack>
+  readonly tall?: boolean
+}) => {
+  const kept = useLogAddress()
+  const { address: { at, level, showAll, since, source: chosen, text, unfold, whole, wrap }, change } = kept
+  const wanted = useDeferredValue(text)
+  const [following, setFollowing] = useState(at === "")
+  const [copied, setCopied] = useState("")
+  const one = "serverId" in source && "remotePath" in source.target
+  const logs = useLogs(source, {
+    ...at === "" ? { since, until: "" } : around(at),
+    // A name with a number may be that of one of several containers.
+    service: one && !/-\d+$/.test(chosen) ? chosen : "",
+    contains: whole ? wanted : ""
+  })
+  const { lines } = logs
+  const sources = useSources(lines)
+  const marks = useMarks(stacks)
+  const view = useMemo(
+    () => buildRows(lines, marks, { text: wanted, source: chosen, level, showAll }),
+    [lines, marks, wanted, chosen, level, showAll]
+  )
+  const hits = useHits(view, () => setFollowing(false))
+  useKey("n", () => hits.step(1))
+  useKey("N", () => hits.step(-1))
+
+  const linked = at === "" ? -1 : view.rows.findIndex((row) => row.kind === "line" && row.time === at)
+  const { show } = hits
+  useEffect(() => {
+    if (linked === -1) return
+    setFollowing(false)
+    show(linked)
+    // The place of a linked line settles when it has arrived.
+  }, [linked])
+
+  const copyLink = (line: ShownLine) => {
+    const url = new URL(location.href)
+    url.searchParams.set("at", line.time)
+    url.searchParams.delete("since")
+    void navigator.clipboard?.writeText(url.href).then(
+      () => setCopied(`Copied a link to the line of ${formatMoment(line.ms)}`),
+      () => setCopied(url.href)
+    )
+  }
+  const isNarrowed = view.lines !== lines.length
+  const withSource = sources.length > 1
+  return (
+    <Panel
+      title="Logs"
+      note={
+        <span className="title">
+          <Badge plain>
+            <span className="mono">{name}</span>
+          </Badge>
+          <span className="numbers">
+            {isNarrowed ? `${view.lines} of ${formatCount(lines.length, "line")}` : formatCount(lines.length, "line")}
+            {lines.length >= maxBufferedLines ? ", older ones let go" : ""}
+          </span>
+        </span>
+      }
+      aside={
+        <>
+          {one
+            ? <Link className="link" href={`/logs?project=${encodeURIComponent(name)}`}>Beside other projects</Link>
+            : null}
+          {at === ""
+            ? (
+              <Button icon="down" look={following ? "on small" : "small"} onClick={() => setFollowing(true)}>
+                {following ? "Following" : "Follow"}
+              </Button>
+            )
+            : (
+              <Button
+                icon="down"
+                look="small"
+                onClick={() => {
+                  change({ at: "" })
+                  setFollowing(true)
+                }}
+              >
+                Show the latest lines
+              </Button>
+            )}
+        </>
+      }
+    >
+      <LogToolbar
+        address={kept}
+        sources={sources}
+        hit={wanted === "" ? undefined : hits}
+        onStep={hits.step}
+        onDownload={() => download(name, view.rows, withSource)}
+      />
+      <span className="unseen" role="status">{copied}</span>
+      {logs.failure === undefined ? null : <Failure error={logs.failure} again={logs.again} />}
+      <Warnings texts={Object.entries(logs.unavailable).map(([project, error]) => `${project}: ${error}`)} />
+      {at === "" || linked !== -1 || !logs.ended
+        ? null
+        : <Warnings texts={[`The line of ${formatMoment(Date.parse(at))} is not in the log any more`]} />}
+      {view.rows.length === 0
+        ? logs.failure === undefined
+          ? (
+            <Empty title={lines.length === 0 ? "No lines yet" : "No line fits"} icon="activity">
+              {lines.length === 0 ? "What the containers write appears here at once." : "Choose more lines above."}
+            </Empty>
+          )
+          : null
+        : (
+          <LogLines
+            rows={view.rows}
+            wrap={wrap}
+            tall={tall}
+            following={following && at === ""}
+            onFollow={setFollowing}
+            target={hits.target}
+            look={{
+              wanted: wanted.toLowerCase(),
+              withSource,
+              unfold,
+              current: ({ key, time }) => key === hits.current || (at !== "" && time === at),
+              onLink: copyLink
+            }}
+          />
+        )}
+    </Panel>
+  )
+}

@@ -1,0 +1,70 @@
+import type { LogEvent } from "../../schema/servers/Logs.ts"
+import { formatCount } from "../ui/words.ts"
+
+export const levels = ["debug", "info", "warn", "error"] as const
+export type Level = typeof levels[number]
+
+/** Displayed line; `dropped` marks missing lines. */
+export interface ShownLine {
+  readonly kind: "line"
+  readonly key: number
+  /** Time as the server tells it; empty for missing lines. */
+  readonly time: string
+  /** The same in milliseconds. */
+  readonly ms: number
+  /** Service, after its project where several are followed. */
+  readonly source: string
+  readonly text: string
+  readonly level: Level | "dropped"
+}
+
+const words: ReadonlyArray<readonly [Level, RegExp]> = [
+  ["error", /^(?:err|error|fatal|crit|critical|panic|alert|emerg|[56]0)$/i],
+  ["warn", /^(?:warn|warning|40)$/i],
+  ["debug", /^(?:debug|trace|verbose|[12]0)$/i]
+]
+const field = /"?\b(?:level|severity|lvl)"?\s*[:=]\s*"?([A-Za-z]+|\d+)/i
+const shouted = /\b(ERROR|FATAL|CRITICAL|PANIC|WARN(?:ING)?|INFO|DEBUG|TRACE)\b/
+
+/** Level of a line by its field `level`, else by the first level in capitals. */
+export const levelOf = (text: string): Level => {
+  const start = text.slice(0, 400)
+  const word = field.exec(start)?.[1] ?? shouted.exec(start.slice(0, 200))?.[1]
+  return word === undefined ? "info" : words.find(([, pattern]) => pattern.test(word))?.[0] ?? "info"
+}
+
+// Strips terminal escape sequences.
+const withoutControls = (text: string) =>
+  text.replaceAll(/\u001B\[[0-9;?]*[ -/]*[@-~]/g, "").replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F]/g, "\uFFFD")
+
+let keys = 0
+
+/** A line or a gap as it is displayed. */
+export const shownOf = (event: Extract<LogEvent, { readonly event: "line" | "dropped" }>): ShownLine => {
+  const key = keys++
+  if (event.event === "dropped") {
+    const { lines, project = "" } = event.data
+    const text = `${formatCount(lines, "line")} came faster than they could be read and were left out`
+    return { kind: "line", key, time: "", ms: Number.NaN, source: project, text, level: "dropped" }
+  }
+  const { project, service, time } = event.data
+  const text = withoutControls(event.data.text)
+  const source = project === undefined ? service : `${project}/${service}`
+  return { kind: "line", key, time, ms: Date.parse(time), source, text, level: levelOf(text) }
+}
+
+/**
+ * Adds lines by their time: those of several sources come out of order, and a gap stays after the line before it.
+ * @param most the oldest lines beyond it are let go
+ */
+export const addLines = (
+  lines: ReadonlyArray<ShownLine>,
+  more: ReadonlyArray<ShownLine>,
+  most: number
+): ReadonlyArray<ShownLine> => {
+  const earliest = more.reduce((least, { ms }) => ms < least ? ms : least, Infinity)
+  const from = lines.findLastIndex(({ ms }) => ms <= earliest) + 1
+  if (earliest === Infinity || from === lines.length) return lines.concat(more).slice(-most)
+  const tail = [...lines.slice(from), ...more.filter(({ ms }) => !Number.isNaN(ms))].sort((a, b) => a.ms - b.ms)
+  return [...lines.slice(0, from), ...tail, ...more.filter(({ ms }) => Number.isNaN(ms))].slice(-most)
+}

@@ -1,0 +1,15 @@
+const longest = 8_000
+
+/** A line that is a JSON object or list, indented; undefined for any other. */
+export const unfolded = (text: string): string | undefined => {
+  const trimmed = text.trim()
+  if (trimmed.length > longest || !/^(?:\{.*\}|\[.*\])$/s.test(trimmed)) return undefined
+  try {
+    const value: unknown = JSON.parse(trimmed)
+    return typeof value === "object" && value !== null && Object.keys(value).length > 0
+      ? JSON.stringify(value, null, 2)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,38 @@
+import { useState } from "react"
+import type { Overview } from "../../schema/Overview.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { Button } from "../ui/Button.tsx"
+import { formatCount } from "../ui/words.ts"
+import { BulkDialog, type BulkKind } from "./BulkDialog.tsx"
+
+/** Bar of the chosen projects: deploy or restart all of them. */
+export const Bulk = ({ onClear, overview, projects }: {
+  readonly projects: ReadonlyArray<LocalProject>
+  readonly overview: Overview | undefined
+  readonly onClear: () => void
+}) => {
+  const [asked, setAsked] = useState<BulkKind>()
+  if (projects.length === 0) return null
+  return (
+    <div className="bulk" role="toolbar" aria-label="Chosen projects">
+      <span className="strong grow">{formatCount(projects.length, "project")} chosen</span>
+      <Button icon="play" look="small" changes onClick={() => setAsked("deploy")}>Deploy them</Button>
+      <Button icon="again" look="small" changes onClick={() => setAsked("restart")}>Restart them</Button>
+      <Button look="small" onClick={onClear}>Choose none</Button>
+      {asked === undefined
+        ? null
+        : (
+          <BulkDialog
+            kind={asked}
+            projects={projects}
+            overview={overview}
+            onClose={() => setAsked(undefined)}
+            onDone={() => {
+              setAsked(undefined)
+              onClear()
+            }}
+          />
+        )}
+    </div>
+  )
+}

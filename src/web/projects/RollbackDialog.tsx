@@ -1,0 +1,134 @@
+import { describeRollout } from "../../schema/deploy/describeRollout.ts"
+import type { Release } from "../../schema/deploy/Release.ts"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import { useCall } from "../service/queries.ts"
+import { useStartRun } from "../service/startRun.ts"
+import { Confirm } from "../ui/Confirm.tsx"
+import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { changeWords } from "./plan/changeWords.ts"
+import { PlannedRow } from "./plan/PlannedRow.tsx"
+
+/** First digits of an image id, as Docker shows it. */
+export const shortImageId = (id: string): string => id.replace("sha256:", "").slice(0, 12)
+
+interface Difference {
+  readonly name: string
+  readonly change: "new" | "changed" | "removed" | "same"
+  readonly detail: string
+}
+
+/** Images of two releases against each other, by their ids. */
+const imageDifferences = (from: Release | undefined, to: Release): ReadonlyArray<Difference> => {
+  const before = new Map(from?.images.map(({ id, name }) => [name, id]))
+  const after = new Map(to.images.map(({ id, name }) => [name, id]))
+  return [...new Set([...before.keys(), ...after.keys()])].map((name): Difference => {
+    const [old, now] = [before.get(name), after.get(name)]
+    if (now === undefined) return { name, change: "removed", detail: "" }
+    if (old === undefined) return { name, change: "new", detail: shortImageId(now) }
+    return old === now
+      ? { name, change: "same", detail: shortImageId(now) }
+      : { name, change: "changed", detail: `${shortImageId(old)} → ${shortImageId(now)}` }
+  })
+}
+
+/** Files of two releases by their names; the text of a common one may be another. */
+const fileDifferences = (from: Release | undefined, to: Release): ReadonlyArray<Difference> => [
+  ...to.files.map((name): Difference =>
+    from === undefined || from.files.includes(name)
+      ? { name, change: "changed", detail: "as it was then" }
+      : { name, change: "new", detail: "as it was then" }
+  ),
+  ...(from?.files ?? []).filter((name) => !to.files.includes(name)).map((name): Difference => ({
+    name,
+    change: "removed",
+    detail: ""
+  }))
+]
+
+const Line = ({ difference: { change, detail, name }, kind }: {
+  readonly difference: Difference
+  readonly kind: string
+}) => {
+  const [tone, sign, words] = changeWords[change]
+  return (
+    <li>
+      <span className={`sign ${tone}`} aria-hidden="true">{sign}</span>
+      <span>
+        {kind}
+        <code>{name}</code> {change === "changed" && detail === "as it was then" ? detail : `${words} ${detail}`}
+      </span>
+    </li>
+  )
+}
+
+/** Plans a rollback anew: the server may have changed since the dialog was last open. */
+const useRollbackPlan = (
+  payload: { readonly serverId: string; readonly remotePath: string; readonly release: string }
+) =>
+  useCall(
+    ["rollback", payload.serverId, payload.remotePath, payload.release],
+    (berth) => berth.planRollback({ payload }),
+    { staleTime: 0 }
+  )
+
+/** Services that a rollback replaces, and how each gets its container. */
+const RollbackServices = ({ plan: { data, error } }: { readonly plan: ReturnType<typeof useRollbackPlan> }) => {
+  if (data === undefined) return error === null ? <Waiting what="the plan" /> : <Failure error={error} />
+  return (
+    <>
+      <Warnings texts={[...data.obstacles, ...data.warnings]} />
+      {data.services.filter(({ change }) => change !== "keep").map((service) => (
+        <PlannedRow
+          key={service.name}
+          name={service.name}
+          kind="service"
+          change={service.change}
+          aside={describeRollout(service) || undefined}
+        />
+      ))}
+    </>
+  )
+}
+
+/** Shows the difference between the current and an earlier release, and rolls back. */
+export const RollbackDialog = ({ current, onClose, onStarted, project, release, serverId }: {
+  readonly project: LocalProject
+  readonly serverId: string
+  readonly release: Release
+  readonly current: Release | undefined
+  readonly onClose: () => void
+  readonly onStarted: (run: Run) => void
+}) => {
+  const { error, isPending, mutate } = useStartRun(onStarted)
+  const payload = { serverId, remotePath: project.remotePath, release: release.id }
+  const plan = useRollbackPlan(payload)
+  const isBlocked = plan.isPending || (plan.data?.obstacles.length ?? 0) > 0
+  return (
+    <Confirm
+      title={`Roll ${project.name} back to release ${release.id}?`}
+      action={`Run release ${release.id} again`}
+      danger
+      disabled={isPending || isBlocked}
+      stays
+      onClose={onClose}
+      onConfirm={() => mutate((berth) => berth.rollback({ payload }))}
+    >
+      {error === null ? null : <Failure error={error} />}
+      {current === undefined ? null : <p>Release {current.id} runs now. With release {release.id}:</p>}
+      <ul className="what">
+        {imageDifferences(current, release).map((difference) => (
+          <Line key={`image ${difference.name}`} difference={difference} kind="image " />
+        ))}
+        {fileDifferences(current, release).map((difference) => (
+          <Line key={difference.name} difference={difference} kind="" />
+        ))}
+      </ul>
+      <RollbackServices plan={plan} />
+      <p className="quiet">
+        Nothing is sent: the server has it all. The files here stay as they are. What runs then is a new release, and a
+        step that fails is undone.
+      </p>
+    </Confirm>
+  )
+}

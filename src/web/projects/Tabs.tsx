@@ -1,0 +1,23 @@
+import { Link } from "wouter"
+import { projectHref, type ProjectTab, projectTabs } from "./projectHref.ts"
+
+/** Tabs of a project, each with an address of its own. */
+export const Tabs = ({ counts, current, name, shown }: {
+  readonly name: string
+  readonly current: ProjectTab
+  readonly shown: ReadonlySet<ProjectTab>
+  /** Numbers beside the names of tabs. */
+  readonly counts: Partial<Record<ProjectTab, number>>
+}) => (
+  <nav className="tabs" aria-label={`Parts of ${name}`}>
+    {projectTabs.filter(([tab]) => shown.has(tab)).map(([tab, words]) => {
+      const count = counts[tab] ?? 0
+      return (
+        <Link key={tab} href={projectHref(name, tab)} aria-current={tab === current ? "page" : undefined}>
+          {words}
+          {count === 0 ? null : <span className="count">{count}</span>}
+        </Link>
+      )
+    })}
+  </nav>
+)

@@ -1,0 +1,42 @@
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { Variables } from "../applications/Variables.tsx"
+import { useOverview } from "../service/queries.ts"
+import { Age } from "../ui/Age.tsx"
+import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Panel } from "../ui/Panel.tsx"
+import { Keys } from "./plan/Keys.tsx"
+import { useComparison } from "./projectState.ts"
+
+/** Variables of a project: names that differ in its env files, and those of its applications. */
+export const VariablesPart = ({ project }: { readonly project: LocalProject }) => {
+  const { data, dataUpdatedAt, error, refetch } = useComparison(project)
+  const applications = useOverview().data?.applications.filter(({ projectPath }) => projectPath === project.path) ?? []
+  const differing = data?.files.flatMap(({ keys, name }) => (keys === undefined ? [] : [{ keys, name }])) ?? []
+  return (
+    <>
+      <Panel
+        title="Env files"
+        note="names only: values stay where they are"
+        aside={<Age at={dataUpdatedAt} before="compared " />}
+      >
+        {error === null ? null : <Failure error={error} again={refetch} />}
+        {data === undefined && error === null ? <Waiting what="the variables" /> : null}
+        {data !== undefined && differing.length === 0
+          ? <Empty title="The env files name the same variables here and on the server" icon="check" />
+          : null}
+        {differing.map(({ keys, name }) => (
+          <div key={name}>
+            <div className="plan-row">
+              <code className="strong">{name}</code>
+              <span className="quiet">a deploy would change these</span>
+            </div>
+            <Keys keys={keys} />
+          </div>
+        ))}
+      </Panel>
+      {applications.map(({ name, uuid }) =>
+        uuid === null ? null : <Variables key={uuid} uuid={uuid} title={`Variables of ${name}`} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,141 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import type { ContainerPlan, PlannedFile } from "../../../schema/deploy/ContainerPlan.ts"
+import { describeHook } from "../../../schema/deploy/describeHook.ts"
+import { describeRollout } from "../../../schema/deploy/describeRollout.ts"
+import { changedParts } from "../../../schema/deploy/plannedChanges.ts"
+import { isPullNote } from "../../../schema/deploy/pullNote.ts"
+import type { ComparedFile, Comparison } from "../../../schema/projects/Compare.ts"
+import { formatBytes } from "../../../schema/words/formatBytes.ts"
+import { Age } from "../../ui/Age.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { Empty, Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { formatCount } from "../../ui/words.ts"
+import { Diff } from "./Diff.tsx"
+import { countChangedLines } from "./hunks.ts"
+import { Keys } from "./Keys.tsx"
+import { PlannedRow } from "./PlannedRow.tsx"
+
+const File = ({ compared, file: { bytes: size, change, name } }: {
+  readonly file: PlannedFile
+  readonly compared: ComparedFile | undefined
+}) => {
+  const diff = change === "changed" ? compared?.diff : undefined
+  const lines = diff === undefined ? undefined : countChangedLines(diff)
+  return (
+    <>
+      <PlannedRow
+        name={name}
+        change={change}
+        aside={
+          <>
+            {lines === undefined ? null : (
+              <span>
+                <span className="good">+{lines.added}</span> <span className="bad">−{lines.removed}</span>
+              </span>
+            )}
+            {change === "removed" ? null : <span>{formatBytes(size)}</span>}
+          </>
+        }
+      />
+      {compared?.keys === undefined || change !== "changed" ? null : <Keys keys={compared.keys} />}
+      {diff === undefined ? null : <Diff diff={diff} name={name} />}
+    </>
+  )
+}
+
+const Changes = ({ comparison, plan }: {
+  readonly plan: ContainerPlan
+  readonly comparison: Comparison | undefined
+}) => {
+  const { files, images } = changedParts(plan)
+  const services = plan.services.filter(({ change }) => change !== "keep")
+  if (files.length + images.length + services.length === 0) {
+    return (
+      <Empty title="The server has what is here" icon="check">
+        {formatCount(plan.files.length, "file")} compared by their hashes. A deploy starts the same stack again.
+      </Empty>
+    )
+  }
+  return (
+    <>
+      {files.map((file) => (
+        <File
+          key={file.name}
+          file={file}
+          compared={comparison?.files.find(({ name }) => name === file.name)}
+        />
+      ))}
+      {images.map(({ bytesToSend, change, name }) => (
+        <PlannedRow
+          key={`image ${name}`}
+          name={name}
+          kind="image"
+          change={change}
+          aside={<span>{formatBytes(bytesToSend)} to send</span>}
+        />
+      ))}
+      {services.map((service) => (
+        <PlannedRow
+          key={`service ${service.name}`}
+          name={service.name}
+          kind="service"
+          change={service.change}
+          aside={describeRollout(service) || undefined}
+        />
+      ))}
+    </>
+  )
+}
+
+const titleOf = (plan: ContainerPlan): string => {
+  const { files, images } = changedParts(plan)
+  const parts = [
+    ...files.length === 0 ? [] : [formatCount(files.length, "file")],
+    ...images.length === 0 ? [] : [formatCount(images.length, "image")]
+  ]
+  return parts.length === 0 ? "Nothing would change on the server" : `${parts.join(" and ")} would change on the server`
+}
+
+const sentence = (words: string) => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`
+
+/** Deploy plan with its preflight failures. */
+export const PlanPanel = ({ again, comparison, plan: { data, dataUpdatedAt, error, isFetching, refetch } }: {
+  readonly plan: UseQueryResult<ContainerPlan, Error>
+  readonly comparison: UseQueryResult<Comparison, Error>
+  /** Button that compares again. */
+  readonly again: ReactNode
+}) => (
+  <Panel
+    title="Plan"
+    note={data === undefined ? undefined : titleOf(data)}
+    aside={
+      <>
+        {isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
+        {again}
+      </>
+    }
+  >
+    {error === null ? null : <Failure error={error} again={refetch} />}
+    {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
+      <>
+        {data.obstacles.map((obstacle) => (
+          <div className="note bad" role="alert" key={obstacle}>
+            <Icon name="alert" />
+            <span className="grow">{obstacle}</span>
+          </div>
+        ))}
+        <Warnings
+          texts={[...data.warnings, ...comparison.data?.warnings ?? []].filter((warning) => !isPullNote(warning))}
+        />
+        {data.warnings.filter(isPullNote).map((note) => <p key={note} className="note quiet">{sentence(note)}</p>)}
+        <Changes plan={data} comparison={comparison.data} />
+        {(data.hooks ?? []).map((hook, index) => (
+          // Two commands of a hook may be the same.
+          <PlannedRow key={`hook ${index}`} name={describeHook(hook)} kind="command" change="run" />
+        ))}
+      </>
+    )}
+  </Panel>
+)

@@ -1,0 +1,108 @@
+import type { ReactNode } from "react"
+import { Link } from "wouter"
+import { isEnded, type Run, type RunStep } from "../../schema/runs/Run.ts"
+import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { Age, useNow } from "../ui/Age.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { Failure } from "../ui/Notes.tsx"
+import { formatDuration } from "../ui/words.ts"
+import { Duration } from "./RunPanel.tsx"
+import { describeWait, outcomeOf, remainingSteps } from "./runWords.ts"
+import type { WatchedRun } from "./useRun.ts"
+
+/** Share of a step that is done, in percent: bytes while they are sent, and half of what cannot be measured. */
+const shareOf = ({ progress, status }: RunStep): number => {
+  if (status !== "running") return 100
+  return progress === undefined || progress.total === 0 ? 50 : Math.round(100 * progress.done / progress.total)
+}
+
+const Sent = ({ now, step: { progress, startedAt } }: { readonly step: RunStep; readonly now: number }) => {
+  if (progress === undefined) return null
+  const seconds = (now - Date.parse(startedAt)) / 1_000
+  return (
+    <span className="numbers sent">
+      <progress max={progress.total} value={progress.done} aria-label="Bytes sent" />
+      <span>{formatBytes(progress.done)} of {formatBytes(progress.total)}</span>
+      {seconds > 0.5 ? <span className="quiet">{formatBytes(Math.round(progress.done / seconds))}/s</span> : null}
+    </span>
+  )
+}
+
+const Cell = ({ now, step }: { readonly step: RunStep; readonly now: number }) => {
+  const until = step.endedAt === null ? now : Date.parse(step.endedAt)
+  return (
+    <li className={`strip-step ${step.status}`} title={step.detail === "" ? undefined : step.detail}>
+      <span className="fill" style={{ width: `${shareOf(step)}%` }} />
+      <span className="name">
+        {step.step}
+        <span className="unseen">: {step.status}</span>
+      </span>
+      <span className="numbers quiet">
+        {step.status === "skipped" ? "skipped" : formatDuration(Math.max(0, until - Date.parse(step.startedAt)))}
+      </span>
+    </li>
+  )
+}
+
+const Words = ({ now, run }: { readonly run: Run; readonly now: number }) => {
+  const ended = isEnded(run.state)
+  const step = run.steps.at(-1)
+  const last = lastWords(run)
+  const { tone } = outcomeOf(run)
+  if (ended) {
+    return <span className={last === undefined ? "quiet" : `strong ${tone}`}>{last ?? "It has ended."}</span>
+  }
+  if (step === undefined) return <span className="quiet">It {describeWait(run)}.</span>
+  return (
+    <>
+      <span>{step.detail === "" ? step.step : step.detail}</span>
+      {step.status === "running" ? <Sent step={step} now={now} /> : null}
+    </>
+  )
+}
+
+/** Run as one strip whose steps fill; it keeps its height from the first step to the end. */
+export const RunStrip = ({ aside, title, watched: { failure, run } }: {
+  readonly title: (run: Run) => string
+  readonly watched: WatchedRun
+  readonly aside?: ReactNode
+}) => {
+  const now = useNow()
+  if (run === undefined) return failure === undefined ? null : <Failure error={failure} />
+  const { tone, word } = outcomeOf(run)
+  const ended = isEnded(run.state)
+  return (
+    <section className="panel strip" aria-label={title(run)}>
+      <div className="strip-line">
+        <h2>{title(run)}</h2>
+        <Badge tone={tone}>{word}</Badge>
+        <span className="quiet strip-by">
+          by {run.requestedBy.name} <Age at={run.requestedAt} />
+        </span>
+        <span className="aside">
+          {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
+          {aside}
+          <Duration run={run} />
+          <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>
+        </span>
+      </div>
+      <ol className="strip-steps">
+        {run.steps.map((step) => <Cell key={step.step} step={step} now={now} />)}
+        {ended ? null : remainingSteps(run).map(([step]) => (
+          <li key={step} className="strip-step waiting-step">
+            <span className="name">
+              {step}
+              <span className="unseen">: not begun</span>
+            </span>
+            <span className="quiet">–</span>
+          </li>
+        ))}
+        {ended && run.steps.length === 0 ? <li className="quiet">It ended before its first step.</li> : null}
+      </ol>
+      <div className="strip-words" role="status">
+        <Words run={run} now={now} />
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,85 @@
+import { useState } from "react"
+import type { ListedSetting, SettingJson } from "../../schema/settings/SettingsList.ts"
+import { Button } from "../ui/Button.tsx"
+import { Failure } from "../ui/Notes.tsx"
+import { FileChange } from "./FileChange.tsx"
+import { SettingField } from "./SettingField.tsx"
+import { type Draft, useSettingsChange } from "./useSettings.ts"
+
+/** The values that a form sends: a list is written with commas. */
+const toSend = (settings: ReadonlyArray<ListedSetting>, draft: Draft): Draft =>
+  Object.fromEntries(
+    settings.flatMap(({ kind, name }): ReadonlyArray<readonly [string, SettingJson]> => {
+      const value = draft[name]
+      if (value === undefined) return []
+      return [[
+        name,
+        kind === "list" && typeof value === "string"
+          ? value.split(",").map((item) => item.trim()).filter((item) => item !== "")
+          : value
+      ]]
+    })
+  )
+
+/** Form of some settings: the change of the settings file is shown first, and then made. */
+export const SettingsForm = (
+  { label, settings }: { readonly label: string; readonly settings: ReadonlyArray<ListedSetting> }
+) => {
+  const [draft, setDraft] = useState<Draft>({})
+  const { change, plan } = useSettingsChange(() => setDraft({}))
+  const isChanged = Object.keys(draft).length > 0
+  const discard = () => {
+    for (const result of [plan, change]) if (!result.isIdle) result.reset()
+  }
+  return (
+    <form
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault()
+        const values = toSend(settings, draft)
+        if (plan.data === undefined) plan.mutate(values)
+        else change.mutate(values)
+      }}
+    >
+      <div className="settings-fields">
+        {settings.map((setting) => (
+          <SettingField
+            key={setting.name}
+            setting={setting}
+            draft={draft[setting.name]}
+            onChange={(value) => {
+              discard()
+              setDraft({ ...draft, [setting.name]: value })
+            }}
+          />
+        ))}
+      </div>
+      {plan.data === undefined ? null : <FileChange change={plan.data} />}
+      {plan.error === null ? null : <Failure error={plan.error} />}
+      {change.error === null ? null : <Failure error={change.error} />}
+      {isChanged
+        ? (
+          <div className="settings-foot">
+            <Button
+              disabled={change.isPending}
+              onClick={() => {
+                discard()
+                setDraft({})
+              }}
+            >
+              Leave it
+            </Button>
+            <Button
+              type="submit"
+              changes
+              look="main-action"
+              disabled={plan.isPending || change.isPending || plan.data?.changed === false}
+            >
+              {plan.data === undefined ? "See the change" : "Write the change"}
+            </Button>
+          </div>
+        )
+        : null}
+    </form>
+  )
+}

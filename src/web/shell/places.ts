@@ -1,0 +1,51 @@
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import { applicationHref } from "../applications/applicationHref.ts"
+import { projectHref } from "../projects/projectHref.ts"
+import { isReady } from "../projects/usePlan.ts"
+import { useOverview, useProjects, useServers } from "../service/queries.ts"
+import { screens } from "./screens.ts"
+
+/** Choice of the palette: a place, or a verb with its project. */
+export interface Place {
+  readonly name: string
+  readonly kind: string
+  readonly href: string
+  /** Project to ask for a deploy of, in place of going anywhere. */
+  readonly deploys?: LocalProject
+}
+
+const mostShown = 40
+
+/** Ranks prefix matches before substring matches, and places before verbs. */
+export const fittingPlaces = (places: ReadonlyArray<Place>, words: string): ReadonlyArray<Place> => {
+  const wanted = words.trim().toLowerCase().replaceAll(/\s+/g, " ")
+  const begins = ({ name }: Place) => name.toLowerCase().startsWith(wanted)
+  const holding = places.filter(({ name }) => name.toLowerCase().includes(wanted))
+  return [...holding.filter(begins), ...holding.filter((place) => !begins(place))].slice(0, mostShown)
+}
+
+const verbsFor = (project: LocalProject): ReadonlyArray<Place> =>
+  !isReady(project) ? [] : [
+    { name: `deploy ${project.name}`, kind: "action", href: projectHref(project.name), deploys: project },
+    { name: `logs ${project.name}`, kind: "action", href: `${projectHref(project.name)}#log` },
+    { name: `changes ${project.name}`, kind: "action", href: projectHref(project.name, "changes") },
+    { name: `roll back ${project.name}`, kind: "action", href: projectHref(project.name, "runs") }
+  ]
+
+/** Screens, projects, applications, servers, and what can be done with projects. */
+export const usePlaces = (): ReadonlyArray<Place> => {
+  const projects = useProjects().data ?? []
+  const servers = useServers().data ?? []
+  const overview = useOverview().data
+  return [
+    ...screens.map(([name, href]) => ({ name, kind: "screen", href })),
+    ...projects.map(({ name }) => ({ name, kind: "project", href: projectHref(name) })),
+    ...overview?.applications.map((application) => ({
+      name: application.name,
+      kind: "application",
+      href: applicationHref(application, overview.projects)
+    })) ?? [],
+    ...servers.map(({ id, name }) => ({ name, kind: "server", href: `/servers/${encodeURIComponent(id)}` })),
+    ...projects.flatMap(verbsFor)
+  ]
+}

@@ -1,0 +1,39 @@
+import { useState } from "react"
+import type { ListedSetting } from "../../schema/settings/SettingsList.ts"
+import { inGroup, optionalParts } from "../settings/groups.ts"
+import { SettingsForm } from "../settings/SettingsForm.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Panel } from "../ui/Panel.tsx"
+
+const isSetUp = (settings: ReadonlyArray<ListedSetting>) =>
+  settings.some(({ source }) => source === "file" || source === "environment")
+
+const Part = ({ part, settings }: {
+  readonly part: typeof optionalParts[number]
+  readonly settings: ReadonlyArray<ListedSetting>
+}) => {
+  const [open, setOpen] = useState(false)
+  const own = inGroup(part, settings)
+  return (
+    <Panel
+      title={part.title}
+      note={isSetUp(own) ? "set up" : "optional"}
+      aside={
+        <Button look="small" onClick={() => setOpen(!open)}>
+          {open ? "Close" : "Set up"}
+          <span className="unseen">{part.title}</span>
+        </Button>
+      }
+    >
+      <p className="body quiet">{part.about}</p>
+      {open ? <SettingsForm label={part.title} settings={own} /> : null}
+    </Panel>
+  )
+}
+
+/** Parts that a fresh installation may do without, each with its settings. */
+export const OptionalParts = ({ settings }: { readonly settings: ReadonlyArray<ListedSetting> }) => (
+  <section className="optional-parts" aria-label="Optional parts">
+    {optionalParts.map((part) => <Part key={part.title} part={part} settings={settings} />)}
+  </section>
+)
