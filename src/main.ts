@@ -1,12 +1,12 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Effect, Layer, Option } from "effect"
-import { askToConfirm } from "./cli/askToConfirm.ts"
+import { askToConfirm } from "./cli/connection/askToConfirm.ts"
 import { NodeScreen } from "./cli/terminal/nodeScreen.ts"
-import { NotStarted } from "./http/askedPort.ts"
+import { NotStarted } from "./http/listen/askedPort.ts"
 import { version } from "./schema/version.ts"
 import { serve } from "./serve.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
-import { confirmedSettings } from "./services/settings/confirmedSettings.ts"
+import { confirmedSettings } from "./services/settings/file/confirmedSettings.ts"
 import { usage } from "./usage.ts"
 
 const serveWith = (config: Option.Option<string>) =>

@@ -1,18 +1,18 @@
 import { NodeContext } from "@effect/platform-node"
 import { Config, Effect, Layer, Logger, LogLevel, Option } from "effect"
-import { Announce } from "./http/announce.ts"
-import { askedPort } from "./http/askedPort.ts"
-import { LeaveAddress } from "./http/leaveAddress.ts"
-import { listen } from "./http/listen.ts"
-import { requireToken } from "./http/loopback.ts"
+import { Announce } from "./http/listen/announce.ts"
+import { askedPort } from "./http/listen/askedPort.ts"
+import { listen } from "./http/listen/listen.ts"
+import { requireToken } from "./http/listen/loopback.ts"
+import { RecordAddress } from "./http/listen/recordAddress.ts"
 import { Http } from "./http/server.ts"
 import { AgentTools } from "./mcp/http.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { servicesLive, settingsLive } from "./services/ServicesLive.ts"
+import type { SettingsPlace } from "./services/settings/file/settingsPlace.ts"
 import { Settings } from "./services/settings/Settings.ts"
-import type { SettingsPlace } from "./services/settings/settingsPlace.ts"
 
-export { confirmedSettings } from "./services/settings/confirmedSettings.ts"
+export { confirmedSettings } from "./services/settings/file/confirmedSettings.ts"
 
 const usualPort = 3100
 
@@ -29,9 +29,9 @@ export const serve = Effect.fn("serve")(function*(place: SettingsPlace) {
   const address = { host: yield* host, port: Option.getOrElse(yield* askedPort, () => usualPort) }
   const services = Layer.provide(servicesLive(place), NodeContext.layer)
   const settings = Layer.provide(settingsLive(place), NodeContext.layer)
-  // What its settings would warn of, those that serve say.
+  // The process that serves logs the warnings of its settings.
   yield* requireToken(address.host).pipe(Effect.provide(settings), Logger.withMinimumLogLevel(LogLevel.None))
   const told = JudgeSettings.pipe(Layer.provideMerge(Announce))
-  const here = Layer.provide(LeaveAddress, NodeContext.layer)
+  const here = Layer.provide(RecordAddress, NodeContext.layer)
   yield* Layer.launch(listen(Layer.mergeAll(Layer.provide(Http, AgentTools), told, here), services, address))
 }, Effect.provide(SafeLoggerLive))

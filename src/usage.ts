@@ -1,4 +1,4 @@
-/** What `--help` prints. */
+/** Text of `--help`. */
 export const usage = (version: string): string =>
   `Berth ${version}: deploys container projects to your own servers over SSH, and keeps platform
 applications, proxy routes and webhooks as each project declares them. It is a local HTTP service.

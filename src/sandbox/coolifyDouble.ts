@@ -8,9 +8,9 @@ import type { DoubleReply } from "./doubles/httpFault.ts"
 import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
 import { Refused } from "./doubles/Refused.ts"
 import { fieldsOf } from "./doubles/requestFields.ts"
-import type { SandboxFailed } from "./SandboxFailed.ts"
+import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
-/** A platform that behaves like a Coolify v4. Its API is under `/api/v1`, which `url` does not have. */
+/** Test double of Coolify v4. Its API is under `/api/v1`, which `url` does not contain. */
 export interface CoolifyDouble extends HttpDouble {
   readonly token: Redacted.Redacted
   readonly state: CoolifyState
@@ -91,8 +91,8 @@ const answer = (state: CoolifyState, mayRead: boolean, request: DoubleRequest): 
 }
 
 /**
- * Starts a Coolify on a free loopback port that wants `Authorization: Bearer <token>`.
- * @param options `sensitive: false` takes the ability `read:sensitive` from the token
+ * Starts a Coolify double on a free loopback port; requires `Authorization: Bearer <token>`.
+ * @param options `sensitive: false` removes the ability `read:sensitive` from the token
  */
 export const makeCoolifyDouble = (options: {
   readonly token: Redacted.Redacted

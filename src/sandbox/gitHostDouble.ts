@@ -8,20 +8,20 @@ import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
 import type { DoubleReply } from "./doubles/httpFault.ts"
 import { Refused } from "./doubles/Refused.ts"
 import { fieldsOf } from "./doubles/requestFields.ts"
-import type { SandboxFailed } from "./SandboxFailed.ts"
+import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
-/** A git host that answers in the specification's neutral words. */
+/** Test double of a git host with the specification's neutral API. */
 export interface GitHostDouble extends HttpDouble {
   readonly token: Redacted.Redacted
   readonly state: GitHostState
 }
 
-/** What the git hosts say differently. */
+/** Differences between the git hosts' APIs. */
 export interface HookManner {
   readonly newHook: (body: unknown) => Effect.Effect<NewHook, Refused>
-  /** What a change says is what it means, or not quite. */
+  /** Interprets the fields of an update request. */
   readonly meant: (changes: HookChanges) => HookChanges
-  /** A hook as it is shown: never with its secret. */
+  /** Response body of a hook, without its secret. */
   readonly shown: (hook: StoredHook) => unknown
 }
 
@@ -50,7 +50,7 @@ const refused = ({ fields, what, why }: Refused): DoubleReply =>
 const usualPage = 30
 const largestPage = 50
 
-/** Pages count from 1. */
+/** Page numbers start at 1. */
 const paged = (hooks: ReadonlyArray<StoredHook>, query: DoubleRequest["query"]) => {
   const page = Math.max(1, Number(query["page"] ?? 1) || 1)
   const size = Math.min(largestPage, Math.max(1, Number(query["limit"] ?? usualPage) || usualPage))
@@ -66,7 +66,7 @@ const answer = (
   const repository = `${owner}/${name}`
   const isRepository = api === "api" && version === "v1" && repos === "repos"
   if (isRepository && hooks === undefined && method === "GET") {
-    // Its token is an administrator's.
+    // The token has administrator permissions.
     const body = { name, full_name: repository, permissions: { admin: true, push: true, pull: true } }
     return Effect.as(state.hooks(repository), { status: 200, body })
   }
@@ -93,7 +93,7 @@ const answer = (
     case "DELETE {id}":
       return Effect.as(state.remove(repository, Number(id)), { status: 204 })
     case "POST {id} tests":
-      // An update of nothing: the hook has to be there. What is delivered goes nowhere here.
+      // Checks with an empty update that the hook exists; deliveries are dropped.
       return Effect.as(state.update(repository, Number(id), {}), { status: 204 })
     default:
       return Effect.fail(Refused.missing("Resource"))
@@ -105,7 +105,7 @@ export interface GitHostDoubleOptions {
   readonly seed?: GitHostSeed
 }
 
-/** Starts a git host of some manner on a free loopback port that wants `Authorization: token <token>`. */
+/** Starts a git host with an API dialect on a free loopback port; requires `Authorization: token <token>`. */
 export const makeHookDouble = (
   manner: HookManner,
   options: GitHostDoubleOptions
@@ -122,7 +122,7 @@ export const makeHookDouble = (
   })
 
 /**
- * Starts a git host that speaks neutral words. It has the repositories of the seed. Hooks come in pages of 30, or of
- * `limit`, which is 50 at most.
+ * Starts a git host with the neutral API and the seed's repositories. Hooks are listed in pages of 30, or of `limit`, at
+ * most 50.
  */
 export const makeGitHostDouble = (options: GitHostDoubleOptions) => makeHookDouble(neutral, options)

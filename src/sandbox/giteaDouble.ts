@@ -24,7 +24,7 @@ const gitea: HookManner = {
       type: Schema.String.pipe(Schema.filter((type) => kinds.includes(type), said("Invalid hook type.")))
     })
   ),
-  // A change takes no secret, and takes away what it does not say of events and branches.
+  // An update ignores the secret, and resets the events and branches that it omits.
   meant: ({ active, branch_filter = "", config, events = [] }): HookChanges => {
     const { secret: _, ...taken } = config ?? {}
     return { ...(active === undefined ? {} : { active }), branch_filter, events, config: taken }
@@ -40,5 +40,5 @@ const gitea: HookManner = {
   })
 }
 
-/** Starts a git host that behaves like Gitea and Forgejo. */
+/** Starts a test double of Gitea and Forgejo. */
 export const makeGiteaDouble = (options: GitHostDoubleOptions) => makeHookDouble(gitea, options)

@@ -4,10 +4,10 @@ import { SafeLoggerLive } from "../services/log/safeLogger.ts"
 import { serveSandbox } from "./serve.ts"
 
 serveSandbox(process.argv.slice(2)).pipe(
-  // One sentence for what a person can mend, everything for a defect.
+  // Prints one sentence for expected failures, the whole cause for defects.
   Effect.tapErrorCause((cause) => Effect.logFatal(Cause.isFailType(cause) ? cause.error.message : cause)),
   Logger.withMinimumLogLevel(LogLevel.Warning),
   Effect.provide(Layer.merge(NodeContext.layer, SafeLoggerLive)),
-  // Its own pretty logger would say every line once more beside ours.
+  // The runtime's pretty logger would repeat each line.
   NodeRuntime.runMain({ disableErrorReporting: true, disablePrettyLogger: true })
 )

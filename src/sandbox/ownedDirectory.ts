@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 const prefix = "berth-sandbox-"
 const ownerFile = ".owner"
 
-/** A temporary directory that goes with the scope. It says which process it belongs to, in case that is killed. */
+/** Scoped temporary directory. A file in it names its process, for cleanup after a kill. */
 export const ownedDirectory: Effect.Effect<
   string,
   PlatformError,
@@ -20,7 +20,7 @@ export const ownedDirectory: Effect.Effect<
   return directory
 })
 
-/** Whether the process that a file names has ended; one of another user counts as alive. */
+/** True if the process has ended; processes of other users count as alive. */
 const hasEnded = (owner: string): boolean => {
   if (!/^\d{1,10}$/.test(owner)) return false
   try {
@@ -31,8 +31,8 @@ const hasEnded = (owner: string): boolean => {
   }
 }
 
-/** Removes what sandboxes left that were killed: their settings hold passwords. What cannot be removed stays. */
-export const clearLeftBehind: Effect.Effect<void, never, FileSystem.FileSystem | Path.Path> = Effect.gen(function*() {
+/** Removes directories of killed sandboxes, whose settings hold passwords. Failures are ignored. */
+export const removeOrphans: Effect.Effect<void, never, FileSystem.FileSystem | Path.Path> = Effect.gen(function*() {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const names = (yield* files.readDirectory(tmpdir())).filter((name) => name.startsWith(prefix))

@@ -8,15 +8,15 @@ import { makePlatformState } from "./doubles/platformState.ts"
 import type { PlatformState } from "./doubles/platformState.ts"
 import { Refused } from "./doubles/Refused.ts"
 import { fieldsOf } from "./doubles/requestFields.ts"
-import type { SandboxFailed } from "./SandboxFailed.ts"
+import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
-/** A platform that answers in the specification's neutral words. */
+/** Test double of a platform with the specification's neutral API. */
 export interface PlatformDouble extends HttpDouble {
   readonly token: Redacted.Redacted
   readonly state: PlatformState
 }
 
-/** The list leaves out what only the full record shows. */
+/** Fields of an application in lists. */
 const listed = (application: Application) => Struct.omit(application, "manual_webhook_secret_githost")
 
 const newApplication = fieldsOf("Application", NewApplication)
@@ -67,8 +67,8 @@ const answer = (state: PlatformState, { body, method, query, segments }: DoubleR
 }
 
 /**
- * Starts a platform on a free loopback port that wants `Authorization: Bearer <token>`. A server, a project and a
- * private key are there from the start (`defaultPlatform`) unless the seed names others.
+ * Starts a platform on a free loopback port; requires `Authorization: Bearer <token>`. Holds the server, project and
+ * private key of `defaultPlatform` unless the seed names others.
  */
 export const makePlatformDouble = (options: {
   readonly token: Redacted.Redacted

@@ -1,8 +1,8 @@
 import { stringify } from "yaml"
 import { buildScript } from "../pipelines/init/deploymentFiles.ts"
-import { imageArchive } from "./imageArchive.ts"
+import { makeImageArchive } from "./makeImageArchive.ts"
 
-/** A directory tree: the contents of files by their paths, which have "/" between names. */
+/** Directory tree: file contents by "/"-separated path. */
 export type FileTree = Readonly<Record<string, string | Uint8Array>>
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
@@ -21,7 +21,7 @@ const stack = (name: string) => ({
   }
 })
 
-/** `hello`: everything that a deploy, a comparison and an upsert need is there. */
+/** `hello`: complete for deploys, comparisons and upserts. */
 export const helloProject = (serverId: string): FileTree => ({
   "Dockerfile": dockerfile("hello"),
   "compose.yml": stringify(stack("hello")),
@@ -36,21 +36,21 @@ export const helloProject = (serverId: string): FileTree => ({
     composeLocation: "/compose.yml"
   }),
   "build-image-tar.ps1": buildScript({ name: "hello", imageFile: "Dockerfile", containerPort: 8080, hostPort: 2008 }),
-  "hello.tar": imageArchive({ name: "hello:latest", layers: [{ hello: "#!/bin/sh\necho hello\n" }] })
+  "hello.tar": makeImageArchive({ name: "hello:latest", layers: [{ hello: "#!/bin/sh\necho hello\n" }] })
 })
 
-/** `notes`: nothing but what its image is built from. */
+/** `notes`: only the build context of its image. */
 export const notesProject: FileTree = { "Dockerfile": dockerfile("notes"), "notes": "#!/bin/sh\necho notes\n" }
 
-/** `greeter`: what is on the server already. */
+/** `greeter`: already deployed on the server. */
 export const greeterDeployment: FileTree = {
   "compose.yml": stringify(stack("greeter")),
   ".env": "HOST_PORT=2007\n",
-  "greeter.tar": imageArchive({ name: "greeter:latest", layers: [{ greeter: "#!/bin/sh\necho greetings\n" }] }),
+  "greeter.tar": makeImageArchive({ name: "greeter:latest", layers: [{ greeter: "#!/bin/sh\necho greetings\n" }] }),
   "data/visits.txt": "42\n"
 }
 
-/** The proxy's dynamic configuration: one route, and the middleware that routes use. */
+/** Dynamic configuration of the proxy: one route, and the middleware of routes. */
 export const proxyFile = (targetIp: string): string =>
   stringify({
     http: {

@@ -2,21 +2,21 @@ import { HttpServer, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer, Option } from "effect"
 import type { Scope } from "effect"
-import { baseUrl } from "../http/announce.ts"
-import { askedPort } from "../http/askedPort.ts"
-import { LeaveAddress } from "../http/leaveAddress.ts"
-import { listen } from "../http/listen.ts"
+import { baseUrl } from "../http/listen/announce.ts"
+import { askedPort } from "../http/listen/askedPort.ts"
+import { listen } from "../http/listen/listen.ts"
+import { RecordAddress } from "../http/listen/recordAddress.ts"
 import { Http } from "../http/server.ts"
 import { AgentTools } from "../mcp/http.ts"
 import { servicesLive } from "../services/ServicesLive.ts"
-import { loopback } from "./loopback.ts"
-import { clearLeftBehind } from "./ownedDirectory.ts"
-import { SandboxFailed } from "./SandboxFailed.ts"
+import { removeOrphans } from "./ownedDirectory.ts"
+import { loopback } from "./ports/loopback.ts"
+import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { type CoolifyWorld, makeCoolifyWorld } from "./vendorWorld.ts"
 import { makeWorld } from "./world.ts"
 import type { World } from "./world.ts"
 
-const usualPort = 3100
+const defaultPort = 3100
 
 const greeting = (world: World | CoolifyWorld, hello: string, url: string): string => {
   const deploy = JSON.stringify({
@@ -50,7 +50,7 @@ Ctrl-C ends it and removes everything.
 `
 }
 
-/** Says what there is once the service listens. */
+/** Prints addresses and tokens once the service listens. */
 const Greet = (world: World | CoolifyWorld) =>
   Layer.effectDiscard(Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
@@ -58,7 +58,7 @@ const Greet = (world: World | CoolifyWorld) =>
     yield* Console.log(greeting(world, path.join(world.projects, "hello"), baseUrl(address)))
   }))
 
-/** The world that the command line asks for: `--vendor coolify` is one on a Coolify and a Gitea. */
+/** Starts the world that the arguments select: `--vendor coolify` is one with Coolify and Gitea. */
 const makeAskedWorld = (
   args: ReadonlyArray<string>
 ): Effect.Effect<World | CoolifyWorld, SandboxFailed, Scope.Scope> => {
@@ -71,23 +71,23 @@ const makeAskedWorld = (
   })
 }
 
-/** Serves a world of its own, which goes with it: the one that the arguments ask for, until it is interrupted. */
+/** Serves a new world until interrupted, then removes it. */
 export const serveSandbox = (args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.gen(function*() {
-    yield* clearLeftBehind
+    yield* removeOrphans
     const asked = yield* askedPort
     const world = yield* makeAskedWorld(args)
     const services = Layer.provide(servicesLive(world.settingsFile), NodeContext.layer)
     const serve = (port: number) =>
       listen(
-        // Commands with the sandbox's settings find it by themselves.
-        Layer.mergeAll(Layer.provide(Http, AgentTools), Greet(world), LeaveAddress),
+        // Lets commands with the sandbox's settings discover the service.
+        Layer.mergeAll(Layer.provide(Http, AgentTools), Greet(world), RecordAddress),
         Layer.merge(services, NodeContext.layer),
         { host: loopback, port }
       )
     yield* Layer.launch(Option.match(asked, {
       onSome: serve,
-      // Another Berth may be at the usual port.
-      onNone: () => Layer.catchAll(serve(usualPort), () => serve(0))
+      // The default port may be in use by another Berth.
+      onNone: () => Layer.catchAll(serve(defaultPort), () => serve(0))
     }))
   }))

@@ -6,44 +6,44 @@ import type { Socket } from "node:net"
 import { delimiter } from "node:path"
 import ssh2 from "ssh2"
 import type { Connection, Session } from "ssh2"
-import { listenOnLoopback, loopback } from "./loopback.ts"
-import { SandboxFailed } from "./SandboxFailed.ts"
+import { listenOnLoopback, loopback } from "./ports/loopback.ts"
+import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { serveSftp } from "./ssh/sftpFiles.ts"
 import { serveCommand } from "./ssh/sshCommand.ts"
 import { defaultUsername, logIn } from "./ssh/sshLogin.ts"
 import type { LoginOptions } from "./ssh/sshLogin.ts"
 
 export interface SshServerOptions extends LoginOptions {
-  /** An existing directory: the user's home, where commands run and relative SFTP paths start. */
+  /** Existing home directory: working directory of commands and base of relative SFTP paths. */
   readonly home: string
-  /** Directories that come first on the PATH of commands. */
+  /** Directories to prepend to the PATH of commands. */
   readonly path?: ReadonlyArray<string>
   /** Further environment variables of commands. */
   readonly env?: { readonly [name: string]: string }
-  /** Whether SFTP refuses what lies outside the home, links out of it too. Commands are never confined. */
+  /** Makes SFTP refuse paths outside the home, also through links. Commands are never confined. */
   readonly confined?: boolean
 }
 
-/** An SSH server that is listening on a loopback port. */
+/** SSH server on a loopback port. */
 export interface SshServer {
   readonly host: string
   readonly port: number
   readonly username: string
   readonly password: Redacted.Redacted
-  /** The host key's fingerprint as OpenSSH shows it: `SHA256:…`. */
+  /** Host key fingerprint in OpenSSH's format: `SHA256:…`. */
   readonly fingerprint: string
-  /** The commands it was asked to run, oldest first, the last thousand. */
+  /** Last thousand commands, oldest first. */
   readonly commands: Effect.Effect<ReadonlyArray<string>>
-  /** How many connections were made since it started. */
+  /** Connections accepted since the start. */
   readonly connections: Effect.Effect<number>
-  /** Cuts every connection without a word, as a pulled cable does. */
+  /** Destroys every connection without a disconnect message, like a pulled cable. */
   readonly cutConnections: Effect.Effect<void>
 }
 
 const maxConnections = 64
-// What OpenSSH allows by default (MaxSessions).
+// OpenSSH's default of MaxSessions.
 const maxSessions = 10
-const remembered = 1000
+const maxRecordedCommands = 1000
 
 const environmentOf = ({ env, home, path = [] }: SshServerOptions, username: string) => ({
   ...(process.platform === "win32" ? process.env : {}),
@@ -55,7 +55,7 @@ const environmentOf = ({ env, home, path = [] }: SshServerOptions, username: str
   ...env
 })
 
-// Node's own generator: one in a hundred ed25519 keys that ssh2 makes is malformed.
+// Uses Node's generator: one in a hundred ed25519 keys of ssh2 is malformed.
 const newHostKey = Effect.gen(function*() {
   const { privateKey } = generateKeyPairSync("ec", {
     namedCurve: "P-256",
@@ -71,8 +71,8 @@ const newHostKey = Effect.gen(function*() {
 })
 
 /**
- * Starts an SSH server with SFTP on a free loopback port. Its one user runs commands with `sh -c` in `home`, as the
- * user that runs the sandbox: the home is not a jail. The server, its connections and their commands end with the scope.
+ * Starts an SSH server with SFTP on a free loopback port. Runs commands with `sh -c` in `home` as the sandbox's own user:
+ * the home is not a jail. Closing the scope ends the server, its connections and their commands.
  */
 export const makeSshServer = (options: SshServerOptions): Effect.Effect<SshServer, SandboxFailed, Scope.Scope> =>
   Effect.gen(function*() {
@@ -89,7 +89,7 @@ export const makeSshServer = (options: SshServerOptions): Effect.Effect<SshServe
       session.on("exec", (accept, _reject, { command }) => {
         const channel = accept()
         run(Effect.zipRight(
-          Ref.update(commands, (all) => [...all, command].slice(-remembered)),
+          Ref.update(commands, (all) => [...all, command].slice(-maxRecordedCommands)),
           serveCommand({ session, channel, gone, command, home: options.home, environment })
         ))
       })
@@ -100,7 +100,7 @@ export const makeSshServer = (options: SshServerOptions): Effect.Effect<SshServe
 
     const serveConnection = (connection: Connection) => {
       const sessions = new Set<() => void>()
-      // A client that breaks off concerns nobody but itself; "close" follows.
+      // Errors of one connection are followed by "close", which cleans up.
       connection.on("error", () => undefined)
       connection.on("close", () => sessions.forEach((end) => end()))
       connection.on("authentication", (context) => logIn(context, options))
@@ -141,7 +141,7 @@ export const makeSshServer = (options: SshServerOptions): Effect.Effect<SshServe
       cutConnections
     }
   }).pipe(
-    // The sandbox is outside the program under test: its time is the machine's, whatever clock the program has.
+    // The sandbox is outside the program under test and ignores its test clock.
     Effect.withClock(Clock.make()),
     Effect.withSpan("makeSshServer")
   )

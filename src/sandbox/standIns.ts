@@ -4,40 +4,40 @@ import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
 import { delimiter } from "node:path"
 import { fileURLToPath } from "node:url"
-import { SandboxFailed } from "./SandboxFailed.ts"
+import { SandboxFailed } from "./ports/SandboxFailed.ts"
 
-/** A `docker` command that a sandbox server was given. */
+/** Recorded call of `docker` on a sandbox server. */
 export interface DockerCall {
-  /** Whether it came through sudo. */
+  /** True if called through sudo. */
   readonly root: boolean
   readonly args: ReadonlyArray<string>
 }
 
-/** What can be different about a sandbox server, beside being as it should. */
+/** Faults that a sandbox server can simulate. */
 export type ServerFlaw =
   | "docker-is-down"
-  /** Only root may talk to Docker. */
+  /** Only root may use Docker. */
   | "docker-needs-root"
   | "docker-without-compose"
-  /** sudo asks for no password. */
+  /** sudo requires no password. */
   | "sudo-nopasswd"
 
-/** The stand-in programs of one sandbox server, and the state of its make-believe Docker. */
+/** Stand-in programs of one sandbox server, and the state of its simulated Docker. */
 export interface StandIns {
-  /** The directory that goes first on the server's PATH. */
+  /** Directory to prepend to the server's PATH. */
   readonly bin: string
-  /** Variables that its commands need. */
+  /** Environment of its commands. */
   readonly env: { readonly BERTH_SANDBOX_STATE: string }
   readonly setFlaw: (flaw: ServerFlaw, on: boolean) => Effect.Effect<void, SandboxFailed>
-  /** What `docker version` says from now on. */
+  /** Sets the version that `docker version` prints. */
   readonly setDockerVersion: (version: string) => Effect.Effect<void, SandboxFailed>
-  /** What `docker info` says of its storage: `overlay2`, or `overlayfs` for the containerd image store. */
+  /** Sets the storage driver of `docker info`: `overlay2`, or `overlayfs` for the containerd image store. */
   readonly setStorageDriver: (driver: string) => Effect.Effect<void, SandboxFailed>
-  /** What Docker was asked so far, oldest first. */
+  /** Recorded calls, oldest first. */
   readonly dockerCalls: Effect.Effect<ReadonlyArray<DockerCall>, SandboxFailed>
 }
 
-// The same way from the sources and from the build.
+// Resolves from the sources and from the build alike.
 const sources = fileURLToPath(new URL("../../src/sandbox/stand-ins", import.meta.url))
 
 const parseCalls = (log: string): ReadonlyArray<DockerCall> =>
@@ -50,8 +50,8 @@ const failed = ({ message }: { readonly message: string }) =>
   new SandboxFailed({ part: "stand-in programs", reason: message })
 
 /**
- * Puts the stand-in programs into a directory of their own: `docker`, `sudo` (which wants this password) and `id`
- * always, `flock`, `sha256sum` and `stat` where this machine lacks them. All of it goes with the scope.
+ * Installs the stand-in programs in a scoped directory: always `docker`, `sudo` (which requires this password) and `id`;
+ * `flock`, `sha256sum` and `stat` only where this machine lacks them.
  */
 export const makeStandIns = (options: {
   readonly sudoPassword: Redacted.Redacted
@@ -73,7 +73,7 @@ export const makeStandIns = (options: {
         }, { concurrency: 8, discard: true })
       })
     const isMissing = (name: string) =>
-      // There is a stat on macOS, but another one.
+      // The stat of macOS has other options.
       name === "stat"
         ? Effect.succeed(process.platform === "darwin")
         : Effect.exists(

@@ -6,10 +6,10 @@ import { parse, stringify } from "yaml"
 import { type CoolifyDouble, makeCoolifyDouble } from "./coolifyDouble.ts"
 import { makeGiteaDouble } from "./giteaDouble.ts"
 import type { GitHostDouble } from "./gitHostDouble.ts"
-import { SandboxFailed } from "./SandboxFailed.ts"
+import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { makeWorld, type World } from "./world.ts"
 
-/** A world whose platform is a Coolify, and whose git host is a Gitea. */
+/** World with Coolify as platform and Gitea as git host. */
 export interface CoolifyWorld extends Omit<World, "platform" | "gitHost"> {
   readonly platform: CoolifyDouble
   readonly gitHost: GitHostDouble
@@ -23,15 +23,15 @@ const SettingsText = Schema.Struct(
 
 const failed = (error: { readonly message: string }) => new SandboxFailed({ part: "settings", reason: error.message })
 
-/** Coolify's names of the build packs, on its own authority: what is tested against it must not have named them. */
+/** Coolify's names of the build packs, written down independently of the code under test. */
 const buildPacks: Readonly<Record<string, string>> = {
   composestack: "dockercompose",
   autopack: "nixpacks",
   imagefile: "dockerfile"
 }
 
-/** What the platform of the neutral world holds, as a Coolify holds it. */
-const takenOver = ({ platform: { state } }: World) =>
+/** Converts the neutral world's platform to Coolify's records. */
+const seedFromNeutral = ({ platform: { state } }: World) =>
   Effect.gen(function*() {
     const applications = yield* Effect.forEach(yield* state.applications, (app) =>
       Effect.gen(function*() {
@@ -53,7 +53,7 @@ const takenOver = ({ platform: { state } }: World) =>
     return { servers: state.servers, applications }
   })
 
-/** The world of `makeWorld` on a Coolify and a Gitea; its settings say so. */
+/** Starts `makeWorld` with Coolify and Gitea, and selects them in its settings. */
 export const makeCoolifyWorld: Effect.Effect<CoolifyWorld, SandboxFailed, Scope.Scope> = Effect.gen(function*() {
   const files = yield* FileSystem.FileSystem
   const world = yield* makeWorld
@@ -66,7 +66,7 @@ export const makeCoolifyWorld: Effect.Effect<CoolifyWorld, SandboxFailed, Scope.
     failed
   )
   const { owner } = settings.gitHost
-  const platform = yield* makeCoolifyDouble({ token: world.platform.token, seed: yield* takenOver(world) })
+  const platform = yield* makeCoolifyDouble({ token: world.platform.token, seed: yield* seedFromNeutral(world) })
   const gitHost = yield* makeGiteaDouble({
     token: world.gitHost.token,
     seed: { repositories: { [`${owner}/hello`]: [], [`${owner}/notes`]: [], [`${owner}/greeter`]: [] } }

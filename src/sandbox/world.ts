@@ -10,34 +10,34 @@ import type { GitHostDouble } from "./gitHostDouble.ts"
 import { ownedDirectory } from "./ownedDirectory.ts"
 import { makePlatformDouble } from "./platformDouble.ts"
 import type { PlatformDouble } from "./platformDouble.ts"
+import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { greeterDeployment, helloProject, notesProject, proxyFile } from "./sampleProjects.ts"
 import type { FileTree } from "./sampleProjects.ts"
-import { SandboxFailed } from "./SandboxFailed.ts"
 import { remotePathOf } from "./ssh/remotePath.ts"
 import { makeSshServer } from "./sshServer.ts"
 import type { SshServer } from "./sshServer.ts"
 import { makeStandIns } from "./standIns.ts"
 import type { StandIns } from "./standIns.ts"
 
-/** Everything that Berth works with, on this machine. All paths are absolute local ones. */
+/** Everything that Berth works with, on this machine. All paths are absolute and local. */
 export interface World {
   readonly settingsFile: string
-  /** The root of the sample projects `hello`, which is ready to deploy, and `notes`, which is not. */
+  /** Root of the sample projects: `hello` is deployable, `notes` is not. */
   readonly projects: string
-  /** The id of the one stored server. */
+  /** Id of the only stored server. */
   readonly serverId: string
   readonly server: SshServer
-  /** The home of the server's user; `containers/greeter` is deployed there. */
+  /** Home of the server's user, with the deployed `containers/greeter`. */
   readonly home: string
   readonly standIns: StandIns
-  /** The reverse proxy's dynamic configuration on the server. */
+  /** Dynamic configuration of the reverse proxy on the server. */
   readonly proxyFile: string
   readonly platform: PlatformDouble
   readonly gitHost: GitHostDouble
 }
 
 const serverId = "sandbox"
-// An address of a home network that nothing is sent to: it only appears in the proxy's configuration.
+// Occurs only in the proxy's configuration; receives no traffic.
 const targetIp = "192.168.77.10"
 const owner = "sandbox"
 
@@ -58,7 +58,7 @@ const writeTree = (root: string, tree: FileTree) =>
       }))
   })
 
-/** Loads and starts what is deployed on the server already. */
+/** Loads the image of the deployed stack and starts it. */
 const startGreeter = (home: string, standIns: StandIns) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
@@ -173,10 +173,10 @@ const worldWith = (
   )
 
 /**
- * Starts a whole world on this machine: a server to deploy to, a platform, a git host, sample projects and the
- * settings that lead to them. Nothing of it is left when the scope closes.
+ * Starts a world on this machine: a server to deploy to, a platform, a git host, sample projects and their settings.
+ * Closing the scope removes all of it.
  */
 export const makeWorld = worldWith({ confined: false })
 
-/** A world whose server reaches nothing outside its user's home by SFTP: for those who try every path. */
+/** World whose SFTP is confined to the user's home, for fuzzing of paths. */
 export const makeConfinedWorld = worldWith({ confined: true })

@@ -1,9 +1,9 @@
 import { Data } from "effect"
 
-/** Why a double's state turns a request down, whatever words and status a vendor has for it. */
+/** Refusal of a request by a double's state, without a vendor's words and status. */
 export class Refused extends Data.TaggedError("Refused")<{
   readonly why: "missing" | "taken" | "invalid"
-  /** What it concerns: `Application`, `Hook`. */
+  /** Kind of the resource: `Application`, `Hook`. */
   readonly what: string
   /** The fields that do not fit, each with its reasons. */
   readonly fields: Readonly<Record<string, ReadonlyArray<string>>>

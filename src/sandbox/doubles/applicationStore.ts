@@ -2,7 +2,7 @@ import { Effect, SynchronizedRef } from "effect"
 import type { PlatformMachine } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
-/** What every platform holds. Ids are counted through all that it holds. */
+/** Contents of every platform. All of them share one counter of ids. */
 export interface Stored<App, Env> {
   readonly applications: ReadonlyArray<App>
   readonly envs: ReadonlyMap<string, ReadonlyArray<Env>>

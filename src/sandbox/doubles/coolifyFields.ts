@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { coolifyKey, takenColumns } from "./declaredColumns.ts"
 import { Filled, said } from "./requestFields.ts"
 
 const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
@@ -19,8 +20,9 @@ const Addresses = Schema.String.pipe(
 )
 const EnvKey = Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.]*$/, said("The format is invalid.")))
 
-/** What Coolify lets an application be changed by, as far as the double knows it; anything else is refused. */
+/** Body of an application's change, as far as the double knows it; anything else is refused. */
 export const CoolifyChanges = Schema.Struct({
+  ...takenColumns(coolifyKey),
   name: Schema.optional(Filled),
   description: text,
   build_pack: Schema.optional(BuildPack),
@@ -50,7 +52,7 @@ export const CoolifyChanges = Schema.Struct({
 })
 export interface CoolifyChanges extends Schema.Schema.Type<typeof CoolifyChanges> {}
 
-/** What Coolify creates an application from. */
+/** Body of a new application. */
 export const CoolifyNew = Schema.Struct({
   ...CoolifyChanges.fields,
   build_pack: BuildPack,
@@ -66,7 +68,7 @@ export const CoolifyNew = Schema.Struct({
 })
 export interface CoolifyNew extends Schema.Schema.Type<typeof CoolifyNew> {}
 
-/** What Coolify writes an environment variable from. */
+/** Body of an environment variable. */
 export const CoolifyEnvFields = Schema.Struct({
   key: EnvKey,
   value: nullable(Schema.String),

@@ -1,6 +1,7 @@
 import { Struct } from "effect"
 import { randomBytes } from "node:crypto"
 import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
+import { coolifyKey, withUnsetColumns } from "./declaredColumns.ts"
 import type { PlatformMachine } from "./platformRecords.ts"
 
 /** An application as Coolify stores it. */
@@ -40,7 +41,7 @@ export interface CoolifyEnv {
   readonly is_shown_once: boolean | null
 }
 
-/** What a Coolify starts with. */
+/** Initial contents of a Coolify. */
 export interface CoolifySeed {
   readonly servers?: ReadonlyArray<PlatformMachine>
   readonly projects?: ReadonlyArray<string>
@@ -54,28 +55,29 @@ export interface CoolifySeed {
 export const newUuid = () => randomBytes(12).toString("hex")
 
 /** An application before anything is said of it. Its webhook secrets are random from the start. */
-export const bareApp = (id: number): CoolifyApp => ({
-  id,
-  uuid: newUuid(),
-  name: "",
-  description: null,
-  fqdn: null,
-  build_pack: "nixpacks",
-  git_repository: "",
-  git_branch: "master",
-  base_directory: "/",
-  publish_directory: null,
-  ports_exposes: "3000",
-  docker_compose_location: "/docker-compose.yaml",
-  docker_compose_raw: null,
-  docker_compose_domains: null,
-  manual_webhook_secret_gitea: newUuid(),
-  manual_webhook_secret_github: newUuid(),
-  manual_webhook_secret_gitlab: newUuid(),
-  manual_webhook_secret_bitbucket: newUuid(),
-  status: "exited:unhealthy",
-  settings: { is_static: false }
-})
+export const bareApp = (id: number): CoolifyApp =>
+  withUnsetColumns(coolifyKey, {
+    id,
+    uuid: newUuid(),
+    name: "",
+    description: null,
+    fqdn: null,
+    build_pack: "nixpacks",
+    git_repository: "",
+    git_branch: "master",
+    base_directory: "/",
+    publish_directory: null,
+    ports_exposes: "3000",
+    docker_compose_location: "/docker-compose.yaml",
+    docker_compose_raw: null,
+    docker_compose_domains: null,
+    manual_webhook_secret_gitea: newUuid(),
+    manual_webhook_secret_github: newUuid(),
+    manual_webhook_secret_gitlab: newUuid(),
+    manual_webhook_secret_bitbucket: newUuid(),
+    status: "exited:unhealthy",
+    settings: { is_static: false }
+  }, ["is_static"])
 
 /** Fields that a change says in another form than they are stored in. */
 const reworded = ["docker_compose_domains", "settings"]

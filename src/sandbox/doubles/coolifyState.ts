@@ -24,7 +24,7 @@ interface Contents extends Stored<CoolifyApp, CoolifyEnv> {
   readonly deployments: ReadonlyArray<CoolifyDeployment>
 }
 
-/** What applications are created with. */
+/** Project or key that a new application refers to. */
 interface Place {
   readonly uuid: string
   readonly name: string
@@ -52,7 +52,7 @@ export interface CoolifyState {
   /** Queues a deployment; nothing when one of the application is still queued. */
   readonly deploy: (uuid: string) => Effect.Effect<CoolifyDeployment | undefined, Refused>
   readonly deployment: (uuid: string) => Effect.Effect<CoolifyDeployment, Refused>
-  /** Whether deployments stay queued instead of finishing at once. */
+  /** Keeps deployments queued instead of finishing them at once. */
   readonly holdDeployments: (hold: boolean) => Effect.Effect<void>
 }
 
@@ -73,7 +73,7 @@ const seeded = ({ applications = [] }: CoolifySeed): Contents => {
 const refusedField = (field: string, why = "This field is not allowed.") =>
   Refused.invalid("Application", { [field]: [why] })
 
-/** What Coolify checks beyond the form of the fields. */
+/** Checks that Coolify makes beyond the form of the fields. */
 const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void, Refused> => {
   if (buildPack === "dockercompose" && changes.domains !== undefined) return Effect.fail(refusedField("domains"))
   if (buildPack !== "dockercompose" && changes.docker_compose_domains !== undefined) {

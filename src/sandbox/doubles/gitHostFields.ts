@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Filled, said } from "./requestFields.ts"
 
-/** What a hook is created from. */
+/** Body of a new hook. */
 export const NewHook = Schema.Struct({
   type: Filled,
   active: Schema.optional(Schema.Boolean),
@@ -15,7 +15,7 @@ export const NewHook = Schema.Struct({
 })
 export interface NewHook extends Schema.Schema.Type<typeof NewHook> {}
 
-/** What a hook may be changed by. */
+/** Body of a hook's change. */
 export const HookChanges = Schema.Struct({
   active: NewHook.fields.active,
   events: NewHook.fields.events,

@@ -14,12 +14,12 @@ export interface StoredHook {
   readonly branchFilter?: string
 }
 
-/** What a git host starts with: repositories as `owner/name`, each with its hooks. */
+/** Initial contents of a git host: repositories as `owner/name`, each with its hooks. */
 export interface GitHostSeed {
   readonly repositories?: Readonly<Record<string, ReadonlyArray<Partial<StoredHook>>>>
 }
 
-/** A git host in memory. What its words are is decided elsewhere. */
+/** A git host in memory; the doubles word its answers. */
 export interface GitHostState {
   readonly hooks: (repository: string) => Effect.Effect<ReadonlyArray<StoredHook>, Refused>
   readonly create: (repository: string, fields: NewHook) => Effect.Effect<StoredHook, Refused>

@@ -2,8 +2,8 @@ import { Clock, Effect, FiberSet, Option, Redacted, Ref } from "effect"
 import type { Scope } from "effect"
 import { createServer } from "node:http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { listenOnLoopback, loopback } from "../loopback.ts"
-import type { SandboxFailed } from "../SandboxFailed.ts"
+import { listenOnLoopback, loopback } from "../ports/loopback.ts"
+import type { SandboxFailed } from "../ports/SandboxFailed.ts"
 import { sendFault, sendReply } from "./httpFault.ts"
 import type { DoubleReply, HttpFault } from "./httpFault.ts"
 
@@ -25,7 +25,7 @@ export interface RecordedCall {
   readonly body: unknown
 }
 
-/** Which calls a fault meets: every one that fits what is given. */
+/** Calls that a fault applies to: all that match the given parts. */
 export interface CallPattern {
   readonly method?: string
   /** The whole path, or a pattern within it. */
@@ -52,7 +52,7 @@ export interface HttpDouble {
 }
 
 export interface HttpDoubleOptions {
-  /** What the double is called in errors. */
+  /** Name of the double in errors. */
   readonly part: string
   /** The whole `Authorization` header that a call must carry. */
   readonly authorization: Redacted.Redacted

@@ -2,7 +2,7 @@ import { Data, Effect } from "effect"
 import type { Duration } from "effect"
 import type { ServerResponse } from "node:http"
 
-/** What a double answers. The body is sent as JSON; none at all when it is absent. */
+/** Answer of a double. The body is sent as JSON; none if absent. */
 export interface DoubleReply {
   readonly status: number
   readonly body?: unknown

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { neutralKey, takenColumns } from "./declaredColumns.ts"
 import { Filled, said } from "./requestFields.ts"
 
 const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
@@ -16,8 +17,9 @@ const Addresses = Schema.String.pipe(
   )
 )
 
-/** What an application may be changed by. */
+/** Body of an application's change. */
 export const ApplicationChanges = Schema.Struct({
+  ...takenColumns(neutralKey),
   name: Schema.optional(Filled),
   description: nullable(Schema.String),
   build_pack: Schema.optional(BuildPack),
@@ -34,7 +36,7 @@ export const ApplicationChanges = Schema.Struct({
 })
 export interface ApplicationChanges extends Schema.Schema.Type<typeof ApplicationChanges> {}
 
-/** What an application is created from. */
+/** Body of a new application. */
 export const NewApplication = Schema.Struct({
   ...ApplicationChanges.fields,
   name: Filled,
@@ -50,7 +52,7 @@ export const NewApplication = Schema.Struct({
 })
 export interface NewApplication extends Schema.Schema.Type<typeof NewApplication> {}
 
-/** What an environment variable is written with. */
+/** Body of an environment variable. */
 export const EnvFields = Schema.Struct({
   key: Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.-]*$/, said("The format is invalid."))),
   value: nullable(Schema.String),

@@ -1,5 +1,6 @@
 import { Struct } from "effect"
 import { randomBytes } from "node:crypto"
+import { neutralKey, withUnsetColumns } from "./declaredColumns.ts"
 import type { ApplicationChanges, NewApplication } from "./platformFields.ts"
 
 /** An application as the platform stores it, in neutral words. */
@@ -42,7 +43,7 @@ export interface Deployment {
   readonly force: boolean
 }
 
-/** What a platform starts with. */
+/** Initial contents of a platform. */
 export interface PlatformSeed {
   readonly servers?: ReadonlyArray<PlatformMachine>
   readonly projects?: ReadonlyArray<string>
@@ -61,7 +62,7 @@ export interface PlatformContents {
   readonly counter: number
 }
 
-/** What a platform has when nothing else was asked for. */
+/** Places of a platform, unless the seed names others. */
 export const defaultPlatform = {
   servers: [{ uuid: "server-local", name: "localhost", ip: "host.docker.internal" }],
   projects: ["project-sandbox"],
@@ -73,24 +74,26 @@ export const newUuid = () => randomBytes(12).toString("hex")
 
 /** The records of a seed. */
 export const seeded = (seed: PlatformSeed, serverUuid: string): PlatformContents => {
-  const applications = (seed.applications ?? []).map((given, index): Application => ({
-    id: index + 1,
-    uuid: newUuid(),
-    description: null,
-    build_pack: "autopack",
-    git_repository: "",
-    git_branch: "master",
-    status: "running:healthy",
-    fqdn: null,
-    base_directory: "/",
-    compose_location: null,
-    is_static: false,
-    publish_directory: null,
-    ports_exposes: "3000",
-    server_uuid: serverUuid,
-    manual_webhook_secret_githost: null,
-    ...Struct.omit(given, "envs")
-  }))
+  const applications = (seed.applications ?? []).map((given, index): Application =>
+    withUnsetColumns(neutralKey, {
+      id: index + 1,
+      uuid: newUuid(),
+      description: null,
+      build_pack: "autopack",
+      git_repository: "",
+      git_branch: "master",
+      status: "running:healthy",
+      fqdn: null,
+      base_directory: "/",
+      compose_location: null,
+      is_static: false,
+      publish_directory: null,
+      ports_exposes: "3000",
+      server_uuid: serverUuid,
+      manual_webhook_secret_githost: null,
+      ...Struct.omit(given, "envs")
+    })
+  )
   let counter = applications.length
   const envs = applications.map(({ uuid }, index) => {
     const given = Object.entries(seed.applications?.[index]?.envs ?? {})
@@ -112,7 +115,7 @@ export const fresh = (id: number, fields: NewApplication): Application => {
   const { build_pack, git_branch, git_repository, name, ports_exposes, server_uuid } = fields
   const uuid = newUuid()
   const composed = build_pack === "composestack"
-  const application: Application = {
+  const application: Application = withUnsetColumns(neutralKey, {
     id,
     uuid,
     name,
@@ -130,7 +133,7 @@ export const fresh = (id: number, fields: NewApplication): Application => {
     ports_exposes,
     server_uuid,
     manual_webhook_secret_githost: newUuid()
-  }
+  })
   const onlyWhenCreated = ["environment_name", "instant_deploy", "private_key_uuid", "project_uuid"] as const
   return changed(application, Struct.omit(fields, ...onlyWhenCreated))
 }

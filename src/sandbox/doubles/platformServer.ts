@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import type { Scope } from "effect"
-import type { SandboxFailed } from "../SandboxFailed.ts"
+import type { SandboxFailed } from "../ports/SandboxFailed.ts"
 import { type DoubleRequest, type HttpDouble, makeHttpDouble } from "./httpDouble.ts"
 import type { DoubleReply } from "./httpFault.ts"
 import type { Refused } from "./Refused.ts"

@@ -12,7 +12,7 @@ import type {
 } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
-/** A platform in memory. What it means to create or change something is decided here, how it is said elsewhere. */
+/** A platform in memory; the doubles word its answers. */
 export interface PlatformState {
   readonly servers: ReadonlyArray<PlatformMachine>
   readonly applications: Effect.Effect<ReadonlyArray<Application>>

@@ -18,7 +18,7 @@ export const fieldsOf = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
         // An optional field that does not fit is also said not to be absent.
         if (message.startsWith("Expected undefined")) continue
         const field = path.map(String).join(".") || "body"
-        // What the schema does not say in words of its own, real platforms say in such.
+        // Real platforms have such a message for types.
         const said = message.startsWith("Expected ") ? "This field has the wrong type." : message
         const reason = _tag === "Unexpected" ? "This field is not allowed." : said
         fields[field] = [...new Set([...fields[field] ?? [], reason])]

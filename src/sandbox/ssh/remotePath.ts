@@ -5,7 +5,7 @@ import { SftpRefused } from "./SftpRefused.ts"
 
 const onWindows = process.platform === "win32"
 
-/** A local path as the sandbox's shell and SFTP clients write it: on Windows `C:\x` is `/c/x`, as in Git's sh. */
+/** Converts a local path for the sandbox's shell and SFTP clients: on Windows `C:\x` is `/c/x`, as in Git's sh. */
 export const remotePathOf = (local: string): string =>
   onWindows
     ? local.replace(/^([A-Za-z]):/, (_, drive: string) => `/${drive.toLowerCase()}`).replaceAll("\\", "/")
@@ -19,16 +19,16 @@ const isWithin = (root: string, path: string): boolean => {
   return way !== ".." && !way.startsWith("../") && !way.startsWith("..\\") && !isAbsolute(way)
 }
 
-/** The real path of the deepest part of a path that exists. */
+/** Resolves the deepest existing ancestor of a path. */
 const realPart = (path: string): Effect.Effect<string> =>
   Effect.tryPromise(() => realpath(path)).pipe(
     Effect.catchAll(() => dirname(path) === path ? Effect.succeed(path) : realPart(dirname(path)))
   )
 
-/** Where an SFTP path leads to on this machine. `follow` tells whether a link at its end is followed. */
+/** Resolves an SFTP path to a local one; `follow` resolves a link at its end. */
 export type ResolvePath = (path: string, follow: boolean) => Effect.Effect<string, SftpRefused>
 
-/** Resolves paths from a home directory; `confined` refuses what is outside it, or leads there by a link. */
+/** Resolves paths from a home directory; `confined` rejects paths outside of it, also through links. */
 export const makeResolvePath = (home: string, confined: boolean): ResolvePath => (path, follow) => {
   const local = posix.isAbsolute(path) ? resolve(localPathOf(path)) : resolve(home, path)
   if (!confined) return Effect.succeed(local)

@@ -7,12 +7,12 @@ import { remotePathOf } from "./remotePath.ts"
 
 const { OPEN_MODE } = ssh2.utils.sftp
 
-/** Whether an attribute came with the request. */
+/** True if the request contains the attribute. */
 export const isSet = Predicate.isNumber
-/** The permission bits of a mode, or these when there is none. */
+/** Permission bits of a mode, with a default. */
 export const permissions = (mode: unknown, otherwise: number) => isSet(mode) ? mode & 0o7777 : otherwise
 
-/** Attributes as SFTP carries them; times are in seconds. */
+/** SFTP attributes; times are in seconds. */
 export const attributesOf = ({ atimeMs, gid, mode, mtimeMs, size, uid }: Stats): Attributes => ({
   mode,
   uid,
@@ -22,20 +22,20 @@ export const attributesOf = ({ atimeMs, gid, mode, mtimeMs, size, uid }: Stats):
   mtime: Math.floor(mtimeMs / 1000)
 })
 
-/** An entry of a directory. */
+/** Directory entry. */
 export const entryOf = (filename: string, stats: Stats): FileEntry => {
   const type = stats.isDirectory() ? "d" : stats.isSymbolicLink() ? "l" : "-"
   const mode = (stats.mode & 0o777).toString(8).padStart(3, "0")
   return { filename, longname: `${type}${mode} ${stats.size} ${filename}`, attrs: attributesOf(stats) }
 }
 
-/** A path as an answer that carries nothing but the path. */
+/** Entry for responses that contain only a path. */
 export const nameOnly = (path: string): FileEntry => {
   const filename = remotePathOf(path)
   return { filename, longname: filename, attrs: { mode: 0, uid: 0, gid: 0, size: 0, atime: 0, mtime: 0 } }
 }
 
-/** SFTP's open flags as the system's. */
+/** Converts SFTP's open flags to the system's. */
 export const openFlags = (flags: number): number => {
   const when = (asked: number, flag: number) => (flags & asked) === 0 ? 0 : flag
   const write = (flags & OPEN_MODE.WRITE) !== 0

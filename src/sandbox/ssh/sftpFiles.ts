@@ -22,69 +22,69 @@ import { makeResolvePath } from "./remotePath.ts"
 import { attributesOf, entryOf, isSet, nameOnly, openFlags, permissions } from "./sftpAttributes.ts"
 import { makeSftpHandles } from "./sftpHandles.ts"
 import type { OpenDirectory } from "./sftpHandles.ts"
-import { attempt, SftpRefused } from "./SftpRefused.ts"
+import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 
 export interface SftpOptions {
   readonly sftp: SFTPWrapper
-  /** Completes when the channel or its connection is gone. */
+  /** Completes when the channel or its connection has closed. */
   readonly gone: Effect.Effect<void>
   readonly home: string
   readonly confined: boolean
 }
 
 const { STATUS_CODE } = ssh2.utils.sftp
-const maxAtOnce = 64
-const maxRead = 256 * 1024
+const maxConcurrentRequests = 64
+const maxReadBytes = 256 * 1024
 const namesInReply = 100
 
 const setAttributes = (path: string, { atime, mode, mtime, size }: Partial<Attributes>) =>
-  attempt(async () => {
+  attemptFileCall(async () => {
     if (isSet(size)) await truncate(path, size)
     if (isSet(mode)) await chmod(path, mode & 0o7777)
     if (isSet(atime) && isSet(mtime)) await utimes(path, atime, mtime)
   })
 
 const setFileAttributes = (file: FileHandle, { atime, mode, mtime, size }: Partial<Attributes>) =>
-  attempt(async () => {
+  attemptFileCall(async () => {
     if (isSet(size)) await file.truncate(size)
     if (isSet(mode)) await file.chmod(mode & 0o7777)
     if (isSet(atime) && isSet(mtime)) await file.utimes(atime, mtime)
   })
 
-/** The real path; as with OpenSSH only what is above the last name has to exist. */
+/** Real path; as with OpenSSH, the last name need not exist. */
 const realPathOf = (path: string) =>
-  attempt(() => realpath(path)).pipe(
+  attemptFileCall(() => realpath(path)).pipe(
     Effect.catchIf(({ code }) => code === "ENOENT" && dirname(path) !== path, () =>
-      Effect.map(attempt(() => realpath(dirname(path))), (parent) => join(parent, basename(path))))
+      Effect.map(attemptFileCall(() => realpath(dirname(path))), (parent) => join(parent, basename(path))))
   )
 
-/** SFTP version 3 does not replace what is there. */
+/** Rename without replacing: SFTP version 3 refuses existing targets. */
 const renameNew = (from: string, to: string) =>
-  attempt(() => lstat(to)).pipe(
+  attemptFileCall(() => lstat(to)).pipe(
     Effect.flatMap(() => new SftpRefused({ code: "EEXIST", reason: "Failure: the new name is taken" })),
-    Effect.catchIf(({ code }) => code === "ENOENT", () => attempt(() => rename(from, to)))
+    Effect.catchIf(({ code }) => code === "ENOENT", () => attemptFileCall(() => rename(from, to)))
   )
 
 const readAt = (file: FileHandle, offset: number, length: number) =>
-  attempt(async () => {
-    const buffer = Buffer.allocUnsafe(Math.min(length, maxRead))
+  attemptFileCall(async () => {
+    const buffer = Buffer.allocUnsafe(Math.min(length, maxReadBytes))
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
     return buffer.subarray(0, bytesRead)
   })
 
 const writeAt = (file: FileHandle, offset: number, data: Buffer) =>
-  attempt(async () => {
+  attemptFileCall(async () => {
     for (let done = 0; done < data.length;) {
       done += (await file.write(data, done, data.length - done, offset + done)).bytesWritten
     }
   })
 
-/** The next entries of a directory; a name that vanished since it was opened is left out. */
+/** Reads the next entries of a directory; omits names removed since it was opened. */
 const nextEntries = (directory: OpenDirectory) =>
   Effect.forEach(
     directory.next(namesInReply),
     (name) =>
-      attempt(() => lstat(join(directory.path, name))).pipe(
+      attemptFileCall(() => lstat(join(directory.path, name))).pipe(
         Effect.map((stats) => [entryOf(name, stats)]),
         Effect.orElseSucceed(() => [])
       ),
@@ -98,15 +98,15 @@ const statusOf = ({ code }: SftpRefused): number =>
     ? STATUS_CODE.PERMISSION_DENIED
     : STATUS_CODE.FAILURE
 
-/** Serves an SFTP session until its channel closes. Relative paths start at the home; open files are closed at the end. */
+/** Serves an SFTP session until its channel closes, then closes its files. Relative paths start at the home. */
 export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.Effect<void> =>
   Effect.gen(function*() {
     const resolve = makeResolvePath(home, confined)
     const handles = yield* makeSftpHandles
     const fork = yield* FiberSet.makeRuntime<never>()
-    const places = yield* Effect.makeSemaphore(maxAtOnce)
+    const places = yield* Effect.makeSemaphore(maxConcurrentRequests)
 
-    /** Does what a request asks and answers it: with what `send` makes of the result, or with the failure's status. */
+    /** Handles a request: responds with `send` on success, else with the failure's status. */
     const reply = <A>(id: number, work: Effect.Effect<A, SftpRefused>, send: (result: A) => void) =>
       fork(
         work.pipe(
@@ -128,7 +128,7 @@ export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.E
     const entry = <A>(path: string, work: (local: string) => Effect.Effect<A, SftpRefused>) =>
       Effect.flatMap(resolve(path, false), work)
 
-    // Otherwise a session whose client leaves while others are busy is never closed on this side.
+    // Without this, a session that ends while others are busy is never closed on this side.
     sftp.on("end", () => sftp.end())
     sftp.on("OPEN", (id, path, flags, { mode }) => {
       const file = target(
@@ -145,7 +145,7 @@ export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.E
         (bytes) => bytes.length === 0 ? sftp.status(id, STATUS_CODE.EOF) : sftp.data(id, bytes)
       ))
     sftp.on("WRITE", (id, key, offset, data) => {
-      // The packet's memory is not ours once this listener has returned.
+      // ssh2 reuses the packet's buffer after this listener returns.
       const bytes = Buffer.from(data)
       replyDone(id, Effect.flatMap(handles.file(key), (file) => writeAt(file, offset, bytes)))
     })
@@ -158,28 +158,28 @@ export const serveSftp = ({ confined, gone, home, sftp }: SftpOptions): Effect.E
     sftp.on("CLOSE", (id, key) => replyDone(id, handles.close(key)))
     sftp.on(
       "FSTAT",
-      (id, key) => replyAttributes(id, Effect.flatMap(handles.file(key), (file) => attempt(() => file.stat())))
+      (id, key) => replyAttributes(id, Effect.flatMap(handles.file(key), (file) => attemptFileCall(() => file.stat())))
     )
     sftp.on(
       "FSETSTAT",
       (id, key, attributes) =>
         replyDone(id, Effect.flatMap(handles.file(key), (file) => setFileAttributes(file, attributes)))
     )
-    sftp.on("STAT", (id, path) => replyAttributes(id, target(path, (local) => attempt(() => stat(local)))))
-    sftp.on("LSTAT", (id, path) => replyAttributes(id, entry(path, (local) => attempt(() => lstat(local)))))
+    sftp.on("STAT", (id, path) => replyAttributes(id, target(path, (local) => attemptFileCall(() => stat(local)))))
+    sftp.on("LSTAT", (id, path) => replyAttributes(id, entry(path, (local) => attemptFileCall(() => lstat(local)))))
     sftp.on(
       "SETSTAT",
       (id, path, attributes) => replyDone(id, target(path, (local) => setAttributes(local, attributes)))
     )
     sftp.on("REALPATH", (id, path) => replyName(id, target(path, realPathOf)))
-    sftp.on("READLINK", (id, path) => replyName(id, entry(path, (local) => attempt(() => readlink(local)))))
+    sftp.on("READLINK", (id, path) => replyName(id, entry(path, (local) => attemptFileCall(() => readlink(local)))))
     sftp.on(
       "MKDIR",
       (id, path, { mode }) =>
-        replyDone(id, entry(path, (local) => attempt(() => mkdir(local, permissions(mode, 0o777)))))
+        replyDone(id, entry(path, (local) => attemptFileCall(() => mkdir(local, permissions(mode, 0o777)))))
     )
-    sftp.on("RMDIR", (id, path) => replyDone(id, entry(path, (local) => attempt(() => rmdir(local)))))
-    sftp.on("REMOVE", (id, path) => replyDone(id, entry(path, (local) => attempt(() => unlink(local)))))
+    sftp.on("RMDIR", (id, path) => replyDone(id, entry(path, (local) => attemptFileCall(() => rmdir(local)))))
+    sftp.on("REMOVE", (id, path) => replyDone(id, entry(path, (local) => attemptFileCall(() => unlink(local)))))
     sftp.on(
       "RENAME",
       (id, from, to) => replyDone(id, entry(from, (local) => entry(to, (renamed) => renameNew(local, renamed))))

@@ -2,15 +2,15 @@ import { Effect } from "effect"
 import type { Scope } from "effect"
 import { readdir } from "node:fs/promises"
 import type { FileHandle } from "node:fs/promises"
-import { attempt, SftpRefused } from "./SftpRefused.ts"
+import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 
-/** A directory that a client is reading: the names it has not been told yet. */
+/** Open directory with its unread names. */
 export interface OpenDirectory {
   readonly path: string
   readonly next: (count: number) => ReadonlyArray<string>
 }
 
-/** The open files and directories of one SFTP session, by the keys its client knows them by. */
+/** Open files and directories of one SFTP session, by handle. */
 export interface SftpHandles {
   readonly addFile: (open: () => Promise<FileHandle>) => Effect.Effect<Buffer, SftpRefused>
   readonly addDirectory: (path: string) => Effect.Effect<Buffer, SftpRefused>
@@ -41,13 +41,13 @@ const find = <A>(from: ReadonlyMap<string, A>, key: Buffer) =>
       : Effect.succeed(handle)
   })
 
-/** Handles that are all closed when the scope closes. */
+/** Creates a handle table; closing the scope closes all handles. */
 export const makeSftpHandles: Effect.Effect<SftpHandles, never, Scope.Scope> = Effect.gen(function*() {
   const files = new Map<string, FileHandle>()
   const directories = new Map<string, OpenDirectory>()
   let counter = 0
   yield* Effect.addFinalizer(() =>
-    Effect.forEach(files.values(), (file) => Effect.ignore(attempt(() => file.close())), { discard: true })
+    Effect.forEach(files.values(), (file) => Effect.ignore(attemptFileCall(() => file.close())), { discard: true })
   )
   const add = <A>(to: Map<string, A>, handle: A) => {
     counter++
@@ -62,13 +62,13 @@ export const makeSftpHandles: Effect.Effect<SftpHandles, never, Scope.Scope> = E
       : Effect.fail(new SftpRefused({ code: "EMFILE", reason: "Failure: too many open files" }))
   )
   return {
-    // Uninterruptible, so that a file that was opened is also one that gets closed.
+    // Uninterruptible: every opened file is registered for closing.
     addFile: (open) =>
-      Effect.uninterruptible(Effect.zipRight(place, Effect.map(attempt(open), (file) => add(files, file)))),
+      Effect.uninterruptible(Effect.zipRight(place, Effect.map(attemptFileCall(open), (file) => add(files, file)))),
     addDirectory: (path) =>
       Effect.zipRight(
         place,
-        Effect.map(attempt(() => readdir(path)), (names) => add(directories, openDirectory(path, names)))
+        Effect.map(attemptFileCall(() => readdir(path)), (names) => add(directories, openDirectory(path, names)))
       ),
     file: (key) => find(files, key),
     directory: (key) => find(directories, key),
@@ -78,7 +78,7 @@ export const makeSftpHandles: Effect.Effect<SftpHandles, never, Scope.Scope> = E
         if (directories.delete(name)) return Effect.void
         return Effect.flatMap(find(files, key), (file) => {
           files.delete(name)
-          return attempt(() => file.close())
+          return attemptFileCall(() => file.close())
         })
       })
   }

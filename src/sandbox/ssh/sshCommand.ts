@@ -5,12 +5,12 @@ import { spawn } from "node:child_process"
 import { constants } from "node:os"
 import type { Readable, Writable } from "node:stream"
 import type { ServerChannel, Session } from "ssh2"
-import { SandboxFailed } from "../SandboxFailed.ts"
+import { SandboxFailed } from "../ports/SandboxFailed.ts"
 
 export interface SshCommandOptions {
   readonly session: Session
   readonly channel: ServerChannel
-  /** Completes when the channel or its connection is gone. */
+  /** Completes when the channel or its connection has closed. */
   readonly gone: Effect.Effect<void>
   readonly command: string
   readonly home: string
@@ -19,8 +19,8 @@ export interface SshCommandOptions {
 
 const isSignal = (name: string): name is NodeJS.Signals => name in constants.signals
 const onWindows = process.platform === "win32"
-// How long a process group may take to end itself before it is killed.
-const grace = Duration.seconds(1)
+// Grace period between SIGHUP and SIGKILL of a process group.
+const gracePeriod = Duration.seconds(1)
 
 const start = ({ command, environment, home }: SshCommandOptions) =>
   Effect.async<ChildProcessWithoutNullStreams, SandboxFailed>((resume) => {
@@ -32,27 +32,29 @@ const start = ({ command, environment, home }: SshCommandOptions) =>
     })
   })
 
-/** Signals the whole process group, whoever of it is left. */
+/** Signals the process group; ignores that it may have ended. */
 const signalGroup = (child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): Effect.Effect<void> =>
   Effect.ignore(
     Effect.try(() => child.pid !== undefined && process.kill(onWindows ? child.pid : -child.pid, signal))
   )
 
-const exitOf = (child: ChildProcessWithoutNullStreams) =>
+const awaitExit = (child: ChildProcessWithoutNullStreams) =>
   Effect.async<number | NodeJS.Signals>((resume) => {
     const end = (code: number | null, signal: NodeJS.Signals | null) => resume(Effect.succeed(code ?? signal ?? 255))
     if (child.exitCode !== null || child.signalCode !== null) end(child.exitCode, child.signalCode)
     else child.once("exit", end)
   })
 
-/** Gives the command a moment to end itself, and kills what is left of its group. */
+/** Sends SIGHUP, waits for the grace period, and kills the rest of the process group. */
 const endGroup = (child: ChildProcessWithoutNullStreams): Effect.Effect<void> =>
   signalGroup(child, "SIGHUP").pipe(
-    Effect.zipRight(Effect.raceFirst(Effect.interruptible(exitOf(child)), Effect.interruptible(Effect.sleep(grace)))),
+    Effect.zipRight(
+      Effect.raceFirst(Effect.interruptible(awaitExit(child)), Effect.interruptible(Effect.sleep(gracePeriod)))
+    ),
     Effect.zipRight(signalGroup(child, "SIGKILL"))
   )
 
-/** Hangs up: the command reads the end of its input, cannot write any more, and gets the signal. It may ignore that. */
+/** Closes the command's streams and sends SIGHUP, which it may ignore. */
 const hangUp = (child: ChildProcessWithoutNullStreams): Effect.Effect<void> =>
   Effect.zipRight(
     Effect.sync(() => [child.stdin, child.stdout, child.stderr].forEach((stream) => stream.destroy())),
@@ -60,8 +62,8 @@ const hangUp = (child: ChildProcessWithoutNullStreams): Effect.Effect<void> =>
   )
 
 /**
- * ssh2 keeps the last chunk that had to wait for the client's window and would send it again when the other of the two
- * streams waits next. So one write is under way at a time, and what it left is cleared after it.
+ * Serializes writes and clears the chunk that each left: ssh2 keeps the last chunk that waited for the client's window
+ * and would send it again when the other stream waits.
  */
 const write = (channel: ServerChannel, to: Writable, chunk: Uint8Array) =>
   Effect.async<void>((resume) => {
@@ -71,16 +73,16 @@ const write = (channel: ServerChannel, to: Writable, chunk: Uint8Array) =>
     })
   })
 
-const tell = (channel: ServerChannel, exit: number | NodeJS.Signals) =>
+const reportExit = (channel: ServerChannel, exit: number | NodeJS.Signals) =>
   Effect.try(() => typeof exit === "number" ? channel.exit(exit) : channel.exit(exit)).pipe(
-    // SSH has no name for a few of the signals.
+    // SSH lacks names for some signals.
     Effect.orElse(() => Effect.sync(() => channel.exit(255)))
   )
 
-/** What passes between a channel and its command, until the command ends. */
+/** Pipes between a channel and its command until the command ends. */
 const serve = ({ channel, session }: SshCommandOptions, child: ChildProcessWithoutNullStreams) =>
   Effect.gen(function*() {
-    // Whoever stops reading its input still has to let the rest pass.
+    // Drains the channel after the command closed its input.
     child.stdin.on("error", () => channel.resume())
     channel.pipe(child.stdin)
     const fork = yield* FiberSet.makeRuntime<never>()
@@ -101,26 +103,25 @@ const serve = ({ channel, session }: SshCommandOptions, child: ChildProcessWitho
       concurrency: 2,
       discard: true
     })
-    yield* tell(channel, yield* exitOf(child))
+    yield* reportExit(channel, yield* awaitExit(child))
   })
 
 /**
- * Runs a command for a channel: bytes both ways, its exit code or signal at the end. When the channel goes first, the
- * command's process group is hung up on, so that the locks it holds are free; one that ignores that runs on to its
- * end, as with a real server. Interruption ends it in any case.
+ * Runs a command on a channel and reports its exit code or signal. If the channel closes first, the process group gets
+ * SIGHUP, which frees its locks; a command that ignores it runs on, as on a real server. Interruption kills it.
  */
 export const serveCommand = (options: SshCommandOptions): Effect.Effect<void> => {
   const { channel, gone } = options
   channel.on("error", () => undefined)
   const run = Effect.gen(function*() {
     const child = yield* Effect.acquireRelease(start(options), endGroup)
-    const left = gone.pipe(Effect.zipRight(hangUp(child)), Effect.zipRight(exitOf(child)))
+    const left = gone.pipe(Effect.zipRight(hangUp(child)), Effect.zipRight(awaitExit(child)))
     yield* Effect.raceFirst(serve(options, child), left)
   })
   return run.pipe(
     Effect.scoped,
     Effect.catchAll(({ message }) =>
-      Effect.zipRight(write(channel, channel.stderr, Buffer.from(`${message}\n`)), tell(channel, 127)).pipe(
+      Effect.zipRight(write(channel, channel.stderr, Buffer.from(`${message}\n`)), reportExit(channel, 127)).pipe(
         Effect.raceFirst(gone)
       )
     ),

@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import ssh2 from "ssh2"
 import type { AuthContext } from "ssh2"
 
-/** A way in which the server lets its user log in. */
+/** Authentication method of the server. */
 export type LoginMethod = "password" | "keyboard-interactive" | "publickey"
 
 export const defaultUsername = "sandbox"
@@ -13,7 +13,7 @@ export interface LoginOptions {
   readonly username?: string
   /** `password` alone when absent. */
   readonly methods?: ReadonlyArray<LoginMethod>
-  /** Public keys in OpenSSH's one-line form that may log in where `methods` has `publickey`. */
+  /** Authorized keys in OpenSSH's format, for the method `publickey`. */
   readonly authorizedKeys?: ReadonlyArray<string>
 }
 
@@ -27,7 +27,7 @@ const isAuthorized = (context: AuthContext, keys: ReadonlyArray<string>): boolea
   })
 }
 
-/** Decides whether a log-in succeeds. */
+/** Accepts or rejects a log-in. */
 export const logIn = (context: AuthContext, options: LoginOptions): void => {
   const methods = [...options.methods ?? ["password"]]
   const username = options.username ?? defaultUsername

@@ -84,7 +84,7 @@ read_project() {
 # project_ids [SERVICE…]: the containers of the project, of these services when some are named.
 project_ids() { project=$project only="$*" containers '$3 == ENVIRON["project"] && (ENVIRON["only"] == "" || index(" " ENVIRON["only"] " ", " " $4 " ") > 0) { print $1 }'; }
 progress() { printf ' %s %s  %s\n' "$1" "$2" "$3" >&2; }
-# is_wanted SERVICE: whether a command is about it; $only names those that it is about.
+# is_wanted SERVICE: true if $only selects it.
 is_wanted() { case " $only " in "  " | *" $1 "*) return 0 ;; esac; return 1; }
 
 pull_images() {

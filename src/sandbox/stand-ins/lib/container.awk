@@ -16,7 +16,7 @@ END {
   now = ENVIRON["NOW"] + 0
   status = c["status"]
   health = c["health"]
-  # A check needs a moment before it has a verdict.
+  # A health check takes a moment to report.
   if (health != "" && now - c["started"] < 1) health = "starting"
   if (health != "" && status != "running") health = "unhealthy"
   if (status == "running") words = "Up " age(now - c["started"]) (health == "" ? "" : health == "starting" ? " (health: starting)" : " (" health ")")
@@ -42,6 +42,7 @@ END {
     put(".Config.Labels[com.docker.compose.oneoff]", "False")
     put(".Config.Labels[com.docker.compose.project]", c["project"])
     put(".Config.Labels[com.docker.compose.service]", c["service"])
+    put(".Config.Labels[com.docker.compose.container-number]", "1")
     put(".Config.Labels[com.docker.compose.project.working_dir]", c["directory"])
     put(".Labels", "com.docker.compose.project=" c["project"] ",com.docker.compose.service=" c["service"])
     put("json:.", sprintf("{\"ID\":\"%s\",\"Name\":\"%s\",\"Names\":\"%s\",\"Image\":\"%s\",\"Service\":\"%s\",\"Project\":\"%s\",\"State\":\"%s\",\"Status\":\"%s\",\"Health\":\"%s\",\"ExitCode\":%d,\"Ports\":\"%s\"}", substr(c["id"], 1, 12), c["name"], c["name"], escaped(c["asked"]), c["service"], c["project"], status, words, health, c["code"], status == "running" ? c["ports"] : ""))
@@ -65,6 +66,7 @@ END {
   put(".Config.Image", c["asked"])
   put(".Config.Labels[com.docker.compose.project]", c["project"])
   put(".Config.Labels[com.docker.compose.service]", c["service"])
+  put(".Config.Labels[com.docker.compose.container-number]", "1")
   put(".Config.Labels[com.docker.compose.project.working_dir]", c["directory"])
   put("json:.Config.Labels", labels)
   put(".HostConfig.RestartPolicy.Name", c["restart"])

@@ -21,7 +21,7 @@ function port(service, text, target, host, protocol,   parts, n) {
   shown = shown (shown == "" ? "" : ", ") "0.0.0.0:" host "->" target "/" protocol ", [::]:" host "->" target "/" protocol
   taken = taken (taken == "" ? "" : " ") host "/" protocol
 }
-# A check is not run: one that says that it fails fails, every other one passes.
+# Health checks are not run: they pass unless they declare a failure.
 function verdict(service,   check) {
   if (!(service in checked)) return "image"
   if (value[service, "healthcheck/disable"] == "true") return ""

@@ -3,12 +3,12 @@ import type { Scope } from "effect"
 import type { Server } from "node:net"
 import { SandboxFailed } from "./SandboxFailed.ts"
 
-/** The address that every part of the sandbox listens on. */
+/** Listen address of every part of the sandbox. */
 export const loopback = "127.0.0.1"
 
 /**
- * Makes a server listen on a port of the loopback address, a free one when it is 0, until the scope closes. Answers
- * the port. Closing waits for its connections: whoever has some cuts them first.
+ * Listens on a loopback port until the scope closes, and returns the port; 0 picks a free one. Closing waits for open
+ * connections, which the caller ends first.
  */
 export const listenOnLoopback = (
   part: string,

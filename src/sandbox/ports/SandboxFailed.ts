@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A part of the sandbox could not be started. */
+/** A part of the sandbox failed to start. */
 export class SandboxFailed extends Schema.TaggedError<SandboxFailed>()("SandboxFailed", {
   part: Schema.String,
   reason: Schema.String

@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+import type { RecordColumn } from "../../schema/applications/DeclaredField.ts"
+import { type RecordField, recordFields } from "../../schema/applications/recordColumns.ts"
+import { said } from "./requestFields.ts"
+
+const Rooted = Schema.String.pipe(Schema.pattern(/^\/[\w.\-/~@+]*$/, said("Must be a path that starts with a slash.")))
+const valueOf = { text: Schema.String, path: Rooted, flag: Schema.Boolean }
+
+/** The key of a column in neutral words, or in Coolify's. */
+export type KeyOf = (column: RecordColumn) => string
+export const neutralKey: KeyOf = ({ key }) => key
+export const coolifyKey: KeyOf = ({ coolify, key }) => coolify ?? key
+
+const columns = (keyOf: KeyOf) => recordFields.map(({ record }: RecordField) => [keyOf(record), record.kind] as const)
+
+/** Declared fields as a platform takes them, where it has no rule of its own for one. */
+export const takenColumns = (keyOf: KeyOf) =>
+  Object.fromEntries(columns(keyOf).map(([key, kind]) => [key, Schema.optional(Schema.NullOr(valueOf[kind]))]))
+
+/**
+ * An application with the declared fields that it lacks, unset.
+ * @param nested keys that the platform stores in a record of their own
+ */
+export const withUnsetColumns = <App extends object>(
+  keyOf: KeyOf,
+  application: App,
+  nested: ReadonlyArray<string> = []
+) => ({
+  ...application,
+  ...Object.fromEntries(
+    columns(keyOf).filter(([key]) => !(key in application) && !nested.includes(key))
+      .map(([key, kind]) => [key, kind === "flag" ? false : null])
+  )
+})
