@@ -2,17 +2,17 @@ import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { dockerIgnore } from "../src/pipelines/init/dockerIgnore.ts"
 import { exposedPort } from "../src/pipelines/init/exposedPort.ts"
-import { envValues, parseEnv } from "../src/pipelines/projects/envText.ts"
-import { interpolate } from "../src/pipelines/projects/interpolate.ts"
+import { envValues, parseEnv } from "../src/pipelines/projects/compose/envText.ts"
+import { interpolate } from "../src/pipelines/projects/compose/interpolate.ts"
 import { addRoute, removeRoute } from "../src/pipelines/routes/edit.ts"
 import { dockerHelp } from "../src/pipelines/servers/dockerHelp.ts"
 import { repositoryNameOf } from "../src/pipelines/webhooks/repositoryName.ts"
-import { remotePathIn } from "../src/schema/RemotePath.ts"
+import { remotePathIn } from "../src/schema/servers/RemotePath.ts"
 import { jsonPlace, parseJson } from "../src/services/foreign/json.ts"
 import { composeServices, serviceDomains } from "../src/services/platform/coolifyWords.ts"
-import { wordsOf } from "../src/services/platform/words.ts"
-import { hasReference } from "../src/services/settings/reference.ts"
-import { settingsDocument } from "../src/services/settings/settingsDocument.ts"
+import { describeRefusal } from "../src/services/platform/describeRefusal.ts"
+import { hasReference } from "../src/services/settings/read/reference.ts"
+import { settingsDocument } from "../src/services/settings/read/settingsDocument.ts"
 
 const size = 1_000_000
 const filled = (text: string) => text.repeat(Math.ceil(size / text.length))
@@ -27,7 +27,7 @@ const routers = (count: number) =>
 const values = (text: string) => envValues(parseEnv(text)).refused
 const application = (address: string) => repositoryNameOf({ uuid: "1", name: "a", git_repository: address, raw: {} })
 
-/** What reads a text that somebody else wrote, with 1 MB of the worst. A proxy file that fits is parsed twice. */
+/** Parsers of foreign text, with 1 MB of their worst case. A proxy file that fits is parsed twice. */
 const readers: ReadonlyArray<readonly [name: string, run: () => unknown, milliseconds?: number]> = [
   ["an env file of spaces", () => values(`A=${filled(" ")}x`)],
   ["an env file of spaces before signs", () => values(`A=${filled(" #")}\u2028`)],
@@ -45,7 +45,7 @@ const readers: ReadonlyArray<readonly [name: string, run: () => unknown, millise
   ["slashes for a repository", () => application(`${filled("/")}x`)],
   ["slashes for a path", () => remotePathIn("remotePath", `${filled("/")}x`)],
   ["Docker's words", () => dockerHelp(filled("docker: "), { username: "deployer" })],
-  ["a refusal of brackets", () => wordsOf(filled("["))],
+  ["a refusal of brackets", () => describeRefusal(filled("["))],
   ["domains of brackets", () => serviceDomains(filled("["))],
   ["a compose file of brackets", () => composeServices(filled("["))],
   ["a compose file of services", () => composeServices(`services:\n${lines(60_000, (i) => `  s${i}: {}\n`)}`)],

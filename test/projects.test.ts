@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
+import { storeSuites } from "./fixtures/engines/engine.ts"
 
 const root = fileURLToPath(new URL(".", import.meta.url))
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .map((name) => name.replaceAll("\\", "/"))
   .filter((name) => name.endsWith(".test.ts") && !name.startsWith("faults/"))
 
-// What a file uses, and by that the ending that its name has to have.
+// Features that a file uses, which determine the ending that its name needs.
 const needsBrowser = /from "(playwright-core|\.\/stage\.ts)"/
 const needsReal = /from ".*\/fixtures\/(openssh|docker|postgres|faultStage|servers)\.ts"/
 const needsSandbox = [
@@ -24,7 +25,7 @@ const endings = (text: string): ReadonlyArray<string> =>
     : needsReal.test(text)
     ? [".real.test.ts", ".worlds.test.ts"]
     : needsSandbox.some((need) => need.test(text))
-    ? [".sandbox.test.ts"]
+    ? [".sandbox.test.ts", ".scenario.test.ts"]
     : [".test.ts"]
 
 it("each test is named after what it needs, so that it runs in the project for that", () => {
@@ -35,4 +36,8 @@ it("each test is named after what it needs, so that it runs in the project for t
       : [`${name}: its name has to end in ${wanted.join(" or ")}`]
   })
   expect(misnamed).toEqual([])
+})
+
+it("each suite that runs on further engines is there", () => {
+  expect(storeSuites.filter((name) => !files.includes(name.slice("test/".length)))).toEqual([])
 })

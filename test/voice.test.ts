@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import ts from "typescript"
 import { describe, expect, it } from "vitest"
-import { httpWords, unplainWords } from "./fixtures/voice.ts"
+import { httpWords, questionsIn, unplainWords } from "./fixtures/voice.ts"
 
 const known = new Map<string, ReadonlyArray<{ readonly place: string; readonly text: string }>>()
 /** The strings and templates of a source file, with their lines; not its comments and import paths. */
@@ -28,7 +28,7 @@ const files = readdirSync("src", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts") && !name.endsWith(".sh.ts") && !name.startsWith("sandbox"))
   .map((name) => join("src", name))
 
-// What is only compared with, or goes to a program: one word, or no sentence.
+// Excludes single words, which programs compare or receive.
 const isSentence = (text: string) => /[a-z] [a-z]/.test(text)
 
 describe("the words of the source", () => {
@@ -66,4 +66,41 @@ describe("the words of the source", () => {
       })
     ).toEqual([])
   }, 60_000)
+})
+
+describe("comments", () => {
+  it("that begin with a question word are found", () => {
+    const code = [
+      "/** What it is. */",
+      "// Whoever reads this",
+      "// or which of them",
+      "const a = 1 // How many there are",
+      "/**",
+      " * Whether it is.",
+      " * Which is the second line.",
+      " * @param b why it is",
+      " * @param c Where it is",
+      " */",
+      "/** Renews the lease, which is what keeps it. */",
+      "const url = \"https://example.com/What\""
+    ]
+    expect(questionsIn(code.join("\n"), "code")).toEqual([1, 2, 4, 6, 9])
+    expect(questionsIn("# Which is it\nls # which\n  # locks\n  # What for\n\n# Whatever\n", "shell")).toEqual([1, 6])
+  })
+
+  it("begin with a verb or a noun phrase", () => {
+    const sources = ["bench", "examples", "scripts", "src", "test"].flatMap((root) =>
+      readdirSync(root, { recursive: true, encoding: "utf8" }).map((name) => join(root, name))
+    ).filter((file) =>
+      /\.(?:tsx?|mjs|sh)$/.test(file) && !file.endsWith(".sh.ts") && file !== join("test", "voice.test.ts")
+    )
+    expect(sources.length).toBeGreaterThan(500)
+    expect(
+      sources.flatMap((file) =>
+        questionsIn(readFileSync(file, "utf8"), file.endsWith(".sh") ? "shell" : "code").map((line) =>
+          `${file}:${line}`
+        )
+      )
+    ).toEqual([])
+  })
 })

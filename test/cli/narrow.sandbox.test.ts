@@ -7,7 +7,7 @@ import { startService } from "../fixtures/service.ts"
 
 const columns = 40
 
-/** What shows tables and sentences. */
+/** Commands that print tables and sentences. */
 const lines = [
   "overview",
   "deploy hello --dry-run",
@@ -25,7 +25,7 @@ const lines = [
   "doctor"
 ]
 
-/** Whether a line could have been broken between its words: a longer word stays whole. */
+/** True if a line could be wrapped between words; longer words stay whole. */
 const isTooWide = (line: string) => line.length > columns && line.split(" ").every((word) => word.length <= columns - 6)
 
 describe.skipIf(process.platform === "win32")("on 40 columns", () => {

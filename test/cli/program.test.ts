@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { berthCommand } from "../../src/cli/commands.ts"
 import type { CommandNode } from "../../src/cli/parse/command.ts"
+import { version } from "../../src/schema/version.ts"
 import { runCli, type Terminal } from "../fixtures/cli.ts"
 
 // None of these asks a service.
@@ -65,7 +66,7 @@ describe("berth", () => {
 
   it.effect("says its version, and shows a group's help where a command is missing", () =>
     Effect.gen(function*() {
-      expect((yield* run(["--version"])).out).toBe("2.0.0\n")
+      expect((yield* run(["--version"])).out).toBe(`${version}\n`)
       expect(yield* run(["server"])).toMatchObject({ code: 64, out: "", err: expect.stringContaining("Commands\n") })
     }))
 

@@ -9,8 +9,8 @@ import { startService } from "../fixtures/service.ts"
 /** Every command that asks before it changes anything, and its question. */
 const asking: ReadonlyArray<readonly [line: string, question: string]> = [
   ["deploy hello", "Deploy hello?"],
-  ["rollback hello", "Roll ~/containers/hello on Sandbox back to the release before the current one?"],
-  ["rollback hello 3", "Roll ~/containers/hello on Sandbox back to release 3?"],
+  ["rollback hello", "Roll ~/containers/hello on Sandbox back to release 1?"],
+  ["rollback hello 2", "Roll ~/containers/hello on Sandbox back to release 2?"],
   ["init notes", "Write 6 files to PROJECTS/notes?"],
   ["stop hello", "Stop the stack at ~/containers/hello on Sandbox?"],
   ["restart hello", "Restart the stack at ~/containers/hello on Sandbox?"],
@@ -35,6 +35,8 @@ describe.skipIf(process.platform === "win32")("a command that asks", () => {
     Effect.gen(function*() {
       const { projects, proxyFile, settingsFile } = yield* makeWorld
       const { url } = yield* startService(settingsFile)
+      // Two releases, to go back to one.
+      for (const _ of [1, 2]) expect((yield* runCli({ url }, ["deploy", "hello", "--yes"])).code).toBe(0)
       const state = Effect.gen(function*() {
         const stacks = yield* runCli({ url }, ["server", "scan", "sandbox", "--json"])
         const apps = yield* runCli({ url }, ["app", "list", "--json"])

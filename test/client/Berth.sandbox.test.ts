@@ -15,14 +15,14 @@ import {
   Scope,
   Stream
 } from "effect"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Berth, BerthError, type RunEvent } from "../../src/client/index.ts"
 import { inProcess } from "../../src/client/node/inProcess.ts"
 import { overHttp } from "../../src/client/node/overHttp.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { RunStore } from "../../src/services/runs/RunStore.ts"
-import { runStoreIn } from "../../src/services/state/embeddedRunStore.ts"
+import { RunHistory } from "../../src/services/runs/RunHistory.ts"
+import { runStoreIn } from "../../src/services/state/embedded/embeddedRunStore.ts"
 import { freePort } from "../fixtures/freePort.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 import { stored, storedRun } from "../fixtures/storedRuns.ts"
@@ -136,6 +136,29 @@ describe.skipIf(process.platform === "win32").each(Object.entries(ways))("a serv
       expect(Chunk.toReadonlyArray(lines)).toMatchObject([{ event: "line", data: { service: expect.any(String) } }])
       const nobody = berth.followLogs(world.serverId, { containerName: "nobody" })
       expect(yield* Effect.flip(Stream.runDrain(nobody))).toMatchObject({ reason: "refused", status: 404 })
+
+      const directory = join(world.projects, "greeter")
+      mkdirSync(directory)
+      writeFileSync(join(directory, "compose.yml"), "services: {}\n")
+      writeFileSync(join(directory, "container.json"), JSON.stringify({ serverId: world.serverId }))
+      const both = berth.followProjectLogs({ projects: ["hello", "greeter"], until: "0s", contains: "STAND-IN" })
+      expect(Chunk.toReadonlyArray(yield* Stream.runCollect(both))).toEqual([
+        { event: "unavailable", data: { project: "hello", error: expect.stringMatching(/^There is no stack at /) } },
+        {
+          event: "line",
+          data: expect.objectContaining({ project: "greeter", text: expect.stringContaining("stand-in") })
+        },
+        { event: "end", data: {} }
+      ])
+      const refusals: ReadonlyArray<readonly [projects: ReadonlyArray<string>, status: number, words: RegExp]> = [
+        [["hello"], 404, /^There is no stack at /],
+        [["greeter", "helo"], 404, /named "helo"\. Did you mean "hello"\?$/],
+        [Array.from({ length: 11 }, (_, at) => `p${at}`), 400, /^project must be given from 1 to 10 times/]
+      ]
+      for (const [projects, status, words] of refusals) {
+        const refused = yield* Effect.flip(Stream.runDrain(berth.followProjectLogs({ projects })))
+        expect(refused).toMatchObject({ reason: "refused", status, message: expect.stringMatching(words) })
+      }
     }).pipe(Effect.provide(NodeContext.layer)))
 })
 
@@ -216,17 +239,17 @@ describe.skipIf(process.platform === "win32")("a service in this process, whose 
       expect((yield* Fiber.join(waiting)).value).toMatchObject({ success: true })
       expect(yield* log).toBe("begun\nbegun\n")
     }), 60_000)
-  it.scopedLive("takes up what a killed process left before it starts another run", () =>
+  it.scopedLive("recovers the runs of a killed process before it starts another one", () =>
     Effect.gen(function*() {
       const { projectPath, settingsFile } = yield* buildStage("true")
       const store = Layer.provide(runStoreIn(join(dirname(settingsFile), "berth.db"), "20 seconds"), settingsTest())
       const left = storedRun(1, { kind: "build", state: "running" })
-      yield* Effect.provide(Effect.flatMap(RunStore, (runs) => runs.insert(stored(left))), store)
+      yield* Effect.provide(Effect.flatMap(RunHistory, (runs) => runs.insert(stored(left))), store)
       yield* Effect.scoped(Effect.gen(function*() {
         const berth = yield* connected(inProcess(settingsFile))
         yield* berth.use((api) => api.build({ payload: { projectPath } }))
       }))
-      const kept = yield* Effect.provide(Effect.flatMap(RunStore, (runs) => runs.find(left.id)), store)
+      const kept = yield* Effect.provide(Effect.flatMap(RunHistory, (runs) => runs.find(left.id)), store)
       expect(kept).toMatchObject(Option.some({ state: "interrupted" }))
     }), 60_000)
 })

@@ -37,7 +37,9 @@ it.effect("a log goes on after its connection broke, and tells no line twice", (
     ])
     const lines = yield* Effect.fork(
       followedLogs(client, "here", "main", { remotePath: "~/a b", lines: 5 }).pipe(
-        Stream.map(({ data }) => ("text" in data ? data.text : String(data.lines))),
+        Stream.map(({ data, event }) =>
+          event === "line" ? data.text : event === "dropped" ? String(data.lines) : event
+        ),
         Stream.catchAll(({ message, status }) => Stream.make(`${status} ${message}`)),
         Stream.runCollect
       )

@@ -18,7 +18,7 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const suite = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/dist/index.js")
 
 const Checks = Schema.parseJson(Schema.Array(Schema.Struct({ id: Schema.String, status: Schema.String })))
-/** What Berth does not offer: the checks that fail for it, by revision and scenario. */
+/** Features that Berth does not offer: the checks that fail for it, by revision and scenario. */
 const Expected = Schema.parseJson(Schema.Array(Schema.Struct({
   because: Schema.NonEmptyString,
   fails: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })

@@ -51,7 +51,7 @@ describe("bodies that are cut off", () => {
           request("GET", "/api/health", undefined, { authorization: "Bearer open-sesame" }),
           ({ status }) => expect(status).toBe(200)
         )
-        // What is made once, as compiled schemas, is not a leak.
+        // Values made once, such as compiled schemas, are not a leak.
         yield* send(all.length)
         yield* healthy
         const before = yield* memory

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { version } from "../../src/schema/version.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { settingsFileWith } from "../fixtures/service.ts"
 import { requestTo } from "../sandbox/request.ts"
@@ -18,7 +19,7 @@ it.scopedLive(
       expect(yield* request("GET", "/api/health")).toMatchObject({ status: 200, body: { status: "ok" } })
       expect(yield* request("GET", "/api/servers")).toMatchObject({ status: 200, body: [] })
       const described = yield* request("GET", "/openapi.json")
-      expect(described.body).toMatchObject({ openapi: "3.1.0", info: { version: "2.0.0" } })
+      expect(described.body).toMatchObject({ openapi: "3.1.0", info: { version } })
       const page = yield* request("GET", "/reference")
       expect(page.status).toBe(200)
       // The page brings its script along.

@@ -8,10 +8,10 @@ import { startBerth } from "../fixtures/berthProcess.ts"
 import { requestTo } from "../sandbox/request.ts"
 
 const packed = fileURLToPath(new URL("../../dist/service/berth.js", import.meta.url))
-// What is used grows by up to 60 MB until the collector clears it away, after which it stays at half of that.
+// Memory grows by up to 60 MB until a garbage collection, and afterwards stays at half of that.
 const growth = 80_000
 
-/** What a process holds now: resident memory in kB, open files and sockets, and connections to a port. */
+/** Resources of a process: resident memory in kB, open files and sockets, and connections to a port. */
 const heldBy = (pid: number, port: number) => {
   const field = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
@@ -78,7 +78,7 @@ describe.skipIf(!existsSync("/proc/self/status"))("an hour's work in miniature",
           ], { concurrency: 6 }),
           (said) => said.flat()
         )
-        // What is made once, as warm connections and compiled code, is no leak.
+        // Values made once, such as warm connections and compiled code, are not a leak.
         const said: Array<string> = [...yield* round, ...yield* round, ...yield* round]
         const end = (yield* Clock.currentTimeMillis) + minutes * 60_000
         const before = heldBy(pid, world.server.port)

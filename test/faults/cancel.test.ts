@@ -3,7 +3,7 @@ import { Effect, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { startService } from "../fixtures/service.ts"
 import type { Json } from "../sandbox/request.ts"
@@ -36,7 +36,7 @@ const deployOf = (world: World) => ({
 const writeVersion = (world: World, file: string) => {
   writeFileSync(
     join(world.projects, "hello", "hello.tar"),
-    imageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(1_000).toString("hex") }] })
+    makeImageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(1_000).toString("hex") }] })
   )
   const compose = join(world.projects, "hello", "compose.yml")
   writeFileSync(compose, `${readFileSync(compose, "utf8").replace(/# version.*\n/, "")}# version ${file}\n`)

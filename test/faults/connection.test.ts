@@ -12,7 +12,7 @@ import type { ImageOptions } from "../fixtures/runnableImage.ts"
 import type { Reply } from "../fixtures/service.ts"
 import { plainFile } from "../pipelines/routes/proxyFiles.ts"
 
-/** What happens to a connection, and how it is mended. */
+/** Fault of a connection, and its remedy. */
 interface Fault {
   readonly name: string
   readonly strike: (stage: FaultStage) => Effect.Effect<void>
@@ -145,7 +145,7 @@ const loads = (fault: Fault, image: ImageOptions = {}) =>
         new RegExp(
           `^Deploy failed at load: ${
             lost(fault)
-          }. What runs there now is not known: the server finishes the deploy or undoes it by itself$`
+          }. What runs there now is unknown: the server finishes the deploy or undoes it by itself$`
         )
       )
     })
@@ -230,7 +230,7 @@ ${waitsOnce("true", "exec cat >>\"$1\"")}`
     yield* until("no copy is left", Effect.map(leftovers(stage.user), (names) => names.length === 0))
   })
 
-/** What a deploy that was cut off does late on the server does not get into the next one. */
+/** Late effects of an interrupted deploy on the server do not reach the next one. */
 const endsLate = Effect.gen(function*() {
   const stage = yield* deployed()
   const compose = (text: string) => writeFileSync(join(stage.project, "compose.yml"), text)

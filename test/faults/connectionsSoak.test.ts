@@ -44,7 +44,7 @@ describe("connections that break", () => {
         Effect.forEach(Array.from({ length: count }), () =>
           Effect.zipRight(breakOne, Effect.exit(exec(connect, command("true")))), { discard: true })
 
-      // What is made once is no leak.
+      // Values made once are not a leak.
       yield* round(20)
       const [heap, before] = yield* Effect.all([liveHeap, handles])
       yield* round(times)

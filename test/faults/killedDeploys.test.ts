@@ -19,7 +19,7 @@ import { type Json, requestTo } from "../sandbox/request.ts"
 const json = { "content-type": "application/json", "prefer": "respond-async" }
 const bigSize = 1_500_000
 
-/** What a test can see of a deploy that is under way. */
+/** Observable state of a deploy in progress. */
 interface View {
   readonly id: string
   readonly place: string
@@ -57,7 +57,7 @@ interface Moment {
 
 const done = /^succeeded$/
 const notBegun = /^interrupted$/
-// What is fed to it ends with the service, so it has loaded all of it or fails.
+// Its input ends with the service, so it has loaded all of it or fails.
 const loading = /^(succeeded|failed)$/
 
 const moments: Readonly<Record<string, Moment>> = {
@@ -145,7 +145,7 @@ const makeStage = Effect.gen(function*() {
       const image = yield* docker("image", "inspect", "--format", label, `${name}:latest`)
       return [container, image, readFileSync(join(place, "big.bin"), "utf8").slice(0, container.length)]
     }),
-    /** What must not stay behind, as far as it is there. */
+    /** Leftovers that must not remain. */
     leftovers: Effect.gen(function*() {
       const notes = readdirSync(join(place, ".berth")).filter((each) =>
         /^(incoming|staged|previous|before|.*\.new)$/.test(each)
@@ -157,7 +157,7 @@ const makeStage = Effect.gen(function*() {
         ["lock", "activation"],
         (each) => Effect.isFailure(run("flock", ["-n", join(place, ".berth", each), "true"]))
       )
-      // What others have there may vanish meanwhile.
+      // Files of others may vanish meanwhile.
       const temporary = readdirSync("/tmp").filter((each) =>
         statSync(join("/tmp", each), { throwIfNoEntry: false })?.uid === uid
       )
@@ -211,7 +211,7 @@ const endOf = (url: string, id: string) =>
       state: String(run["state"]),
       said: JSON.stringify(run["error"] ?? run["result"]),
       success: String(run["result"]?.["success"]),
-      // Those that are told in another way than the run: nothing goes on, and of what came to a result all is done.
+      // Steps that contradict the run's end: still running, or not done although it succeeded.
       open: JSON.parse(JSON.stringify(run["steps"])).filter(({ status }: Json) =>
         String(status) === "running" || (String(run["state"]) === "succeeded" && String(status) !== "done")
       )

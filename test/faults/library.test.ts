@@ -107,7 +107,7 @@ it.scopedLive.skipIf(process.platform === "win32")(
           "Next to berth, run: npm install \"@effect/platform@^0.97.2\" \"effect@^3.22.4\""
       )
 
-      // What the sentence says to run makes every module work.
+      // The command in the message makes every module work.
       const wanted = [...(whole?.message ?? "").matchAll(/"([^" ]+@\^[^"]+)"/g)].map(([, name = ""]) => name)
       expect(yield* npmInstall(directory, "--ignore-scripts", ...wanted)).toBe(true)
       const [all, ...others] = yield* imported(directory)

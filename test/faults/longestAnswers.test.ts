@@ -1,18 +1,18 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { parseAilingLogs } from "../../src/pipelines/remote/ailing.ts"
-import { inventoryCommand, parseContents, parseInventory } from "../../src/pipelines/remote/compare.ts"
-import { parseContainers } from "../../src/pipelines/remote/containers.ts"
-import { parsePreflight, preflightCommand } from "../../src/pipelines/remote/deployPreflight.ts"
-import { parseInspect } from "../../src/pipelines/remote/inspect.ts"
-import { parseOutcome } from "../../src/pipelines/remote/outcome.ts"
-import { overviewCommand, parseDisks, parseOverview } from "../../src/pipelines/remote/overview.ts"
-import { parsePorts } from "../../src/pipelines/remote/ports.ts"
-import { parseReleases, releasesCommand } from "../../src/pipelines/remote/releases.ts"
-import { parseScan, scanCommand } from "../../src/pipelines/remote/scan.ts"
-import { parseStack, stackCommand } from "../../src/pipelines/remote/stack.ts"
-import { parseStats } from "../../src/pipelines/remote/stats.ts"
-import { parseReceived } from "../../src/pipelines/remote/upload.ts"
+import { parseOutcome } from "../../src/remote/activation/outcomeCommand.ts"
+import { parseReleases, releasesCommand } from "../../src/remote/activation/releasesCommand.ts"
+import { inventoryCommand, parseContents, parseInventory } from "../../src/remote/compare/compareCommand.ts"
+import { parsePreflight, preflightCommand } from "../../src/remote/deploy/preflightCommand.ts"
+import { parseReceived } from "../../src/remote/deploy/uploadCommand.ts"
+import { overviewCommand, parseDisks, parseOverview } from "../../src/remote/server/overviewCommand.ts"
+import { parsePorts } from "../../src/remote/server/portsCommand.ts"
+import { parseScan, scanCommand } from "../../src/remote/server/scanCommand.ts"
+import { parseContainers } from "../../src/remote/stack/containersCommand.ts"
+import { parseInspect } from "../../src/remote/stack/inspectCommand.ts"
+import { parseStack, stackCommand } from "../../src/remote/stack/stackCommand.ts"
+import { parseStats } from "../../src/remote/stack/statsCommand.ts"
+import { parseUnhealthyLogs } from "../../src/remote/stack/unhealthyLogsCommand.ts"
 import { type AnswerLimit, countAnswer, usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
 import { liveHeap } from "../fixtures/heap.ts"
 
@@ -20,7 +20,7 @@ const path = "~/containers/app"
 const preflight = { remotePath: path, images: [], files: [], layers: false, thorough: false }
 const state = stackCommand("look", path, false).limit
 
-/** How each answer is read, the limit of it, and records that make the most of what is read. */
+/** Reader and limit of each answer, and records of the largest size. */
 const parsers: ReadonlyArray<
   readonly [
     name: string,
@@ -29,7 +29,7 @@ const parsers: ReadonlyArray<
     records: ReadonlyArray<string>
   ]
 > = [
-  ["ailing", parseAilingLogs, undefined, ["container\t%\n", "line\tx\n"]],
+  ["unhealthyLogs", parseUnhealthyLogs, undefined, ["container\t%\n", "line\tx\n"]],
   ["compare", parseInventory, inventoryCommand(path, [], false).limit, ["s 1 ./%\0", `${"a".repeat(64)}  ./%\0`]],
   ["contents", parseContents, inventoryCommand(path, [], false).limit, ["%\0"]],
   ["containers", parseContainers, undefined, ["%\tUp\t80/tcp\n", "a,".repeat(20)]],
@@ -45,7 +45,7 @@ const parsers: ReadonlyArray<
   ]],
   ["outcome", parseOutcome, state, ["said\t%\n", "run\t\t"]],
   ["overview", (text) => parseOverview(text, [path])(path), overviewCommand([], false).limit, [
-    "container\tUp\t/a\n",
+    "container\tUp\tweb\t/a\n",
     "release\t1\t/%\n",
     "asked\t1\t/%\n"
   ]],

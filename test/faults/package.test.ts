@@ -7,7 +7,7 @@ import { freePort } from "../fixtures/freePort.ts"
 import { emptyDirectory, ended, npmInstall, packInto, root } from "../fixtures/packed.ts"
 import { requestTo } from "../sandbox/request.ts"
 
-/** Mebibytes that a directory takes up on disk. */
+/** Disk usage of a directory in MiB. */
 const sizeOf = (directory: string) =>
   Effect.map(ended("du", ["-sk", directory], directory), ({ out }) => Number.parseInt(out, 10) / 1024)
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { parse } from "yaml"
-import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import type { World } from "../../src/sandbox/world.ts"
 import { spawnBerth, startBerth } from "../fixtures/berthProcess.ts"
@@ -52,7 +52,7 @@ const holderFile = (world: World) => join(world.home, "containers", "hello", ".b
 const isHeld = (world: World) => existsSync(holderFile(world)) && readFileSync(holderFile(world), "utf8").trim() !== ""
 
 /**
- * What a holder that was killed leaves is its name at most: whether the lock is free only the lock itself can tell. It
+ * A killed holder leaves its name at most: only the lock itself shows that it is free. It
  * goes with the directory that a failed first deploy made.
  */
 const isFree = (world: World) => {
@@ -65,7 +65,7 @@ const withBigArchive = (world: World, megabytes: number) =>
   Effect.sync(() =>
     writeFileSync(
       join(world.projects, "hello", "hello.tar"),
-      imageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(megabytes * 500_000).toString("hex") }] })
+      makeImageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(megabytes * 500_000).toString("hex") }] })
     )
   )
 

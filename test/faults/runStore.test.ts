@@ -5,8 +5,8 @@ import { get } from "node:http"
 import { dirname, join } from "node:path"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { RunStore } from "../../src/services/runs/RunStore.ts"
-import { runStoreIn } from "../../src/services/state/embeddedRunStore.ts"
+import { RunHistory } from "../../src/services/runs/RunHistory.ts"
+import { runStoreIn } from "../../src/services/state/embedded/embeddedRunStore.ts"
 import { run as execute } from "../fixtures/openssh.ts"
 import { type Service, settingsFileWith, startService } from "../fixtures/service.ts"
 import { settingsTest } from "../layers/SettingsTest.ts"
@@ -95,7 +95,7 @@ describe("a history of a thousand runs", () => {
           startedAt: "2026-01-02T03:04:05.678Z",
           endedAt: "2026-01-02T03:04:05.678Z"
         }))
-        yield* Effect.flatMap(RunStore, (store) =>
+        yield* Effect.flatMap(RunHistory, (store) =>
           Effect.forEach(ids, (id, index) =>
             store.insert({
               run: {
@@ -152,7 +152,7 @@ describe("a history of a thousand runs", () => {
 // As much as a run keeps of its output, for who comes late or reads slowly.
 const lines = 50
 
-/** Follows a run until its events end: how many lines it printed, and the last event. `began` hears of the first. */
+/** Follows a run to its last event and counts its output lines; `began` is called at the first event. */
 const follow = (url: string, began: () => void) =>
   Effect.async<{ readonly printed: number; readonly last: string }>((resume) => {
     const request = get(url, (response) => {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
-import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld, type World } from "../../src/sandbox/world.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { inPart } from "../fixtures/thorough.ts"
@@ -35,7 +35,7 @@ const until = (url: string, id: string, holds: (run: Json) => boolean) =>
 
 /** An archive of the project's image that takes a moment to send. */
 const archiveOf = (version: string) =>
-  imageArchive({ name: "hello:latest", layers: [{ version, data: randomBytes(4_000_000).toString("hex") }] })
+  makeImageArchive({ name: "hello:latest", layers: [{ version, data: randomBytes(4_000_000).toString("hex") }] })
 
 const changelogOf = (world: World): ReadonlyArray<{ readonly timestamp: string }> =>
   JSON.parse(readFileSync(join(world.projects, "hello", "platform.changelog.json"), "utf8"))

@@ -3,7 +3,7 @@ import { Effect, Fiber, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { makeWorld } from "../../src/sandbox/world.ts"
 import type { World } from "../../src/sandbox/world.ts"
 import { liveHeap } from "../fixtures/heap.ts"
@@ -27,7 +27,7 @@ const newArchive = (world: World) =>
   Effect.sync(() =>
     writeFileSync(
       join(world.projects, "hello", "hello.tar"),
-      imageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(500_000).toString("hex") }] })
+      makeImageArchive({ name: "hello:latest", layers: [{ hello: randomBytes(500_000).toString("hex") }] })
     )
   )
 
@@ -149,7 +149,7 @@ describe.skipIf(process.platform === "win32")("deploys to one server", () => {
         request("POST", "/api/container/deploy", { ...deployOf(world), remotePath: `~/containers/hello${number}` }), {
         concurrency: "unbounded"
       })
-      // They all bring up one container name and port: one of them gets both, and the others are told.
+      // All start one container name and port: one succeeds, the others fail with the reason.
       expect(
         answers.filter(({ status }) =>
           status === 200

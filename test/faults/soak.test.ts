@@ -42,7 +42,7 @@ describe.skipIf(process.platform === "win32")("hours of mixed work", () => {
         Effect.forEach(operations, (_, index) => one(index), { concurrency: 6 }),
         (said) => said.flat()
       )
-      // What is made once, as warm connections and compiled schemas, is no leak.
+      // Values made once, such as warm connections and compiled schemas, are not a leak.
       const first = yield* round
       const heap = yield* liveHeap
       const files = openFiles()

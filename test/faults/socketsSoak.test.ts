@@ -9,7 +9,7 @@ const host = (port: number) => `Host: localhost:${port}\r\n`
 const post = (port: number, length: number) =>
   `POST /api/servers HTTP/1.1\r\n${host(port)}Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-/** What a caller sends before it breaks off. */
+/** Bytes that a caller sends before it breaks off. */
 const hostile: ReadonlyArray<readonly [what: string, sent: (port: number) => string]> = [
   [
     "an upgrade",
@@ -42,7 +42,7 @@ describe("sockets that are cut", () => {
       const { port, request } = yield* startService(yield* settingsFileWith(""))
       const attack = (text: string, times: number) =>
         Effect.forEach(Array.from({ length: times }), () => cut(port, text), { concurrency: 20, discard: true })
-      // What is made once, as compiled schemas, is not a leak.
+      // Values made once, such as compiled schemas, are not a leak.
       for (const [, sent] of hostile) yield* attack(sent(port), 40)
       yield* request("GET", "/api/health")
       const heap = yield* liveHeap

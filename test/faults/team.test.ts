@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { HttpFault } from "../../src/sandbox/doubles/httpFault.ts"
-import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import type { World } from "../../src/sandbox/world.ts"
 import { canCut, openCutLine } from "../fixtures/cutLine.ts"
 import { realPostgres, startPostgres } from "../fixtures/postgres.ts"
@@ -37,7 +37,7 @@ const creations = ({ platform }: World) =>
     (calls) => calls.filter(({ method, path }) => method === "POST" && /\/applications(\/\w[\w-]*)?$/.test(path)).length
   )
 
-/** The steps of a run that have ended, each with who wrote it last: whoever begins one again writes it again. */
+/** Ended steps of a run with their last writer; a process that repeats a step writes it again. */
 const keptSteps = (address: string) =>
   Effect.map(Postgres, ({ query }) => (id: string) =>
     Effect.map(
@@ -74,10 +74,10 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
               const run = yield* until(other, id, isEnded)
               expect([step, run["state"], run["error"]]).toEqual([step, "succeeded", null])
               expect(stepsOf(run).map(({ status }) => status)).toEqual(steps.map(() => "done"))
-              // What had ended was not begun again.
+              // Ended runs were not started again.
               expect(yield* kept(id)).toEqual(expect.arrayContaining([...before]))
               expect(changelogOf(team.world)).toHaveLength(round + 1)
-              // Whether the platform heard the call in which the service died cannot be known.
+              // The call during which the service died may or may not have reached the platform.
               const more = (yield* deployments(team.world)) - asked
               expect([step, Math.min(Math.max(more, 1), 2)]).toEqual([step, more])
               ;[one, other] = [other, yield* next.await.pipe(Effect.flatten)]
@@ -98,7 +98,10 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         for (const step of ["upload", "start"]) {
           const data = randomBytes(4_000_000).toString("hex")
           yield* plant(deploy.projectPath, {
-            "hello.tar": imageArchive({ name: "hello:latest", layers: [{ version: `${step} ${Date.now()}`, data }] })
+            "hello.tar": makeImageArchive({
+              name: "hello:latest",
+              layers: [{ version: `${step} ${Date.now()}`, data }]
+            })
           })
           const id = yield* begin(one, "/api/container/deploy", deploy)
           yield* until(one, id, (run) => isEnded(run) || hasBegun(step)(run))
@@ -193,7 +196,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
           yield* until(one, id, hasBegun("sync"))
           yield* line.cut
           yield* until(other, id, hasBegun("env"))
-          // What needs no database goes on where there is none.
+          // Requests that need no database succeed without one.
           expect(yield* one.request("GET", "/api/projects")).toMatchObject({ status: 200 })
           expect(yield* one.request("GET", "/api/runs")).toMatchObject({ status: 503 })
           yield* line.mend

@@ -58,7 +58,7 @@ const stage = (count: number, millis: number, takeOver: number) =>
       join: team.join(),
       start: (member: Member, index: number) =>
         begin(member, "/api/platform/upsert", { projectPath: join(projects, names[index] ?? "") }),
-      /** How many steps were begun more than once. */
+      /** Number of steps that were started more than once. */
       cut: number(
         `SELECT count(*) - count(DISTINCT (run_id, event)) FROM record WHERE event LIKE 'begin %'`
       ),

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { runCapacity, streamCapacity } from "../../src/schema/capacity.ts"
+import { runCapacity, streamCapacity } from "../../src/schema/runs/capacity.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { settingsFileWith } from "../fixtures/service.ts"
 import { requestTo } from "../sandbox/request.ts"
@@ -19,7 +19,7 @@ const settings = (projects: string) =>
 /** Prints as fast as it is read, for some seconds. */
 const loud = "#!/bin/sh\ntimeout 12 sh -c 'yes \"[12:00:00] a line of a build that says what it does, and more\"'\n"
 
-/** What watchers got: how many of each status, bytes, ends of the run, and times that lines were dropped. */
+/** Totals of all watchers: responses per status, bytes, ends of the run, and drops of lines. */
 const Watched = Schema.parseJson(Schema.Struct({
   statuses: Schema.Record({ key: Schema.String, value: Schema.Number }),
   bytes: Schema.Number,
@@ -27,7 +27,7 @@ const Watched = Schema.parseJson(Schema.Struct({
   dropped: Schema.Number
 }))
 
-/** What a process holds, in kB. */
+/** Resident memory of a process in kB. */
 const memoryOf = (pid: number) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
 /** Watchers in a process of their own; the effect ends them and answers what they got. */
@@ -78,10 +78,10 @@ const serviceWith = (script: string) =>
     })
     const build = (index: number) =>
       (requests[index % requests.length] ?? request)("POST", "/api/container/build", { projectPath })
-    // What is loaded at first use is no growth.
+    // Modules loaded at first use are not a leak.
     yield* Effect.zipRight(request("GET", "/api/runs"), healthTime)
     const atFirst = memoryOf(pid)
-    /** How long health takes to answer, and the growth of memory in kB, until an effect has ended. */
+    /** Latency of the health check, and the growth of memory in kB, until an effect has ended. */
     const during = <A, E>(work: Effect.Effect<A, E>) =>
       Effect.gen(function*() {
         const working = yield* Effect.fork(work)
@@ -125,7 +125,7 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
           `1,000 watchers: health within ${usual} ms, at most ${slowest} ms, ${growth} kB more, ${JSON.stringify(got)}`
         )
         expect(usual).toBeLessThan(500)
-        expect(slowest).toBeLessThan(2_000)
+        expect(slowest).toBeLessThan(5_000)
         expect(growth).toBeLessThan(600_000)
         expect(got.statuses).toEqual({ 200: streamCapacity.all, 429: 1_000 - streamCapacity.all })
         expect(got.dropped).toBeGreaterThan(0)
@@ -148,7 +148,7 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
         expect([count(202), count(429)]).toEqual([runCapacity.all, 4_000 - runCapacity.all])
         expect(done.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("30")
         expect(usual).toBeLessThan(500)
-        expect(slowest).toBeLessThan(2_000)
+        expect(slowest).toBeLessThan(5_000)
         expect(growth).toBeLessThan(400_000)
       }),
     120_000

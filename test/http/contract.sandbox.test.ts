@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import packageJson from "../../package.json" with { type: "json" }
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
-import { composeFileLimit } from "../../src/pipelines/remote/scan.ts"
+import { composeFileLimit } from "../../src/remote/server/scanCommand.ts"
 import { version } from "../../src/schema/version.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 
@@ -21,11 +21,18 @@ const endpoints = [
   "GET /api/servers/{id}/containers",
   "GET /api/servers/{id}/logs",
   "GET /api/servers/{id}/logs/follow",
+  "GET /api/logs/follow",
   "GET /api/servers/{id}/stats",
   "GET /api/servers/{id}/releases",
+  "POST /api/servers/{id}/exec",
+  "POST /api/exec/{id}/input",
+  "POST /api/exec/{id}/size",
+  "POST /api/exec/{id}/end",
+  "POST /api/notify/{name}/test",
   "POST /api/container/build",
   "POST /api/container/deploy",
   "POST /api/container/rollback",
+  "POST /api/container/rollback/plan",
   "POST /api/container/plan",
   "POST /api/container/stop",
   "POST /api/container/start",
@@ -68,6 +75,9 @@ const endpoints = [
   "GET /api/overview",
   "POST /api/session",
   "GET /api/session",
+  "GET /api/settings",
+  "PATCH /api/settings",
+  "PUT /api/servers/{id}",
   "DELETE /api/session"
 ]
 
@@ -77,9 +87,9 @@ const operations = Object.entries(description.paths).flatMap(([path, methods]) =
 )
 
 describe("the description of the API", () => {
-  it("is OpenAPI 3.1.0 of version 2.0.0, which is the package's version", () => {
+  it("is OpenAPI 3.1.0 of the package's version", () => {
     expect(description.openapi).toBe("3.1.0")
-    expect(description.info.version).toBe("2.0.0")
+    expect(description.info.version).toBe(version)
     expect(packageJson.version).toBe(version)
   })
 
@@ -90,7 +100,7 @@ describe("the description of the API", () => {
   it.each(operations)("documents $name with a sentence of help, its answer and its failures", ({ operation }) => {
     expect(operation.description).toMatch(/^[A-Z].{20,}\.$/s)
     const statuses = Object.keys(operation.responses).sort()
-    // What starts a run can be answered before it has ended.
+    // Endpoints that start a run can answer before its end.
     expect(statuses.filter((status) => status.startsWith("2") && status !== "202")).toEqual(["200"])
     expect(statuses).toEqual(expect.arrayContaining(["400", "401", "403", "500"]))
   })
@@ -105,7 +115,7 @@ describe("the description of the API", () => {
     Effect.gen(function*() {
       const service = yield* startService(yield* settingsFileWith(""))
       const json = yield* service.request("GET", "/openapi.json")
-      expect(json.body).toMatchObject({ openapi: "3.1.0", info: { version: "2.0.0" } })
+      expect(json.body).toMatchObject({ openapi: "3.1.0", info: { version } })
       const page = yield* service.request("GET", "/reference")
       expect(page.status).toBe(200)
       expect(page.headers.get("content-type")).toContain("text/html")

@@ -166,7 +166,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, onUnhealthy, allowLinks. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, onUnhealthy, bridged, hooks, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",
@@ -215,7 +215,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     { ...server, private_key: pem },
     400,
-    "private_key is not a known field. Did you mean \"privateKey\"? Known fields: id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey, replacesHostKey"
+    "private_key is not a known field. Did you mean \"privateKey\"? Known fields: id, name, host, port, username, jump, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey, replacesHostKey"
   ],
   [
     "POST",
@@ -236,14 +236,14 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers",
     [{ ...server, password: refusedSecret }],
     400,
-    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey and replacesHostKey"
+    "The request must be an object with id, name, host, port, username, jump, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey and replacesHostKey"
   ],
   [
     "POST",
     "/api/servers",
     JSON.stringify(refusedSecret),
     400,
-    "The request must be an object with id, name, host, port, username, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey and replacesHostKey"
+    "The request must be an object with id, name, host, port, username, jump, useSudo, password, sudoPassword, privateKey, passphrase, agent, newId, uniqueName, hostKey and replacesHostKey"
   ],
   ["POST", "/api/servers", { name: "a" }, 400, "host and username are missing"],
   ["POST", "/api/servers", { ...server, id: 5 }, 400, "id must be a string"],
@@ -317,7 +317,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/servers/1/logs?container=a",
     undefined,
     400,
-    "container is not a known query parameter. Known query parameters: containerName, remotePath, lines, since, service, timestamps"
+    "container is not a known query parameter. Did you mean \"contains\"? Known query parameters: containerName, remotePath, lines, since, until, service, contains, timestamps"
   ],
   ["GET", "/api/servers?id=1", undefined, 400, "id is not a known query parameter. This endpoint takes none"],
   ["GET", "/api/health?deep=1", undefined, 400, "deep must be true or false"],
@@ -384,7 +384,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/runs?kind=deplo&state=done&limit=0",
     undefined,
     400,
-    "kind must be deploy, rollback, stack, build, pull or upsert; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
+    "kind must be deploy, rollback, stack, build, pull, upsert or exec; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
   ],
   ["GET", "/api/runs?kind=deploy&kind=build", undefined, 400, "kind is given more than once in the query"],
   ["PATCH", "/api/platform/apps/x", [refusedSecret], 400, "The request must be a JSON object"],
@@ -451,9 +451,11 @@ describe("an endpoint", () => {
       const { request } = yield* startService(yield* settingsFileWith(mistakenSettings))
       const parts = { path: { id: "1", uuid: "x", name: "x" } }
       const takesBody = ({ fields }: Operation) => fields.some(([place]) => place === "body")
+      // Of an endpoint that takes both, the body is judged first.
+      const needed: Readonly<Record<string, object>> = { "PATCH /api/settings": { settings: {} } }
       const isOpen = ({ fields }: Operation) => fields.some((field) => field.join(".") === "body.anything")
       const cases = operations.flatMap((operation) => [
-        { operation, query: { zzz: "1" }, body: takesBody(operation) ? {} : undefined },
+        { operation, query: { zzz: "1" }, body: takesBody(operation) ? { ...needed[operation.name] } : undefined },
         ...(takesBody(operation) && !isOpen(operation) ? [{ operation, query: {}, body: { zzz: 1 } }] : [])
       ])
       const refusesAll = operations.filter((operation) => operation.method !== "GET" && !takesBody(operation))

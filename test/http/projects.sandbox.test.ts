@@ -6,7 +6,7 @@ import { makeWorld } from "../../src/sandbox/world.ts"
 import { startService } from "../fixtures/service.ts"
 import { plant, temporaryDirectory } from "../layers/temporary.ts"
 
-/** The service against a world of its own; the shell of builds is `sh`, and there is no editor. */
+/** The service in its own world; builds run in `sh`, and the editor is missing. */
 const start = Effect.gen(function*() {
   const world = yield* makeWorld
   const root = yield* temporaryDirectory

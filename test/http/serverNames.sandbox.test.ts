@@ -56,7 +56,9 @@ describe("a server that is asked for", () => {
             `${status} ${text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/"[0-9a-z]{26}"/g, "ID")}`
         )
       expect(asking.length).toBeGreaterThanOrEqual(19)
-      for (const { field, operation } of asking.filter(({ operation }) => operation.method !== "DELETE")) {
+      // These change who is found; test/http/settings.sandbox.test.ts replaces one by its name.
+      const repeatable = asking.filter(({ operation }) => !["DELETE", "PUT"].includes(operation.method))
+      for (const { field, operation } of repeatable) {
         const byId = yield* answer(operation, field, id)
         expect([operation.name, byId]).not.toEqual([operation.name, expect.stringContaining("Server not found")])
         for (const name of ["Main", "mAIN"]) {

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { readdir, readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { makeWorld } from "../../src/sandbox/world.ts"
-import { startService } from "../fixtures/service.ts"
+import { settingsFileWith, startService } from "../fixtures/service.ts"
 
 describe("the connection test over HTTP", () => {
   it.scopedLive("shows the key of a new server first, and stores and remembers nothing", () =>
@@ -43,6 +43,40 @@ describe("the connection test over HTTP", () => {
       })
       expect(yield* request("POST", "/api/servers/test", { ...stored, id: "none" })).toMatchObject({ status: 404 })
     }), 30_000)
+
+  it.scopedLive("blames the request for the jump hosts that it names, and needs no others", () =>
+    Effect.gen(function*() {
+      const broken =
+        "servers:\n  - { id: i, name: I, host: 127.0.0.1, port: 1, username: u, jump: \"${env:BERTH_NO_JUMP}\" }\n"
+      const { request } = yield* startService(yield* settingsFileWith(broken))
+      const body = { name: "Attic", host: "127.0.0.1", port: 1, username: "u" }
+      const test = (more: object) => request("POST", "/api/servers/test", { ...body, ...more })
+      const circle = Array.from({ length: 9 }, () => "a").join(",")
+      for (const jump of ["nc -x proxy", circle, "a:0"]) {
+        expect(yield* test({ jump })).toMatchObject({
+          status: 400,
+          body: { error: expect.stringContaining("jump must be [user@]host[:port]") }
+        })
+      }
+      expect(yield* test({ id: "i" })).toMatchObject({
+        status: 500,
+        body: { error: expect.stringContaining("BERTH_NO_JUMP") }
+      })
+      // Replacing the stored jump hosts does not need them.
+      for (const jump of [null, "", "v@127.0.0.1:2"]) {
+        expect(yield* test({ id: "i", jump })).toMatchObject({
+          status: 200,
+          body: { hostKey: null, logIn: { ok: false, detail: expect.stringContaining("connection refused") } }
+        })
+      }
+      const stored = yield* request("POST", "/api/servers", { ...body, id: "i" })
+      expect(stored).toMatchObject({ status: 200, body: { server: { jump: "${env:BERTH_NO_JUMP}" } } })
+      const cleared = yield* request("POST", "/api/servers", { ...body, id: "i", jump: null })
+      expect(cleared).toMatchObject({
+        status: 200,
+        body: { server: expect.not.objectContaining({ jump: expect.anything() }) }
+      })
+    }))
 
   it.scopedLive(
     "stores a server with the key that was confirmed, and lets no other one in",

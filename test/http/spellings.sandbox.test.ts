@@ -1,7 +1,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Config, Context, Effect, FastCheck, Layer, Option } from "effect"
 import { Agent, request as send } from "node:http"
-import { accessOf } from "../../src/http/api/access.ts"
+import { accessOf } from "../../src/http/api/annotations/access.ts"
 import { BerthApi } from "../../src/http/api/BerthApi.ts"
 import { addressOf, operations } from "../fixtures/operations.ts"
 import { tellRan } from "../fixtures/ran.ts"
@@ -72,7 +72,8 @@ const letterOf = (letter: string) =>
       arbitrary: FastCheck.constantFrom(hex(letter), hex(letter).toUpperCase(), `%25${hex(letter).slice(1)}`)
     },
     ...letter === "/"
-      ? [{ weight: 4, arbitrary: FastCheck.constantFrom("//", "///", "/./", "/x/../", "%2f", "\\", "/;", "/%2e/") }]
+      // A semicolon in the middle ends the path, which may then be that of another endpoint.
+      ? [{ weight: 4, arbitrary: FastCheck.constantFrom("//", "///", "/./", "/x/../", "%2f", "\\", "/%2e/") }]
       : letter === "k" || letter === "s"
       ? [{ weight: 1, arbitrary: FastCheck.constant(letter === "k" ? "%E2%84%AA" : "%C5%BF") }]
       : []

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { fingerprint } from "../../src/services/ssh/HostKeys.ts"
+import { fingerprint } from "../../src/services/hostKeys/hostKey.ts"
 import { settingsFileWith, startService } from "../fixtures/service.ts"
 
 const server = { host: "attic.invalid", username: "ann", password: "x" }
@@ -14,7 +14,7 @@ describe("a server that is stored", () => {
     Effect.gen(function*() {
       const { request } = yield* startService(yield* settingsFileWith("{}\n"))
       const save = (more: object) => request("POST", "/api/servers", { ...server, ...more })
-      // As always: a new server gets a number, whatever id is sent, and whoever has its name.
+      // A new server gets a number, whatever id or used name is sent.
       for (const more of [{ name: "Main", id: "mine" }, { name: "Main" }]) {
         expect((yield* save(more)).body).toMatchObject({
           success: true,
@@ -43,6 +43,31 @@ describe("a server that is stored", () => {
       expect((yield* save({ name: "Loft", id: "attic-1", newId: "else", uniqueName: true })).body).toMatchObject({
         server: { id: "attic-1", name: "Loft" }
       })
+    }))
+
+  it.scopedLive("is planned with the diff of the file, in which a new secret shows without its value", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("servers:\n  - { id: a, name: Attic, host: attic.invalid, username: ann }\n")
+      const { request } = yield* startService(file)
+      const before = readFileSync(file, "utf8")
+      const loft = { ...server, name: "Loft", newId: "loft", uniqueName: true, hostKey: print("one") }
+      const added = yield* request("POST", "/api/servers?plan=true", loft)
+      expect(added).toMatchObject({
+        status: 200,
+        body: { success: true, server: { id: "loft", name: "Loft" }, change: { file, changed: true } }
+      })
+      expect(added.text).toContain("+    password: \\\"*** (new)\\\"")
+      const attic = { name: "Attic", host: "attic.invalid", username: "ann" }
+      const same = yield* request("PUT", "/api/servers/Attic?plan=true", attic)
+      expect(same.body).toMatchObject({ change: { changed: false, diff: "" } })
+      const changed = yield* request("PUT", "/api/servers/a?plan=true", { ...attic, password: "other-secret" })
+      expect(changed.body).toMatchObject({ server: { id: "a" }, change: { changed: true } })
+      expect(changed.text).not.toContain("other-secret")
+      expect((yield* request("POST", "/api/servers?plan=true", { ...loft, name: "Attic" })).status).toBe(409)
+      expect(readFileSync(file, "utf8")).toBe(before)
+      const stored = yield* request("PUT", "/api/servers/a?plan=false", { ...attic, password: "other-secret" })
+      expect(stored.body).not.toHaveProperty("change")
+      expect(readFileSync(file, "utf8")).toContain("other-secret")
     }))
 
   it.scopedLive("gets another host key only where the remembered one is named", () =>

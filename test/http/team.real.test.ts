@@ -57,7 +57,7 @@ const soon = (holds: () => boolean) =>
     Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo("30 seconds")))
   )
 
-/** What somebody hears who follows a run to its end: the names of the events, and what was printed. */
+/** Names of the events, and the output, of a run followed to its end. */
 const follow = ({ url }: Service, id: string, began: () => void) =>
   Effect.promise(async () => {
     const response = await fetch(`${url}/api/runs/${id}/events`)
@@ -99,7 +99,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("services that share
         expect(runs.flatMap((run) => String(run?.["state"]) === "succeeded" ? [] : [run])).toEqual([])
         const late = runs.slice(1).filter((run, index) => String(run?.["startedAt"]) < String(runs[index]?.["endedAt"]))
         expect(late).toEqual([])
-      }), 120_000)
+      }), 300_000)
 
     test.scoped(
       "show, follow and cancel what another one carries out, and what waits there",
@@ -119,7 +119,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("services that share
           })
           expect(yield* runOf(other, id)).toMatchObject({ state: "running", kind: "build" })
           yield* soon(() => existsSync(join(root, "go")))
-          // What it prints is kept once a second.
+          // Output is stored once a second.
           yield* Effect.sleep("1500 millis")
           yield* other.request("POST", `/api/runs/${id}/cancel`)
           const { last, names, printed } = yield* Fiber.join(follower)
@@ -230,7 +230,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("services that share
           expect([answer.status, answer.text]).toEqual([503, expect.stringContaining(`ask for run ${id}`)])
           yield* postgres.start
           expect(yield* until(other, id, isEnded)).toMatchObject({ state: "interrupted" })
-          // What had not begun has its turn now.
+          // Queued runs begin now.
           yield* soon(() => times() === 2)
           yield* other.request("POST", `/api/runs/${waiting}/cancel`)
           yield* until(other, waiting, isEnded)

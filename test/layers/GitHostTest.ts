@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Redacted, Ref } from "effect"
 import { type GitHostSeed, makeGitHostState, type StoredHook } from "../../src/sandbox/doubles/gitHostState.ts"
 import type { Refused } from "../../src/sandbox/doubles/Refused.ts"
-import { GitHostRefused, type Repository } from "../../src/schema/GitHook.ts"
+import { GitHostRefused, type Repository } from "../../src/schema/webhooks/GitHook.ts"
 import { GitHost, type GitHostCall } from "../../src/services/githost/GitHost.ts"
 
 /** The name of an operation and what it was called with, secrets in the clear. */
 export type GitHostAsked = readonly [operation: keyof GitHost["Type"], ...given: ReadonlyArray<unknown>]
 
-/** What the git host was asked, in that order, and the hooks it has. */
+/** Calls to the git host in order, and its hooks. */
 export class GitHostCalls extends Context.Tag("berth/test/GitHostCalls")<GitHostCalls, {
   readonly asked: Effect.Effect<ReadonlyArray<GitHostAsked>>
   readonly hooks: (repository: string) => Effect.Effect<ReadonlyArray<StoredHook>>
@@ -22,7 +22,7 @@ const refused = ({ what, why }: Refused) =>
   new GitHostRefused({ upstream: why === "missing" ? 404 : 422, words: `{"message":"${what}: ${why}"}` })
 const pathOf = ({ name, owner }: Repository) => `${owner}/${name}`
 
-/** A git host in memory that keeps what it is told. */
+/** In-memory git host. */
 export const gitHostTest = (options: GitHostTestOptions = {}): Layer.Layer<GitHost | GitHostCalls> =>
   Layer.effectContext(Effect.gen(function*() {
     const { failing = {} } = options

@@ -1,12 +1,9 @@
 import { Effect, Either, Layer, Ref } from "effect"
-import {
-  HostKeys,
-  judge,
-  type KeyMismatch,
-  remembered,
-  standingIn,
-  withConfirmed
-} from "../../src/services/ssh/HostKeys.ts"
+import { HostKeys } from "../../src/services/hostKeys/HostKeys.ts"
+import { judge, remembered, standingIn, withConfirmed } from "../../src/services/hostKeys/keyFile.ts"
+import { inFile, type KeyMismatch } from "../../src/services/hostKeys/KeyMismatch.ts"
+
+const file = "known_hosts"
 
 /** Host keys in memory, on top of the known_hosts text given. */
 export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
@@ -14,20 +11,19 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
     HostKeys,
     Effect.map(Ref.make(knownHosts), (text) =>
       HostKeys.of({
-        file: "known_hosts",
-        knownTypes: (host, port) =>
-          Effect.map(Ref.get(text), (text) => remembered(text, host, port).map((key) => key.type)),
-        standing: (host, port, key) => Effect.map(Ref.get(text), (text) => standingIn(text, host, port, key)),
-        confirm: (host, port, print, replaces) =>
+        file,
+        knownTypes: (server) => Effect.map(Ref.get(text), (text) => remembered(text, server).map((key) => key.type)),
+        standing: (server, key) => Effect.map(Ref.get(text), (text) => inFile(file)(standingIn(text, server, key))),
+        confirm: (server, print, replaces) =>
           Effect.flatMap(Ref.get(text), (before) =>
-            Either.match(withConfirmed(before, host, port, print, replaces), {
-              onLeft: (mismatch): Effect.Effect<KeyMismatch | "confirmed"> => Effect.succeed(mismatch),
+            Either.match(withConfirmed(before, server, print, replaces), {
+              onLeft: (other): Effect.Effect<KeyMismatch | "confirmed"> => Effect.succeed({ ...other, file }),
               onRight: (confirmed) => Effect.as(Ref.set(text, confirmed), "confirmed" as const)
             })),
-        check: (host, port, key) =>
+        check: (server, key) =>
           Ref.modify(text, (text) => {
-            const judged = judge(text, host, port, key)
-            return [judged.answer, judged.text]
+            const judged = judge(text, server, key)
+            return [inFile(file)(judged.answer), judged.text]
           })
       }))
   )

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { posix } from "node:path"
 import { type LocalEntry, LocalFileFailed, LocalFiles, type LocalKind } from "../../src/services/local/LocalFiles.ts"
 
-/** What stands at a path: the text or bytes of a file, or a link. Directories come with what is in them. */
+/** Entry at a path: the text or bytes of a file, or a link. Directories follow from their content. */
 export type LocalFixture = string | Uint8Array | { readonly link: string } | { readonly directory: true }
 
 interface Node {
@@ -54,7 +54,7 @@ const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
 
   /** The path with the links on the way followed, whether or not something is there. */
   const resolve = (path: string, links = 40): string => {
-    if (path === "/") return path
+    if (path === "/" || path === ".") return path
     const named = posix.join(resolve(posix.dirname(path), links), posix.basename(path))
     const node = nodes.get(named)
     return node?.kind === "link" && links > 0
@@ -117,7 +117,7 @@ const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
       Stream.unwrap(Effect.map(read(path), (content) => {
         const end = bytes === undefined ? content.length : offset + bytes
         const memory = new Uint8Array(1000)
-        // What was lent is overwritten as soon as the next chunk is asked for.
+        // Lent chunks are overwritten as soon as the next one is requested.
         return Stream.unfold(offset, (at) => {
           const chunk = content.subarray(at, Math.min(end, at + memory.length))
           memory.fill(0)

@@ -6,10 +6,10 @@ import {
   ProgramNotFound
 } from "../../src/services/local/LocalProcesses.ts"
 
-/** What a program was started with. */
+/** Arguments of a started program. */
 export type Started = Pick<LocalCommand, "program" | "args" | "cwd">
 
-/** How a program of a test behaves: what it prints, or what it does, which may take its time or never end. */
+/** Behaviour of a test's program: its output, or an effect, which may take time or never end. */
 export type Script = string | ((started: Started) => Effect.Effect<Partial<LocalExit>>)
 
 const exitOf = (script: Script, started: Started) =>
@@ -18,7 +18,7 @@ const exitOf = (script: Script, started: Started) =>
     (exit): LocalExit => ({ exitCode: 0, timedOut: false, output: "", ...exit })
   )
 
-/** Programs that do as they are told, by name; others are not installed. `started` collects every start, in order. */
+/** Scripted programs by name; others are not installed. `started` records every start in order. */
 export const localProcessesTest = (
   scripts: Readonly<Record<string, Script>>,
   started?: Ref.Ref<ReadonlyArray<Started>>

@@ -4,15 +4,15 @@ import type { PlatformSeed } from "../../src/sandbox/doubles/platformRecords.ts"
 import { makePlatformState } from "../../src/sandbox/doubles/platformState.ts"
 import type { Refused } from "../../src/sandbox/doubles/Refused.ts"
 import { fieldsOf } from "../../src/sandbox/doubles/requestFields.ts"
-import { Disclosed } from "../../src/schema/Disclosed.ts"
-import { type AppEnv, PlatformRefused, type Raw } from "../../src/schema/PlatformApp.ts"
+import { type AppEnv, PlatformRefused, type Raw } from "../../src/schema/applications/PlatformApp.ts"
+import { Disclosed } from "../../src/schema/basics/Disclosed.ts"
 import { Platform, type PlatformCall } from "../../src/services/platform/Platform.ts"
 import { keyOf, recordOf, valueText } from "../../src/services/platform/records.ts"
 
 /** The name of an operation and what it was called with, secrets in the clear. */
 export type PlatformAsked = readonly [operation: keyof Platform["Type"], ...given: ReadonlyArray<unknown>]
 
-/** What the platform was asked, in that order. */
+/** Calls to the platform in order. */
 export class PlatformCalls
   extends Context.Tag("berth/test/PlatformCalls")<PlatformCalls, Effect.Effect<ReadonlyArray<PlatformAsked>>>()
 {}
@@ -22,7 +22,7 @@ export interface PlatformTestOptions extends PlatformSeed {
   readonly failing?: { readonly [operation in keyof Platform["Type"]]?: number }
   /** Environment variables whose values the token may not read; `manual_webhook_secret_githost` for that of the record. */
   readonly hidden?: ReadonlyArray<string>
-  /** Why no deployment is queued. */
+  /** Reason why no deployment is queued. */
   readonly notQueued?: string
 }
 
@@ -37,7 +37,7 @@ const asNew = fieldsOf("Application", NewApplication)
 const asEnv = fieldsOf("Environment variable", EnvFields)
 const idOf = ({ record }: AppEnv) => Number(record["id"])
 
-/** A platform in memory that keeps what it is told. */
+/** In-memory platform. */
 export const platformTest = (options: PlatformTestOptions = {}): Layer.Layer<Platform | PlatformCalls> =>
   Layer.effectContext(Effect.gen(function*() {
     const { failing = {}, hidden = [] } = options

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
-import { proxyExit, readProxyFile, writeProxyFile } from "../../src/pipelines/remote/proxyFile.ts"
-import type { SshError } from "../../src/schema/Ssh.ts"
+import { proxyExit, readProxyFile, writeProxyFile } from "../../src/remote/proxy/proxyFileCommands.ts"
+import type { SshError } from "../../src/schema/servers/Ssh.ts"
 import { Sftp } from "../../src/services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../src/services/ssh/Ssh.ts"
 
-/** What the proxy file holds now. */
+/** Current content of the proxy file. */
 export class ProxyFileText extends Context.Tag("berth/test/ProxyFileText")<ProxyFileText, Effect.Effect<string>>() {}
 
 const staged = (path: string) => path.replace(/^~\//, "")

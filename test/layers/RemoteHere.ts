@@ -75,7 +75,8 @@ export const remoteHere = (here: Here): Layer.Layer<Ssh> =>
         Effect.map(runHere(command, here), ({ code, stderr, stdout }) => ({
           stdout: Stream.make(new TextEncoder().encode(stdout)),
           stderr: Stream.make(new TextEncoder().encode(stderr)),
-          exit: Effect.succeed(code)
+          exit: Effect.succeed(code),
+          resize: () => Effect.void
         }))
     })
   )

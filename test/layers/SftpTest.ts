@@ -1,13 +1,13 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
-import type { ServerAccess } from "../../src/schema/Server.ts"
-import { RemoteFileFailed } from "../../src/schema/Ssh.ts"
+import type { ServerAccess } from "../../src/schema/servers/Server.ts"
+import { RemoteFileFailed } from "../../src/schema/servers/Ssh.ts"
 import type { RemoteEntry, SftpSession } from "../../src/services/ssh/Sftp.ts"
 import { Sftp } from "../../src/services/ssh/Sftp.ts"
 
-/** What stands at an absolute remote path. Directories come with what is in them. */
+/** Entry at an absolute remote path. Directories follow from their content. */
 export type RemoteFixture = string | Uint8Array | { readonly link: string } | { readonly directory: true }
 
-/** What is on the server now, by absolute path: files as bytes. */
+/** Current files of the server by absolute path, as bytes. */
 export class SftpFiles
   extends Context.Tag("berth/test/SftpFiles")<SftpFiles, Effect.Effect<ReadonlyMap<string, RemoteFixture>>>()
 {}

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Ref, Stream } from "effect"
-import type { ServerAccess } from "../../src/schema/Server.ts"
-import { ConnectionLost, RemoteOutputTooLong } from "../../src/schema/Ssh.ts"
-import type { SshError } from "../../src/schema/Ssh.ts"
+import type { ServerAccess } from "../../src/schema/servers/Server.ts"
+import { ConnectionLost, RemoteOutputTooLong } from "../../src/schema/servers/Ssh.ts"
+import type { SshError } from "../../src/schema/servers/Ssh.ts"
 import { countAnswer, usualLimit } from "../../src/services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../src/services/ssh/RemoteCommand.ts"
 import { renderCommand } from "../../src/services/ssh/remoteShell.ts"
@@ -15,7 +15,7 @@ export interface AskedCommand extends RemoteCommand {
   readonly input: Buffer
 }
 
-/** How a command ends: absent fields are exit code 0 and no output. `stays`: a spawned one runs until its scope closes. */
+/** Exit: absent fields are exit code 0 and no output. `stays`: a spawned one runs until its scope closes. */
 export interface SshReply extends Partial<RemoteExit> {
   readonly stays?: boolean
 }
@@ -26,7 +26,7 @@ export type SshAnswer =
   | Effect.Effect<SshReply, SshError>
   | ((asked: AskedCommand) => SshReply | Effect.Effect<SshReply, SshError>)
 
-/** What servers were asked, in that order. */
+/** Commands sent to servers, in order. */
 export class SshAsked
   extends Context.Tag("berth/test/SshAsked")<SshAsked, Effect.Effect<ReadonlyArray<AskedCommand>>>()
 {}
@@ -95,7 +95,8 @@ export const SshTest = (
             return {
               stdout: streamOf(stdout),
               stderr: streamOf(stderr),
-              exit: stays ? Effect.never : Effect.succeed(code)
+              exit: stays ? Effect.never : Effect.succeed(code),
+              resize: () => Effect.void
             }
           }
         )

@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { type Effect, Layer, Redacted, Struct } from "effect"
+import type { SshError } from "../../src/schema/servers/Ssh.ts"
 import type { SettingName } from "../../src/schema/Settings.ts"
-import type { SshError } from "../../src/schema/Ssh.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
 import type { RemoteExit } from "../../src/services/ssh/Ssh.ts"
 import { plainFile } from "../pipelines/routes/proxyFiles.ts"
@@ -41,14 +41,14 @@ export const platformServers = [
 export interface MemoryWorld {
   readonly files?: Readonly<Record<string, LocalFixture>>
   readonly settings?: SettingsFixture
-  /** Where the server is that holds the proxy file. */
+  /** Address of the server that holds the proxy file. */
   readonly proxyHost?: string
   /** Settings that are not there. */
   readonly without?: ReadonlyArray<SettingName>
   readonly platform?: PlatformTestOptions
   readonly gitHost?: GitHostTestOptions
   readonly proxy?: string
-  /** What comes of reading the proxy file, where that does not work. */
+  /** Failure of reading the proxy file. */
   readonly unreadProxy?: Effect.Effect<RemoteExit, SshError>
 }
 

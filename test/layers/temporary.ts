@@ -10,7 +10,7 @@ export const temporaryDirectory: Effect.Effect<string, never, Scope.Scope> = Eff
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
 
-/** What a test finds at a path: the content of a file, a link, or an empty directory. */
+/** Entry to create at a path: the content of a file, a link, or an empty directory. */
 export type Planted = string | Uint8Array | { readonly link: string } | { readonly directory: true }
 
 /** Puts files, links and directories below a directory, with everything that is missing above them. */

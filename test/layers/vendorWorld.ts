@@ -9,7 +9,7 @@ import type { PlatformSeed } from "../../src/sandbox/doubles/platformRecords.ts"
 import { makeGiteaDouble } from "../../src/sandbox/giteaDouble.ts"
 import { type GitHostDouble, makeGitHostDouble } from "../../src/sandbox/gitHostDouble.ts"
 import { makePlatformDouble } from "../../src/sandbox/platformDouble.ts"
-import type { SandboxFailed } from "../../src/sandbox/SandboxFailed.ts"
+import type { SandboxFailed } from "../../src/sandbox/ports/SandboxFailed.ts"
 import { GitHostLive } from "../../src/services/githost/GitHostLive.ts"
 import { PlatformLive } from "../../src/services/platform/PlatformLive.ts"
 import { BoundedClient } from "../../src/services/upstream/boundedClient.ts"
@@ -17,7 +17,7 @@ import { UpstreamLive } from "../../src/services/upstream/Upstream.ts"
 import { contracts } from "../fixtures/contracts.ts"
 import { type MemoryWorld, memoryWorld, platformServers } from "./memoryWorld.ts"
 
-/** Whose API the platform and the git host have. */
+/** API of the platform and the git host. */
 export type Vendor = "neutral" | "coolify and gitea" | "coolify and forgejo"
 export const vendors: ReadonlyArray<Vendor> = ["neutral", "coolify and gitea", "coolify and forgejo"]
 
@@ -32,9 +32,9 @@ export interface SeededApp {
 export interface VendorWorld extends Pick<MemoryWorld, "files" | "proxy" | "settings" | "without"> {
   readonly apps?: ReadonlyArray<SeededApp>
   readonly gitHost?: GitHostSeed
-  /** What only a Coolify has. */
+  /** Features that only Coolify has. */
   readonly coolify?: CoolifySeed
-  /** Whether the token may read values and secrets, where the vendor knows such a thing. */
+  /** The token may read values and secrets, where the vendor knows such a permission. */
   readonly sensitive?: boolean
 }
 
@@ -44,7 +44,7 @@ export class Vendors extends Context.Tag("berth/test/Vendors")<Vendors, {
   readonly platform: HttpDouble
   readonly coolify: Option.Option<CoolifyDouble>
   readonly gitHost: GitHostDouble
-  /** What was sent and refused, and what the vendors' own descriptions say against what was sent. */
+  /** Refused calls, and violations of the vendors' own descriptions. */
   readonly refusals: Effect.Effect<ReadonlyArray<string>>
 }>() {}
 

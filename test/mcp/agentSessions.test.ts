@@ -3,15 +3,15 @@ import { Deferred, Effect, FastCheck, Fiber } from "effect"
 import { Berth } from "../../src/client/Berth.ts"
 import { overHandlers } from "../../src/client/node/overHandlers.ts"
 import { agentSessions, mostSessions } from "../../src/mcp/agentSessions.ts"
+import type { Tool } from "../../src/mcp/answers/Tool.ts"
 import { makeRunRequest } from "../../src/mcp/RunRequest.ts"
-import type { Tool } from "../../src/mcp/Tool.ts"
 import type { Caller } from "../../src/services/access/Caller.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
 const callerOf = (name: string): Caller => ({ name, role: "operator" })
 const [ann, bob] = [callerOf("ann"), callerOf("bob")]
 
-/** Sessions of agents that have one tool, which answers when it is told to. */
+/** Sessions of agents with one tool, which answers on demand. */
 const started = Effect.gen(function*() {
   const told = yield* Deferred.make<void>()
   let calls = 0
@@ -29,7 +29,11 @@ const started = Effect.gen(function*() {
       )
   }
   const unused = () => Promise.reject(new Error("Nothing is asked here"))
-  const berth = yield* overHandlers(unused, { door: "mcp", outlives: true, elsewhere: () => Effect.succeedNone })
+  const berth = yield* overHandlers(unused, {
+    door: "mcp",
+    outlives: () => Effect.succeed(true),
+    elsewhere: () => Effect.succeedNone
+  })
   const runRequest = yield* makeRunRequest
   const offer = {
     tools: [wait],

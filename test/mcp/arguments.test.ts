@@ -6,15 +6,19 @@ import { toolsFor } from "../../src/mcp/toolsFor.ts"
 const never = () => Effect.dieMessage("The service was asked")
 const unasked = Berth.of({
   where: "nowhere",
-  outlives: true,
+  outlives: () => Effect.succeed(true),
   use: never,
   answer: never,
   start: never,
   run: never,
+  exec: never,
   runEvents: () => {
     throw new Error("The service was asked")
   },
   followLogs: () => {
+    throw new Error("The service was asked")
+  },
+  followProjectLogs: () => {
     throw new Error("The service was asked")
   }
 })
@@ -26,7 +30,7 @@ const mayBeNull = (schema: unknown) => JSON.stringify(schema).includes("\"null\"
 
 const typesOf = (schema: unknown) => [Predicate.isRecord(schema) ? schema["type"] : undefined].flat()
 
-/** What fits a field, by its schema. */
+/** Valid values of a field, by its schema. */
 const fitting = (field: unknown): unknown => {
   const schema = meant(field)
   if (Predicate.isRecord(schema) && schema["pattern"] !== undefined) return "x".repeat(30)
@@ -34,7 +38,7 @@ const fitting = (field: unknown): unknown => {
   return typesOf(schema).includes("integer") ? 5 : typesOf(schema).includes("boolean") ? true : "~/x"
 }
 
-/** What does not fit it, in every way that its schema tells. */
+/** Invalid values for each constraint of its schema. */
 const unfit = (field: unknown): ReadonlyArray<unknown> => {
   const schema = meant(field)
   if (!Predicate.isRecord(schema)) return []
@@ -84,7 +88,7 @@ describe("arguments that do not fit", () => {
   )
 
   it("are tried of every tool", () => {
-    expect(new Set(mistakes.map(({ name }) => name)).size).toBe(15)
+    expect(new Set(mistakes.map(({ name }) => name)).size).toBe(17)
     expect(Option.fromNullable(mistakes.find(({ field }) => field === "planHash"))).toSatisfy(Option.isSome)
   })
 })

@@ -29,7 +29,7 @@ const planned = (agent: Agent, tool: string, given: Record<string, unknown>) =>
 describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) => {
   it.scopedLive.runIf(thorough)("deploy as planned, and tell of it what an agent needs", () =>
     Effect.gen(function*() {
-      const { projectPath, url, wanted, world } = yield* started
+      const { projectPath, request, url, wanted, world } = yield* started
       const agent = yield* connect(url)
       const shapes = new Map((yield* agent.tools).map(({ name, outputSchema }) => [name, outputSchema]))
       const ajv = new Ajv({ strict: false })
@@ -67,13 +67,28 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       yield* answered("apply_app", yield* planned(agent, "plan_app", { projectPath }))
       yield* answered("app_drift", { projectPath })
       yield* answered("verify_app", { projectPath })
+      const live = Effect.map(request("GET", "/api/platform/apps/find/hello"), ({ body }) => field(body, "uuid"))
+      const uuid = yield* live
+      const removal = yield* answered("plan_removal", { uuid })
+      expect(removal.data).toMatchObject({ name: "hello", route: { routeName: "hello" }, stays: [] })
+      const remove = { uuid, planHash: field(removal.data, "planHash") }
+      yield* request("DELETE", "/api/platform/routes", { routeName: "hello" })
+      const moved = yield* agent.call("remove_app", remove)
+      expect(moved).toMatchObject({ failed: true })
+      expect(moved.text).toMatch(/The plan of "hello" no longer holds: its route is now none.*Nothing was changed/)
+      expect(yield* live).toBe(uuid)
+      const { planHash } = yield* planned(agent, "plan_removal", { uuid })
+      expect(yield* answered("remove_app", { uuid, planHash })).toMatchObject({
+        data: { success: true, name: "hello", route: null, hooks: [{}] }
+      })
+      expect(yield* live).toBe(undefined)
       appendFileSync(join(projectPath, ".env"), "MORE=1\n")
       yield* answered("apply_deploy", yield* planned(agent, "plan_deploy", wanted))
       expect(yield* answered("rollback", { serverId: world.serverId, remotePath, release: "1" })).toMatchObject({
         data: { kind: "rollback", state: "succeeded" }
       })
 
-      // Who stops waiting leaves a run to cancel.
+      // A caller that disconnects leaves a run to cancel.
       const leaving = new AbortController()
       yield* Effect.either(agent.call("apply_deploy", yield* planned(agent, "plan_deploy", wanted), {
         signal: leaving.signal,

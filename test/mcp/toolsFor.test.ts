@@ -4,11 +4,11 @@ import { described } from "../../src/mcp/agentServer.ts"
 import { toolsFor } from "../../src/mcp/toolsFor.ts"
 
 const all = toolsFor({ readOnly: false })
-const changing = ["apply_deploy", "rollback", "apply_app", "cancel_run"]
+const changing = ["apply_deploy", "rollback", "apply_app", "remove_app", "cancel_run"]
 
 describe("the tools", () => {
-  it("are at most 15, and their list costs an agent at most 7,000 tokens", () => {
-    expect(all.length).toBeLessThanOrEqual(15)
+  it("are at most 17, and their list costs an agent at most 7,000 tokens", () => {
+    expect(all.length).toBeLessThanOrEqual(17)
     expect(countTokens(JSON.stringify(all.map(described)))).toBeLessThanOrEqual(7_000)
   })
 
@@ -25,7 +25,7 @@ describe("the tools", () => {
 
   it("tell truly what changes something, and need a plan for it", () => {
     expect(all.filter(({ readOnly }) => !readOnly).map(({ name }) => name)).toEqual(changing)
-    for (const tool of all.filter(({ name }) => name.startsWith("apply_"))) {
+    for (const tool of all.filter(({ name }) => /^(?:apply|remove)_/.test(name))) {
       expect(tool.inputSchema["required"]).toContain("planHash")
     }
   })

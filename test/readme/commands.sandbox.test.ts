@@ -15,7 +15,7 @@ const pages = ["README.md", ...readdirSync("docs").filter((name) => name.endsWit
 const textOf = (page: string) => readFileSync(page, "utf8")
 const blocksOf = (page: string) => [...textOf(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block)
 
-// What leads to a server of the reader's own, which firstDeploy.real.test.ts tries on a real one.
+// Commands for a server of the reader's own; firstDeploy.real.test.ts tries them on a real one.
 const isForReaders = (block: string) => block.includes("main.example.com")
 
 /** The commands of a page that talk to the service, in their order: what a reader runs from top to bottom. */
@@ -34,7 +34,7 @@ const berthOf = (page: string) =>
 // Those of one page in a part of the run.
 const tried = inPart(pages, ["README.md"])
 
-// What these start may be missing on the machine that the tests run on; then the reply names it.
+// Programs that may be missing on the machine that the tests run on; then the reply names them.
 const needsProgram = /container\/(build|editor-diff)/
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0
@@ -90,7 +90,7 @@ describe.skipIf(process.platform === "win32")("the commands of berth in the docu
         const { url } = yield* startService(world.settingsFile)
         for (const line of berthOf(page)) {
           const { code, err } = yield* runCli({ url }, line.split(" ").slice(1))
-          // What compares ends with 2 where something differs.
+          // Comparisons exit with 2 on a difference.
           expect([0, /diff|drift|dry-run/.test(line) ? 2 : 0], `${line}: ${err}`).toContain(code)
         }
       }).pipe(Effect.provide(NodeContext.layer)),

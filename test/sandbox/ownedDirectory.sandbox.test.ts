@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { clearLeftBehind, ownedDirectory } from "../../src/sandbox/ownedDirectory.ts"
+import { ownedDirectory, removeOrphans } from "../../src/sandbox/ownedDirectory.ts"
 
 const left = (owner: string | undefined) =>
   Effect.gen(function*() {
@@ -26,7 +26,7 @@ describe("the directories of sandboxes", () => {
       const dead = yield* left(String(spawnSync(process.execPath, ["-e", ""]).pid))
       const alive = yield* ownedDirectory
       const others = [yield* left(undefined), yield* left("1; id"), yield* left(String(process.ppid))]
-      yield* clearLeftBehind
+      yield* removeOrphans
       expect(existsSync(dead)).toBe(false)
       expect([alive, ...others].filter((directory) => !existsSync(directory))).toEqual([])
       expect(alive.startsWith(tmpdir())).toBe(true)

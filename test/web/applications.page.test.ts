@@ -1,8 +1,11 @@
 import { Effect } from "effect"
 import { readFile, writeFile } from "node:fs/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { barriersInColours } from "./axe.ts"
 import { upsertHello } from "./hello.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
+
+const looks = [["light", 1280, 900], ["dark", 1280, 900], ["light", 390, 844], ["dark", 390, 844]] as const
 
 describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${missing ?? ""}`, () => {
   let stage: Stage
@@ -115,7 +118,46 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
     expect(open.faults).toEqual([])
   })
 
-  it("keep the values of their variables from a viewer, and say so", async () => {
+  it("are removed with their route and webhook, by a plan that was shown", async () => {
+    const { page } = open
+    await page.goto(`${stage.service.url}/applications/hello/hello`)
+    await page.getByRole("button", { name: "Remove", exact: true }).click()
+    const dialog = page.getByRole("dialog", { name: "Remove hello" })
+    const remove = dialog.getByRole("button", { name: "Remove it from the platform" })
+    const parts = dialog.getByRole("listitem")
+    await parts.filter({ hasText: "route hello: hi.sandbox.test" }).waitFor()
+    await parts.filter({ hasText: /webhook \d+ of sandbox\/hello/ }).waitFor()
+    await dialog.getByText("hello still declares it in platform.json", { exact: false }).waitFor()
+    await dialog.getByLabel("Keep its route in the proxy file").check()
+    await parts.filter({ hasText: "(stays)" }).waitFor()
+    await dialog.getByLabel("Keep its route in the proxy file").uncheck()
+    for (const [colorScheme, width, height] of looks) {
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0)
+      await picture(page, `remove-application-${colorScheme}-${width}`)
+    }
+    expect(await barriersInColours(page)).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 900 })
+    // Somebody else removes the route meanwhile: the plan no longer holds, and is made again.
+    await stage.ask("DELETE", "/api/platform/routes", { routeName: "hello" })
+    await remove.click()
+    await dialog.getByRole("alert").filter({ hasText: "no longer holds: its route is now none" }).waitFor()
+    expect(await stage.ask("GET", "/api/platform/apps/find/hello")).toContain("uuid")
+    await dialog.getByRole("button", { name: "Try again" }).click()
+    await dialog.getByRole("alert").waitFor({ state: "detached" })
+    await remove.click()
+    await dialog.getByRole("status").filter({ hasText: /^hello is removed from the platform, with its webhook/ })
+      .waitFor()
+    expect(await stage.ask("GET", "/api/platform/apps/find/hello")).toBe("null")
+    await picture(page, "application-removed")
+    await dialog.getByRole("button", { name: "Close" }).click()
+    await page.getByRole("button", { name: "Create the application" }).waitFor()
+    expect(await page.getByRole("button", { name: "Remove", exact: true }).count()).toBe(0)
+    expect(open.faults).toEqual([])
+  })
+
+  it("keep the values of their variables and their removal from a viewer, and say so", async () => {
     const { settingsFile } = stage.world
     const uuid = (await Effect.runPromise(stage.world.platform.state.applications))[0]?.uuid ?? ""
     await Effect.runPromise(stage.world.platform.state.createEnv(uuid, { key: "API_KEY", value: "of-operators" }))
@@ -124,6 +166,11 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
     const { faults, page } = await stage.open(`/applications/${uuid}`)
     await page.getByLabel("Token").fill("token-of-the-viewer")
     await page.getByRole("button", { name: "Log in" }).click()
+    const remove = page.getByRole("button", { name: "Remove", exact: true })
+    await page.getByText("Vic, may only look").waitFor()
+    expect(await remove.isDisabled()).toBe(true)
+    expect(await remove.getAttribute("title")).toBe("Your token may only look: this is for operators")
+    await picture(page, "application-viewer")
     const variables = page.getByRole("region", { name: "Variables" })
     await variables.getByText("API_KEY").waitFor()
     await variables.getByText("values are for operators").waitFor()

@@ -6,7 +6,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const violations = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
   violations.map(({ help, id, nodes }) => id + ": " + help + " at " + nodes.slice(0, 3).map(({ html }) => html).join(" ")))`
 
-/** What keeps some people from using what the page shows now; empty when nothing does. */
+/** Accessibility violations of the page as it is; empty when there are none. */
 export const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
   if (await page.evaluate("typeof axe") === "undefined") await page.evaluate(axe)
   const found = await page.evaluate(violations)

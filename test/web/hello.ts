@@ -4,6 +4,15 @@ import type { Stage } from "./stage.ts"
 
 const idIn = (text: string): string => /"id":"([^"]+)"/.exec(text)?.[1] ?? ""
 
+/** Waits until the overview, which callers share for seconds, shows what was just done. */
+const shown = async (stage: Stage, what: RegExp): Promise<void> => {
+  for (let left = 40; left > 0; left--) {
+    if (what.test(await stage.ask("GET", "/api/overview"))) return
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+  throw new Error(`The overview does not show ${what}`)
+}
+
 /** Deploys the sample project `hello`, and then changes two of its files here. Answers the id of the run. */
 export const deployHello = async (stage: Stage): Promise<string> => {
   const hello = join(stage.world.projects, "hello")
@@ -18,6 +27,7 @@ export const deployHello = async (stage: Stage): Promise<string> => {
     .replace("    ports:", "    environment:\n      LOG_LEVEL: info\n    ports:")
   await writeFile(compose, changed)
   await writeFile(join(hello, ".env"), "HOST_PORT=2008\nGREETING=\"Hi\"\nWORKERS=4\n")
+  await shown(stage, /"name":"hello","path":"[^"]+","state":"running","stateReason":null,"changes":2,/)
   return idIn(await stage.ask("GET", "/api/runs?limit=1"))
 }
 
@@ -28,4 +38,5 @@ export const upsertHello = async (stage: Stage): Promise<void> => {
   const file = join(hello, "platform.json")
   const entry = await readFile(file, "utf8")
   await writeFile(file, entry.replace("hello.sandbox.test", "hi.sandbox.test").replace("composestack", "autopack"))
+  await shown(stage, /"kind":"application","severity":"warn","name":"hello"/)
 }

@@ -6,7 +6,7 @@ import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.
 
 const many = 1_000
 
-/** How long the page took between two frames while it was scrolled, in milliseconds, ascending. */
+/** Intervals between frames during scrolling, in milliseconds, ascending. */
 const frames = `new Promise((resolve) => {
   const frame = document.querySelector(".grid-body")
   const gaps = []
@@ -39,8 +39,11 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     await care.getByText(/^seen /).first().waitFor()
     const hello = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hello", exact: true }) })
     await hello.getByText("running · 1 of 1 up").waitFor()
-    await hello.getByText("2 files differ").waitFor()
-    await page.getByRole("region", { name: "What Berth depends on" }).getByText("settings", { exact: true }).waitFor()
+    await hello.getByText("2 changes").waitFor()
+    // The checks are one line while all are well.
+    const checks = page.getByRole("region", { name: "What Berth depends on" })
+    await checks.getByText(/^\d+ checks well$/).click()
+    await checks.getByText("settings", { exact: true }).waitFor()
     await care.getByRole("link", { name: "See the differences" }).click()
     await page.getByRole("heading", { name: "hello" }).waitFor()
     await page.goBack()
@@ -61,6 +64,32 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     const lines = page.getByRole("region", { name: "What Berth depends on" }).getByRole("listitem")
     await lines.filter({ hasText: "an attic" }).getByText("is not set up").waitFor()
     await lines.filter({ hasText: "a cellar" }).getByText("is not well").waitFor()
+    await page.context().close()
+  })
+
+  it("calls no route broken because its application is not created yet", async () => {
+    const { page } = await stage.open("/servers")
+    await page.route("**/api/overview", async (route) => {
+      const response = await route.fetch()
+      const body = await response.json()
+      const applications = body.applications.map((application: object) => ({
+        ...application,
+        uuid: null,
+        error: undefined
+      }))
+      await route.fulfill({ response, json: { ...body, applications } })
+    })
+    await page.route("**/api/platform/routes", async (route) => {
+      const response = await route.fetch()
+      const body = await response.json()
+      const applications = [{ appName: "hello", projectPath: join(stage.world.projects, "hello") }]
+      const listed = body.routes.map((each: object) => ({ ...each, applications }))
+      await route.fulfill({ response, json: { ...body, routes: listed } })
+    })
+    await page.goto(`${stage.service.url}/routes`)
+    const routes = page.getByRole("listitem").filter({ hasText: "greeter.sandbox.test" })
+    await routes.getByText("not created yet").first().waitFor()
+    expect(await routes.getByText("does not lead to it").count()).toBe(0)
     await page.context().close()
   })
 
@@ -96,6 +125,9 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     await page.getByText(`${(many + 2).toLocaleString("en")} projects`).waitFor()
     expect(await page.getByRole("row").count()).toBeLessThan(60)
     expect(await page.locator(".project-link").count()).toBeLessThan(80)
+    // Projects that are not set up are folded.
+    await page.getByRole("button", { name: /^Not set up/ }).click()
+    await page.getByRole("row").filter({ hasText: "many-0003" }).waitFor()
     const gaps = await page.evaluate(frames)
     const sorted = Array.isArray(gaps) ? gaps.map(Number) : []
     const median = sorted[Math.floor(sorted.length / 2)] ?? Infinity
@@ -104,7 +136,8 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     await page.keyboard.press("/")
     await page.keyboard.type("many-0777")
     await page.getByRole("row").filter({ hasText: "many-0777" }).waitFor()
-    expect(await page.getByRole("row").count()).toBe(2)
+    // The columns, the group and the project.
+    expect(await page.getByRole("row").count()).toBe(3)
     expect(faults).toEqual([])
     await page.context().close()
     await rm(join(stage.world.projects, "many-0001"), { recursive: true })
@@ -117,8 +150,8 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     await page.getByText(/What is shown here is stale/).waitFor({ timeout: 40_000 })
     await picture(page, "offline")
     await page.unroute("**/api/**")
-    await page.getByRole("button", { name: "Try now" }).click()
-    await page.getByText(/What is shown here is stale/).waitFor({ state: "detached" })
+    // It is asked again by itself, every two seconds.
+    await page.getByText(/What is shown here is stale/).waitFor({ state: "detached", timeout: 5_000 })
     await page.context().close()
   })
 

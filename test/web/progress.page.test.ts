@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { imageArchive } from "../../src/sandbox/imageArchive.ts"
+import { makeImageArchive } from "../../src/sandbox/makeImageArchive.ts"
 import { openRelay } from "../fixtures/relay.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 
@@ -18,7 +18,7 @@ describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? "
     line = await Effect.runPromise(Scope.make())
     stage = await openStage(async ({ projects, server, settingsFile }) => {
       const layers = [{ hello: randomBytes(size) }]
-      await writeFile(join(projects, "hello", "hello.tar"), imageArchive({ name: "hello:latest", layers }))
+      await writeFile(join(projects, "hello", "hello.tar"), makeImageArchive({ name: "hello:latest", layers }))
       const relay = await Effect.runPromise(
         Scope.extend(openRelay(server.port, { upBytesPerSecond: 2 * megabyte }), line)
       )

@@ -1,6 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { barriersInColours } from "./axe.ts"
 import { deployHello } from "./hello.ts"
 import { missing, type OpenPage, openStage, picture, type Stage } from "./stage.ts"
 
@@ -12,7 +13,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
   beforeAll(async () => {
     stage = await openStage()
     await deployHello(stage)
-    open = await stage.open("/projects/hello")
+    open = await stage.open("/projects/hello/changes")
   })
   afterAll(() => stage?.close())
 
@@ -23,7 +24,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     await plan.getByText("LOG_LEVEL", { exact: true }).waitFor()
     await plan.getByText("compared", { exact: false }).first().waitFor()
     expect(await open.page.content()).not.toContain("GREETING=")
-    await open.page.getByText(/^Up .* · healthy$/).waitFor()
+    await open.page.getByText("running · 1 of 1 up").waitFor()
     await open.page.getByText(/^seen /).first().waitFor()
   })
 
@@ -43,7 +44,12 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     expect(await page.getByRole("button", { name: "Deploying …" }).count()).toBe(0)
     await deploy.click()
     await picture(page, "project-question")
+    const tabs = page.getByRole("navigation", { name: "Parts of hello" })
+    const before = await tabs.boundingBox()
     await dialog.getByRole("button", { name: "Deploy 2 changes" }).click()
+    await dialog.waitFor({ state: "detached" })
+    // The head keeps its place and height while a run is under way.
+    expect(await tabs.boundingBox()).toEqual(before)
     const run = page.getByRole("region", { name: /Deploying|Last deploy/ })
     // The deploy before it was healthy too: only this one brings what is here.
     await page.getByText("Nothing would change on the server").waitFor()
@@ -54,16 +60,117 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     expect(await stage.ask("GET", "/api/runs?limit=1")).toContain("\"door\":\"web\"")
   })
 
-  it("rolls back to an earlier release", async () => {
+  it("rolls back to an earlier release, seeing the difference", async () => {
     const { page } = open
-    const releases = page.getByRole("region", { name: "Releases" })
-    await releases.getByText("current").waitFor()
-    await releases.getByRole("button", { name: "Roll back" }).first().click()
+    await page.getByRole("link", { name: "Runs and releases" }).click()
+    await page.waitForURL("**/projects/hello/runs")
+    const line = page.getByRole("region", { name: "Runs and releases" })
+    await line.getByText("current").waitFor()
+    await line.getByRole("link", { name: "Deploy hello" }).first().waitFor()
+    await line.getByRole("button", { name: "Roll back" }).first().click()
     const dialog = page.getByRole("dialog")
     await dialog.getByText("compose.yml").waitFor()
+    await dialog.getByText("hello:latest").waitFor()
+    await dialog.getByText(/^Release \d+ runs now/).waitFor()
+    expect(await barriersInColours(page)).toEqual([])
+    await picture(page, "project-rollback")
     await dialog.getByRole("button", { name: /^Run release/ }).click()
     await page.getByRole("region", { name: "Last rollback" }).getByText("healthy").first().waitFor()
+    await page.getByRole("link", { name: /^Changes/ }).click()
     await page.getByText("2 files would change on the server").waitFor()
+  })
+
+  it("shows one count of changes everywhere", async () => {
+    const { page } = await stage.open("/projects/hello/changes")
+    await page.getByText("2 files would change on the server").waitFor()
+    await page.getByRole("button", { name: "Deploy 2 changes" }).waitFor()
+    await page.getByRole("link", { name: "Changes 2", exact: true }).waitFor()
+    await page.locator(".project-link[aria-current] .count").getByText(/^2/).waitFor()
+    await page.getByRole("link", { name: "Overview" }).click()
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hello", exact: true }) })
+    await row.getByText("2 changes").waitFor()
+    await page.context().close()
+  })
+
+  it("has a tab for each part, with an address of its own, below a head that stays", async () => {
+    const { faults, page } = await stage.open("/projects/hello", { permissions: ["clipboard-write", "clipboard-read"] })
+    const services = page.getByRole("region", { name: "Services" })
+    await services.getByText("hello", { exact: true }).waitFor()
+    await page.getByRole("region", { name: "Logs" }).waitFor()
+    await page.getByRole("button", { name: "Copy 127.0.0.1:2008" }).click()
+    await page.getByRole("button", { name: "Copied" }).waitFor()
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe("http://127.0.0.1:2008")
+    for (
+      const [tab, part, region] of [
+        ["Variables", "variables", "Env files"],
+        ["Application", "application", "Applications"],
+        [/^Changes/, "changes", "Plan"]
+      ] as const
+    ) {
+      await page.getByRole("link", { name: tab, exact: true }).first().click()
+      await page.waitForURL(`**/projects/hello/${part}`)
+      await page.getByRole("region", { name: region, exact: true }).waitFor()
+    }
+    await page.getByRole("region", { name: "Plan", exact: true }).getByText("LOG_LEVEL").first().waitFor()
+    await page.setViewportSize({ width: 1280, height: 420 })
+    await page.mouse.move(700, 300)
+    await page.mouse.wheel(0, 400)
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(100)
+    expect((await page.getByRole("button", { name: "Deploy 2 changes" }).boundingBox())?.y).toBeLessThan(120)
+    await page.goBack()
+    await page.waitForURL("**/projects/hello/application")
+    expect(faults).toEqual([])
+    await page.context().close()
+  })
+
+  it("offers only what can be done: nothing with the stack of a project that is not deployed", async () => {
+    const { page } = await stage.open("/servers")
+    await page.route("**/api/overview", async (route) => {
+      const response = await route.fetch()
+      const body = await response.json()
+      const projects = body.projects.map((project: object) => ({ ...project, state: "not deployed" }))
+      await route.fulfill({ response, json: { ...body, projects } })
+    })
+    await page.goto(`${stage.service.url}/projects/hello`)
+    await page.getByText(/^not deployed/).first().waitFor()
+    await page.getByRole("button", { name: "More for hello" }).click()
+    await page.getByRole("button", { name: "Go to its server" }).waitFor()
+    for (const name of ["Start", "Stop", "Restart", "Remove"]) {
+      expect(await page.getByRole("button", { name, exact: true }).count(), name).toBe(0)
+    }
+    await page.context().close()
+  })
+
+  it("is amber only for what needs care: neither for pulled images, nor for a project without a Dockerfile", async () => {
+    const { page } = await stage.open("/servers")
+    await page.route("**/api/container/plan", async (route) => {
+      const response = await route.fetch()
+      const body = await response.json()
+      await route.fulfill({ response, json: { ...body, warnings: ["the server pulls web:1 from its registry"] } })
+    })
+    await page.goto(`${stage.service.url}/projects/hello/changes`)
+    const note = page.getByText("The server pulls web:1 from its registry.")
+    await note.waitFor()
+    expect(await note.getAttribute("class")).not.toContain("warn")
+    await mkdir(join(stage.world.projects, "pulled"))
+    await writeFile(join(stage.world.projects, "pulled", "compose.yml"), "services:\n  web:\n    image: web:1\n")
+    await page.goto(`${stage.service.url}/projects/pulled`)
+    const line = page.getByRole("listitem").filter({ hasText: "A Dockerfile or Containerfile" })
+    await line.getByText("not needed").waitFor()
+    await page.context().close()
+  })
+
+  it("shows the state that the service computed, whatever the containers are called", async () => {
+    const { page } = await stage.open("/projects")
+    await page.route("**/api/overview", async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replaceAll("\"state\":\"running\"", "\"state\":\"degraded\"")
+        .replace(/"containerNames":\["[^\]]*\]/, "\"containerNames\":[\"my-own-name\"]")
+      await route.fulfill({ response, body })
+    })
+    await page.goto(`${stage.service.url}/projects/hello`)
+    await page.getByText("degraded · 1 of 1 up").waitFor()
+    await page.getByRole("region", { name: /^Log/ }).first().waitFor()
   })
 
   it("says why a deploy would stop, and does not offer it", async () => {
@@ -83,7 +190,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
   it("shows names and log lines as the text that they are", async () => {
     const { page } = open
     await writeFile(join(stage.world.projects, "hello", "compose.yml"), `# ${hostile}\nservices: {}\n`)
-    await page.goto(`${stage.service.url}/projects/hello`)
+    await page.goto(`${stage.service.url}/projects/hello/changes`)
     await page.getByText(hostile, { exact: false }).first().waitFor()
     await page.goto(`${stage.service.url}/projects/${encodeURIComponent(hostile)}`)
     await page.getByRole("heading", { name: hostile }).waitFor()

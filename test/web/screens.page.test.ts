@@ -9,9 +9,14 @@ const looks = [["light", 1280, 900], ["dark", 1280, 900], ["light", 390, 844], [
 const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["overview", "/"],
   ["project", "/projects/hello"],
+  ["project-changes", "/projects/hello/changes"],
+  ["project-runs", "/projects/hello/runs"],
+  ["project-variables", "/projects/hello/variables"],
+  ["project-application", "/projects/hello/application"],
   ["project-unready", "/projects/notes"],
   ["activity", "/activity"],
   ["run", "/activity/{run}"],
+  ["logs", "/logs"],
   ["servers", "/servers"],
   ["server", "/servers/sandbox"],
   ["applications", "/applications"],
@@ -22,7 +27,7 @@ const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["nowhere", "/no/such/screen"]
 ]
 
-/** What stands over a screen, and how it is opened. */
+/** Overlays of a screen, and the action that opens each. */
 const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page: Page) => Promise<void>]> = [
   ["palette", "/", async (page) => {
     // Keys mean something once the page is drawn.
@@ -35,6 +40,10 @@ const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page:
   }],
   ["upsert-question", "/applications/hello/hello", async (page) => {
     await page.getByRole("button", { name: /^Apply \d+ changes$/ }).click()
+  }],
+  ["remove-application", "/applications/hello/hello", async (page) => {
+    await page.getByRole("button", { name: "Remove" }).click()
+    await page.getByRole("dialog").getByText("route hello").waitFor()
   }],
   ["add-server", "/servers", async (page) => {
     await page.getByRole("button", { name: "Add a server" }).click()
@@ -84,7 +93,7 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await settled(page)
       const overflow = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))
       if (overflow > 0) found.push(`${width}: is ${overflow} px too wide`)
-      // What is narrow and dark has the order of the narrow one and the colours of the dark one.
+      // The narrow dark variant has the layout of the narrow and the colours of the dark one.
       const isNew = colorScheme === "light" || width > 1000
       if (isNew) found.push(...(await barriers(page)).map((each) => `${colorScheme} ${width}: ${each}`))
       await picture(page, `${name}-${colorScheme}-${width}`)
@@ -111,7 +120,7 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
     }
     expect(faults).toEqual([])
     await page.context().close()
-  })
+  }, 240_000)
 
   it("says on every screen why nothing can be shown, instead of waiting for it", async () => {
     const { faults, page } = await stage.open("/no/such/screen")
@@ -138,5 +147,5 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await picture(page, `silent-${path.split("/")[1] || "overview"}`)
     }
     await page.context().close()
-  })
+  }, 120_000)
 })

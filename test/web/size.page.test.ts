@@ -6,13 +6,13 @@ import { missing } from "./stage.ts"
 const built = (path: string) => fileURLToPath(new URL(`../../dist/page/${path}`, import.meta.url))
 
 describe.skipIf(missing !== undefined)(`the built page ${missing ?? ""}`, () => {
-  it("needs at most 300 kB of compressed scripts for its first screen, and no script in its text", () => {
+  it("needs at most 230 kB of compressed scripts for its first screen, and no script in its text", () => {
     const html = readFileSync(built("index.html"), "utf8")
     const first = Array.from(html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g), ([, name]) => name ?? "")
     const bytes = first.map((name) => statSync(built(`${name}.br`)).size).reduce((sum, size) => sum + size, 0)
     process.stdout.write(`scripts of the first screen: ${Math.round(bytes / 1_000)} kB compressed\n`)
     expect(first.length).toBeGreaterThan(0)
-    expect(bytes).toBeLessThan(300_000)
+    expect(bytes).toBeLessThan(230_000)
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bon\w+=|https?:/)
   })
 

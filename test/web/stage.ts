@@ -11,7 +11,7 @@ const executable = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/
   existsSync(path)
 )
 
-/** Why the tests of the page cannot run here; undefined when they can. */
+/** Reason why the tests of the page cannot run here. */
 export const missing: string | undefined = executable === undefined
   ? "needs Chromium"
   : existsSync(here("dist/page/index.html"))
@@ -39,7 +39,7 @@ export interface OpenPage {
 
 const watched = (page: Page, url: string): ReadonlyArray<string> => {
   const faults: Array<string> = []
-  // What a test asks for on purpose, the browser notes as an error of the page.
+  // The browser logs deliberate failures of a test as page errors.
   const isAnswer = (text: string) => text.startsWith("Failed to load resource")
   page.on("console", (message) => {
     if (message.type() === "error" && !isAnswer(message.text())) faults.push(`console: ${message.text()}`)

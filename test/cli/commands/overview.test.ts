@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
-import { applicationRows, careIn } from "../../../src/cli/commands/overview.ts"
-import type { ObservedStack } from "../../../src/schema/Overview.ts"
+import { applicationRows, careIn, stackRows } from "../../../src/cli/commands/overview.ts"
+import type { ObservedProject, ObservedStack } from "../../../src/schema/Overview.ts"
 
 const observedAt = "2026-01-02T03:04:05.678Z"
 const stack = (state: ObservedStack["state"], remotePath: string): ObservedStack => ({
@@ -9,6 +9,7 @@ const stack = (state: ObservedStack["state"], remotePath: string): ObservedStack
   remotePath,
   state,
   containers: null,
+  containerNames: [],
   release: null,
   observedAt
 })
@@ -18,17 +19,84 @@ it("names for a stack that does not run the command that helps, ready to be past
   expect(careIn({
     observedAt,
     ageMs: 0,
-    projects: [{ name: "my shop", path: "/home/ann/my shop", servers, run: null, observedAt }],
+    projects: [{
+      name: "my shop",
+      path: "/home/ann/my shop",
+      state: "stopped",
+      stateReason: null,
+      changes: null,
+      servers,
+      run: null,
+      lastRun: null,
+      problems: [],
+      urls: [],
+      observedAt
+    }],
+    needsCare: [
+      {
+        kind: "run",
+        severity: "bad",
+        name: "my shop",
+        reason: "last deploy failed: web is unhealthy",
+        action: "Open the run",
+        runId: "01m80yqq5mpfzvahn1sfvx7mvm",
+        observedAt
+      },
+      {
+        kind: "stack",
+        severity: "warn",
+        name: "my shop",
+        reason: "is stopped: 0 of 1 containers are up on Main",
+        action: "Read its log",
+        projectPath: "/home/ann/my shop",
+        serverId: "1700000000000",
+        remotePath: "~/containers/my shop",
+        observedAt
+      },
+      {
+        kind: "application",
+        severity: "warn",
+        name: "shop",
+        reason: "has 2 differences from its platform.json",
+        action: "See the differences",
+        projectPath: "/home/ann/my shop",
+        appName: "shop",
+        observedAt
+      }
+    ],
     applications: [
       { name: "shop", uuid: null, projectPath: "/home/ann/my shop", status: null, drift: 2, observedAt }
     ],
     servers: [],
     errors: []
   })).toEqual([
-    "my shop is stopped on Main: berth start 'my shop' --server 1700000000000 --path '~/containers/my shop'",
-    "my shop is degraded on Main: berth logs 'my shop' --server 1700000000000 --path /srv/shop",
+    "my shop: last deploy failed: web is unhealthy: berth runs 01m80yqq5mpfzvahn1sfvx7mvm",
+    "my shop is stopped: 0 of 1 containers are up on Main: berth start 'my shop' --server 1700000000000 --path '~/containers/my shop'",
     "shop has 2 differences from its platform.json: berth app drift '/home/ann/my shop' --app shop"
   ])
+})
+
+it("shows the state of a project that the service computed, with the reason for an unknown one", () => {
+  const project = {
+    name: "api",
+    path: "/home/ann/api",
+    run: null,
+    lastRun: null,
+    problems: [],
+    urls: [],
+    observedAt,
+    stateReason: null,
+    changes: null
+  }
+  const stateOf = (more: Pick<ObservedProject, "servers" | "state"> & Partial<ObservedProject>) =>
+    stackRows({ ...project, ...more }).map((row) => row[2])
+  expect(stateOf({ state: "not deployed", servers: [stack("absent", "~/x")] })).toEqual(["not deployed"])
+  expect(stateOf({ state: "not deployed", servers: [] })).toEqual(["not deployed"])
+  expect(stateOf({ state: "unknown", stateReason: "no route", servers: [stack(null, "~/x")] }))
+    .toEqual(["unknown: no route"])
+  const degraded = { ...stack("degraded", "~/x"), containers: { up: 1, total: 2 } }
+  expect(stateOf({ state: "degraded", servers: [degraded, stack("running", "~/x")] }))
+    .toEqual(["degraded (1/2)", "running"])
 })
 
 it("says once what is wrong with all applications, and beside each what is wrong with it", () => {
@@ -53,6 +121,7 @@ it("says once what is wrong with all applications, and beside each what is wrong
       application("mail", {})
     ],
     servers: [],
+    needsCare: [],
     errors: [shared]
   })).toEqual([
     ["shop", "not known", ""],

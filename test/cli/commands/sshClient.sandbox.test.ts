@@ -52,7 +52,8 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         plant("id", "no key")
         plant(
           "config",
-          `Host attic\n  HostName ${host}\n  Port ${port}\n  User ann\n  IdentityFile ~/.ssh/id\nHost far\n  ProxyJump attic\n`
+          `Host attic\n  HostName ${host}\n  Port ${port}\n  User ann\n  IdentityFile ~/.ssh/id\nHost far\n  ProxyCommand nc %h %p\n` +
+            "Host deep\n  HostName 127.0.0.9\n  User deb\n  ProxyJump attic\nHost unread\n  ProxyJump %x\n"
         )
 
         const unknown = yield* runCli({ url }, ["server", "add", "cellar"])
@@ -63,7 +64,7 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         const jump = yield* runCli({ url }, ["server", "add", "far"])
         expect(jump).toMatchObject({
           code: 1,
-          err: expect.stringContaining("through \"attic\" (ProxyJump or ProxyCommand)")
+          err: expect.stringContaining("with the ProxyCommand \"nc %h %p\"")
         })
 
         const tested = yield* runCli({ url }, ["server", "test", "attic", "--json"])
@@ -77,6 +78,10 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         expect(refused.err.replaceAll(/\s+/g, " ")).toContain(
           `shows the host key ${shown.fingerprint}, and known is ${other}`
         )
+        // A question could only replace a key of Berth's own: that of known_hosts would go on refusing the server.
+        const asked = yield* runCli({ url }, ["server", "add", "attic"], { answers: [true] })
+        expect(asked).toMatchObject({ code: 1, err: expect.not.stringContaining("[y/N]") })
+        expect(asked.err).toContain("ssh-keygen -R")
         expect((yield* runCli({ url }, ["server", "list", "--json"])).out).toBe("[]\n")
 
         const key = yield* shownKey(host, port)
@@ -93,6 +98,48 @@ describe.skipIf(process.platform === "win32")("a server that the SSH configurati
         expect(JSON.parse((yield* runCli({ url }, ["server", "list", "--json"])).out)).toMatchObject([
           { name: "attic", host, port, username: "ann" }
         ])
+        const deep = yield* runCli({ url }, ["server", "add", "deep"])
+        expect(deep.err.replaceAll(/\s+/g, " ")).toContain("jump attic (")
+        yield* runCli({ url }, ["server", "add", "given", "deb@127.0.0.9", "--jump", "ann@a.invalid:2222,b"])
+        yield* runCli({ url }, ["server", "add", "direct", "deep", "--jump", ""])
+        expect(JSON.parse((yield* runCli({ url }, ["server", "list", "--json"])).out).slice(1)).toEqual([
+          expect.objectContaining({ name: "deep", host: "127.0.0.9", jump: "attic" }),
+          expect.objectContaining({ name: "given", jump: "ann@a.invalid:2222,b" }),
+          expect.not.objectContaining({ jump: expect.anything() })
+        ])
+        expect((yield* runCli({ url }, ["server", "list"])).out).toMatch(/THROUGH[^]*ann@a.invalid:2222,b/)
+        // Jump hosts of the command line win over a ProxyCommand and an unreadable ProxyJump.
+        for (const name of ["far", "unread"]) {
+          for (const jump of ["", "ann@a.invalid"]) {
+            const added = yield* runCli({ url }, ["server", "add", `${name}-${jump}`, `deb@${name}`, "--jump", jump])
+            expect([name, jump, added.code]).toEqual([name, jump, 0])
+          }
+        }
+        const unread = yield* runCli({ url }, ["server", "add", "unread", "deb@unread"])
+        expect([unread.code, unread.err.replaceAll(/\s+/g, " ")]).toEqual([
+          1,
+          expect.stringMatching(/ProxyJump of "unread" .*config:13: %x must be .*Nothing was stored/)
+        ])
+        // A replaced server is reached through its own jump hosts, which are named when they do not answer.
+        yield* runCli({ url }, ["server", "add", "Inner", "attic", "--id", "inner", "--jump", "u@127.0.0.1:1"])
+        const moved = yield* runCli({ url }, ["server", "add", "Inner", "attic", "--id", "inner"])
+        expect(moved.err.replaceAll(/\s+/g, " ")).toContain(
+          "was not compared with known_hosts. Cannot reach server \"Inner\" at " +
+            `${host}:${port}: its jump host u@127.0.0.1:1 cannot be used: connection refused`
+        )
+        // The options of a test take the place of what is stored.
+        const reached = (...args: ReadonlyArray<string>) =>
+          Effect.map(runCli({ url }, ["server", "test", "Inner", "--json", ...args]), ({ out }) => JSON.parse(out))
+        expect((yield* reached()).hostKey).toBe(null)
+        expect((yield* reached("--jump", "")).hostKey).toMatchObject({ fingerprint: shown.fingerprint })
+        expect((yield* reached("--jump", "", "--port", "1")).hostKey).toBe(null)
+        expect((yield* reached("--jump", "", "--key", "/nowhere/key")).logIn.detail).toContain("/nowhere/key")
+        expect((yield* reached("--jump", "", "--sudo")).sudo.detail).not.toContain("without sudo")
+        const half = yield* runCli({ url }, ["server", "add", "half", "deb@127.0.0.9", "--replaces-host-key", other])
+        expect([half.code, half.err]).toEqual([64, expect.stringContaining("--replaces-host-key needs --host-key")])
+        const odd = yield* runCli({ url }, ["server", "add", "odd", "deb@127.0.0.9", "--jump", "nc -x proxy"])
+        expect([odd.code, odd.err]).not.toEqual([0, ""])
+        expect(odd.err.replaceAll(/\s+/g, " ")).toContain("must be [user@]host[:port]")
       }),
     60_000
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { bytes, counted, duration } from "../../../src/cli/terminal/quantities.ts"
-import { fitted, safeLine, safeLines, safeText, textWidth } from "../../../src/cli/terminal/safeText.ts"
+import { formatCount, formatDuration } from "../../../src/cli/terminal/quantities.ts"
+import { safeLine, safeLines, safeText, textWidth, truncate } from "../../../src/cli/terminal/safeText.ts"
 import { table } from "../../../src/cli/terminal/table.ts"
 
 describe("text of others on a terminal", () => {
@@ -18,8 +18,8 @@ describe("text of others on a terminal", () => {
   })
   it("is measured in columns, and cut to them", () => {
     expect(textWidth("漢字\u001b[1me\u0301\u001b[0m")).toBe(5)
-    expect(fitted("漢字漢字", 5)).toBe("漢字…")
-    expect(fitted("short", 5)).toBe("short")
+    expect(truncate("漢字漢字", 5)).toBe("漢字…")
+    expect(truncate("short", 5)).toBe("short")
   })
 })
 
@@ -34,9 +34,12 @@ describe("a table", () => {
 })
 
 it("quantities read as people say them", () => {
-  expect([0, 999, 1_000, 12_345, 999_999_999, 5e13].map(bytes)).toEqual(
-    ["0 B", "999 B", "1.0 kB", "12.3 kB", "1000 MB", "50.0 TB"]
-  )
-  expect([400, 12_000, 200_000, 7_200_000, 432_000_000].map(duration)).toEqual(["0.4 s", "12 s", "3 min", "2 h", "5 d"])
-  expect([counted(1, "file"), counted(2, "file")]).toEqual(["1 file", "2 files"])
+  expect([400, 12_000, 200_000, 7_200_000, 432_000_000].map(formatDuration)).toEqual([
+    "0.4 s",
+    "12 s",
+    "3 min",
+    "2 h",
+    "5 d"
+  ])
+  expect([formatCount(1, "file"), formatCount(2, "file")]).toEqual(["1 file", "2 files"])
 })

@@ -3,8 +3,10 @@ import { table } from "../../../src/cli/terminal/table.ts"
 
 const id = "01m80yqq5mpfzvahn1sfvx7mvm"
 const uuid = "kscs8ogsg4w8cg8kgkco4ws4-2b7e1516"
+const runHeadings = ["RUN", "WHAT", "OF", "STATE", "ASKED", "TOOK", "BY"]
 const tables: ReadonlyArray<readonly [headings: ReadonlyArray<string>, row: ReadonlyArray<string>]> = [
-  [["RUN", "WHAT", "STATE", "ASKED", "TOOK", "BY"], [id, "deploy of hello", "succeeded", "3 min ago", "12 s", "ann"]],
+  [runHeadings, [id, "deploy", "hello", "succeeded", "3 min ago", "12 s", "ann"]],
+  [[...runHeadings, "BEHIND"], [id, "deploy", "a-shop-with-a-long-name", "queued", "3 min ago", "12 s", "ann", id]],
   [["SERVER", "CONTAINER", "STATUS", "PORTS"], [
     "Main attic of the house",
     "hello-web-and-worker-1",
@@ -34,7 +36,7 @@ const tables: ReadonlyArray<readonly [headings: ReadonlyArray<string>, row: Read
     "berth"
   ]]
 ]
-const copied = ["RUN", "SERVER", "CONTAINER", "ID", "NAME", "UUID", "ROUTE", "APPLICATION"]
+const copied = ["RUN", "OF", "BEHIND", "SERVER", "CONTAINER", "ID", "NAME", "UUID", "ROUTE", "APPLICATION"]
 
 describe("a table", () => {
   it("never cuts what a command takes, and is no wider than its terminal", () => {
@@ -56,15 +58,17 @@ describe("a table", () => {
   it("has a few lines for each row where there is no room beside each other", () => {
     const [headings, row] = tables[0] ?? [[], []]
     const surface = { isTerminal: true, hasColor: false }
-    expect(table(headings, [row, [...row.slice(0, 5), ""]], { columns: 44, ...surface })).toBe(`RUN    ${id}
-WHAT   deploy of hello
+    expect(table(headings, [row, [...row.slice(0, 6), ""]], { columns: 44, ...surface })).toBe(`RUN    ${id}
+WHAT   deploy
+OF     hello
 STATE  succeeded
 ASKED  3 min ago
 TOOK   12 s
 BY     ann
 
 RUN    ${id}
-WHAT   deploy of hello
+WHAT   deploy
+OF     hello
 STATE  succeeded
 ASKED  3 min ago
 TOOK   12 s`)

@@ -12,7 +12,7 @@ const ui = "http://ui.lan:5173"
 const withUi = `http:\n  origins: [${ui}]\n`
 const withToken = `http:\n  token: open-sesame\n`
 
-/** What the guard turns away, whatever the method and the address. */
+/** Requests that the guard refuses for every method and address. */
 const refusals: ReadonlyArray<readonly [why: string, status: number, head: (port: number) => string]> = [
   ["a foreign name", 403, (port) => `Host: evil.example:${port}\r\nContent-Type: application/json\r\n`],
   [
@@ -201,7 +201,7 @@ describe("the guard", () => {
         expect(refused.status).toBe(403)
         expect(cors(refused)).toEqual(silent)
       }
-      // What a listed origin is refused for is nothing that it could read.
+      // A listed origin can read its refusals too.
       expect(cors(yield* asked("POST", ui, "Content-Length: 2\r\n"))).toEqual(silent)
     }))
 

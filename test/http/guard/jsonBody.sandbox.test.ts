@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { request as httpRequest } from "node:http"
-import { limits } from "../../../src/schema/limits.ts"
+import { limits } from "../../../src/schema/words/limits.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`

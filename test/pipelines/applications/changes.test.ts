@@ -1,21 +1,20 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import type { AppPlan } from "../../../src/pipelines/applications/appPlan.ts"
 import { changesOf, followUpFields, updateFields } from "../../../src/pipelines/applications/changes.ts"
-import type { PlatformRecord } from "../../../src/schema/PlatformApp.ts"
-import { plan, record } from "./plans.ts"
+import type { PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
+import { type Declaration, plan, record } from "./plans.ts"
 
 describe("updateFields", () => {
-  it.each<[string, Partial<AppPlan>, object]>([
+  it.each<[string, Declaration, object]>([
     ["nothing declared", {}, { is_static: false, publish_directory: "/" }],
-    ["a static site", { isStatic: true }, { is_static: true, publish_directory: "dist" }],
+    ["a static site", { static: true }, { is_static: true, publish_directory: "dist" }],
     [
       "a publish directory of its own",
-      { isStatic: true, publishDir: Option.some("/out") },
+      { static: true, publishDir: "/out" },
       { is_static: true, publish_directory: "/out" }
     ],
-    ["a publish directory alone", { publishDir: Option.some("out") }, { is_static: false, publish_directory: "out" }],
-    ["a compose stack", { buildPack: "composestack", composeLocation: "/a.yml" }, {
+    ["a publish directory alone", { publishDir: "out" }, { is_static: false, publish_directory: "out" }],
+    ["a compose stack", { buildpack: "composestack", composeLocation: "/a.yml" }, {
       build_pack: "composestack",
       compose_location: "/a.yml",
       is_static: false,
@@ -34,18 +33,18 @@ describe("updateFields", () => {
 })
 
 describe("followUpFields", () => {
-  it.each<[string, Partial<AppPlan>, object | undefined]>([
+  it.each<[string, Declaration, object | undefined]>([
     ["an application", {}, { domains: "" }],
-    ["a static site", { isStatic: true }, { is_static: true, publish_directory: "/dist", domains: "" }],
+    ["a static site", { static: true }, { is_static: true, publish_directory: "/dist", domains: "" }],
     [
       "a static site with its own directory",
-      { isStatic: true, publishDir: Option.some("out") },
+      { static: true, publishDir: "out" },
       { is_static: true, publish_directory: "out", domains: "" }
     ],
-    ["a compose stack", { buildPack: "composestack" }, undefined],
+    ["a compose stack", { buildpack: "composestack" }, undefined],
     [
       "a static compose stack",
-      { buildPack: "composestack", isStatic: true },
+      { buildpack: "composestack", static: true },
       { is_static: true, publish_directory: "/dist" }
     ]
   ])("%s", (_, given, expected) => {
@@ -55,7 +54,7 @@ describe("followUpFields", () => {
 
 describe("changesOf", () => {
   type Row = readonly [field: string, label: string, old: unknown, next: unknown]
-  it.each<[string, Partial<AppPlan>, Partial<PlatformRecord>, ReadonlyArray<Row>]>([
+  it.each<[string, Declaration, Partial<PlatformRecord>, ReadonlyArray<Row>]>([
     ["nothing", {}, {}, []],
     ["another build", {}, { build_pack: "imagefile" }, [["build_pack", "Buildpack", "imagefile", "autopack"]]],
     [
@@ -72,25 +71,25 @@ describe("changesOf", () => {
     ],
     [
       "a compose file",
-      { buildPack: "composestack" },
+      { buildpack: "composestack" },
       { build_pack: "composestack", compose_location: "/a.yml", is_static: true, publish_directory: "x" },
       [["compose_location", "Compose file", "/a.yml", "/compose.yml"]]
     ],
     [
       "a static site",
-      { isStatic: true },
+      { static: true },
       { publish_directory: null },
       [["is_static", "Static site", false, true], ["publish_directory", "Publish directory", null, "dist"]]
     ],
     [
       "a new site's directory, as drift does",
-      { isStatic: true },
+      { static: true },
       { is_static: true, publish_directory: "/dist" },
       [["publish_directory", "Publish directory", "/dist", "dist"]]
     ],
     [
       "a site in another directory than the declared one",
-      { isStatic: true, publishDir: Option.some("dist") },
+      { static: true, publishDir: "dist" },
       { is_static: true, publish_directory: "/dist" },
       [["publish_directory", "Publish directory", "/dist", "dist"]]
     ],

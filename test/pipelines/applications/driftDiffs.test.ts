@@ -1,20 +1,19 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
-import type { AppPlan } from "../../../src/pipelines/applications/appPlan.ts"
 import { driftDiffs } from "../../../src/pipelines/applications/driftDiffs.ts"
-import type { AppEnv, PlatformRecord } from "../../../src/schema/PlatformApp.ts"
-import { env, plan, record } from "../applications/plans.ts"
+import type { AppEnv, PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
+import { type Declaration, env, plan, record } from "../applications/plans.ts"
 
 interface Case {
   readonly says: string
-  readonly local?: Partial<AppPlan>
+  readonly local?: Declaration
   readonly remote?: Partial<PlatformRecord>
   readonly envs?: ReadonlyArray<AppEnv> | "unreadable"
   readonly diffs: ReadonlyArray<readonly [field: string, label: string, local: string, remote: string]>
 }
 
-const compose = { buildPack: "composestack" } as const
-const isStatic = { isStatic: true } as const
+const compose = { buildpack: "composestack" } as const
+const isStatic = { static: true } as const
 
 const cases: ReadonlyArray<Case> = [
   { says: "nothing differs", diffs: [] },
@@ -30,7 +29,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "a buildpack that is not written, and what depends on it",
-    local: { declaredBuildPack: Option.none(), isStatic: true },
+    local: { buildpack: undefined, static: true },
     remote: { publish_directory: "out" },
     diffs: [["buildpack", "Buildpack", "", "autopack"]]
   },
@@ -71,14 +70,14 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "a publish directory of one's own",
-    local: { ...isStatic, publishDir: Option.some("build") },
+    local: { ...isStatic, publishDir: "build" },
     remote: { is_static: true, publish_directory: "dist" },
     diffs: [["publishDir", "Publish directory", "build", "dist"]]
   },
   { says: "a publish directory of what is not static", remote: { publish_directory: "dist" }, diffs: [] },
   {
     says: "static fields of another buildpack",
-    local: { buildPack: "imagefile", isStatic: true },
+    local: { buildpack: "imagefile", static: true },
     remote: { build_pack: "imagefile", is_static: false },
     diffs: []
   },
@@ -89,20 +88,20 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     says: "another port",
-    local: { port: Option.some(3000) },
+    local: { port: 3000 },
     envs: [env("A", "1"), env("HOST_PORT", "3001")],
     diffs: [["port", "HOST_PORT", "3000", "3001"]]
   },
-  { says: "the same port", local: { port: Option.some(3000) }, envs: [env("HOST_PORT", "3000")], diffs: [] },
+  { says: "the same port", local: { port: 3000 }, envs: [env("HOST_PORT", "3000")], diffs: [] },
   {
     says: "a port without a value",
-    local: { port: Option.some(3000) },
+    local: { port: 3000 },
     envs: [env("HOST_PORT", null)],
     diffs: [["port", "HOST_PORT", "3000", ""]]
   },
   {
     says: "a port that is not set",
-    local: { port: Option.some(3000) },
+    local: { port: 3000 },
     envs: [env("PORT", "3000")],
     diffs: [["port", "HOST_PORT", "3000", "(not set)"]]
   },
@@ -112,30 +111,30 @@ const cases: ReadonlyArray<Case> = [
     envs: [env("HOST_PORT", "3000")],
     diffs: [["port", "HOST_PORT", "", "3000"]]
   },
-  { says: "variables that cannot be read", local: { port: Option.some(3000) }, envs: "unreadable", diffs: [] },
+  { says: "variables that cannot be read", local: { port: 3000 }, envs: "unreadable", diffs: [] },
   {
     says: "another domain",
-    local: { domain: Option.some("shop.example.com") },
+    local: { domain: "shop.example.com" },
     remote: { fqdn: "https://old.example.com" },
     diffs: [["domain", "Domain (FQDN)", "https://shop.example.com", "https://old.example.com"]]
   },
   {
     says: "the same domain",
-    local: { domain: Option.some("shop.example.com") },
+    local: { domain: "shop.example.com" },
     remote: { fqdn: "https://shop.example.com" },
     diffs: []
   },
-  { says: "a domain that the platform does not have", local: { domain: Option.some("shop.example.com") }, diffs: [] },
+  { says: "a domain that the platform does not have", local: { domain: "shop.example.com" }, diffs: [] },
   {
     says: "an empty domain on the platform",
-    local: { domain: Option.some("shop.example.com") },
+    local: { domain: "shop.example.com" },
     remote: { fqdn: "" },
     diffs: []
   },
   { says: "a domain that is not declared", remote: { fqdn: "https://shop.example.com" }, diffs: [] },
   {
     says: "everything, in the order of the rules",
-    local: { ...isStatic, port: Option.some(1), domain: Option.some("a.example.com") },
+    local: { ...isStatic, port: 1, domain: "a.example.com" },
     remote: {
       build_pack: "x",
       git_branch: "x",
@@ -170,7 +169,7 @@ describe("driftDiffs", () => {
 
   it("tells what is hidden apart from what differs", () => {
     const hidden = env("HOST_PORT", { hidden: "the token may not read it" })
-    expect(driftDiffs(plan({ port: Option.some(3000) }), record(), Option.some([hidden]))).toEqual({
+    expect(driftDiffs(plan({ port: 3000 }), record(), Option.some([hidden]))).toEqual({
       diffs: [],
       unknown: [{ field: "port", label: "HOST_PORT", reason: "the token may not read it" }]
     })
@@ -193,44 +192,44 @@ describe("driftDiffs", () => {
   it.each<
     readonly [
       says: string,
-      now: Partial<AppPlan>,
-      before: Partial<AppPlan>,
+      now: Declaration,
+      before: Declaration,
       app: Partial<PlatformRecord>,
       port: string | undefined,
       diff: readonly [field: string, applied: string, changed: string]
     ]
   >([
-    ["a port that was given here", { port: Option.some(1) }, {}, {}, undefined, ["port", "", "here"]],
-    ["a port that was taken away there", { port: Option.some(1) }, { port: Option.some(1) }, {}, undefined, [
+    ["a port that was given here", { port: 1 }, {}, {}, undefined, ["port", "", "here"]],
+    ["a port that was taken away there", { port: 1 }, { port: 1 }, {}, undefined, [
       "port",
       "1",
       "there"
     ]],
-    ["a port that was taken away here", {}, { port: Option.some(1) }, {}, "1", ["port", "1", "here"]],
-    ["a port that moved on both sides", { port: Option.some(2) }, { port: Option.some(1) }, {}, "3", [
+    ["a port that was taken away here", {}, { port: 1 }, {}, "1", ["port", "1", "here"]],
+    ["a port that moved on both sides", { port: 2 }, { port: 1 }, {}, "3", [
       "port",
       "1",
       "both"
     ]],
     [
       "a domain that moved there",
-      { domain: Option.some("a.test") },
-      { domain: Option.some("a.test") },
+      { domain: "a.test" },
+      { domain: "a.test" },
       { fqdn: "https://b.test" },
       undefined,
       ["domain", "https://a.test", "there"]
     ],
-    ["a domain that is new here", { domain: Option.some("a.test") }, {}, { fqdn: "https://b.test" }, undefined, [
+    ["a domain that is new here", { domain: "a.test" }, {}, { fqdn: "https://b.test" }, undefined, [
       "domain",
       "",
       "both"
     ]],
-    ["a site that is one here now", { isStatic: true }, {}, { is_static: null, publish_directory: "dist" }, undefined, [
+    ["a site that is one here now", { static: true }, {}, { is_static: null, publish_directory: "dist" }, undefined, [
       "static",
       "false",
       "here"
     ]],
-    ["a build pack that is not written", { declaredBuildPack: Option.none() }, {}, {}, undefined, [
+    ["a build pack that is not written", { buildpack: undefined }, {}, {}, undefined, [
       "buildpack",
       "autopack",
       "here"
@@ -246,10 +245,10 @@ describe("driftDiffs", () => {
     // The platform writes one directory in two ways, and each side is answered in its own.
     const now = record({ is_static: true, publish_directory: "/out" })
     const before = {
-      plan: plan({ isStatic: true, publishDir: Option.some("out") }),
+      plan: plan({ static: true, publishDir: "out" }),
       app: { ...now, publish_directory: "out" }
     }
-    const wanted = plan({ isStatic: true, publishDir: Option.some("build") })
+    const wanted = plan({ static: true, publishDir: "build" })
     expect(driftDiffs(wanted, now, Option.none(), before).diffs).toMatchObject([{ applied: "out", changed: "here" }])
   })
 })

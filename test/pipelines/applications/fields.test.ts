@@ -2,32 +2,20 @@ import { JSONSchema, Predicate } from "effect"
 import { describe, expect, it } from "vitest"
 import { updateFields } from "../../../src/pipelines/applications/changes.ts"
 import { createFields } from "../../../src/pipelines/applications/createFields.ts"
-import {
-  buildFields,
-  comparedInDrift,
-  comparedInUpsert,
-  servingFields,
-  writtenFields
-} from "../../../src/pipelines/applications/fields.ts"
-import { CreateApp } from "../../../src/schema/CreateApp.ts"
-import { PlatformEntry } from "../../../src/schema/PlatformFile.ts"
+import { comparedInDrift, comparedInUpsert, writtenFields } from "../../../src/pipelines/applications/fields.ts"
+import { CreateApp } from "../../../src/schema/applications/CreateApp.ts"
 import { plan } from "./plans.ts"
 
 describe("the fields of an application", () => {
-  it("have the names of platform.json", () => {
-    const names = [...Object.values(buildFields), ...Object.values(servingFields)].map(({ name }) => name)
-    expect(names.filter((name) => !Object.keys(PlatformEntry.fields).includes(name))).toEqual([])
-  })
-
   it.each(["composestack", "autopack", "imagefile"] as const)(
     "of a %s application are written where they are compared",
     (buildPack) => {
-      const wanted = plan({ buildPack, isStatic: true })
+      const wanted = plan({ buildpack: buildPack, static: true })
       const written = Object.keys(updateFields(wanted))
       expect(written.toSorted()).toEqual(
-        [...writtenFields(wanted).map(({ record }) => record), "ports_exposes"].toSorted()
+        [...writtenFields(wanted).map(({ record }) => record.key), "ports_exposes"].toSorted()
       )
-      const compared = [...comparedInDrift(wanted), ...comparedInUpsert(wanted)].map(({ record }) => record)
+      const compared = [...comparedInDrift(wanted), ...comparedInUpsert(wanted)].map(({ record }) => record.key)
       expect(compared.filter((record) => !written.includes(record))).toEqual([])
     }
   )

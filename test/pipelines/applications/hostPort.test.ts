@@ -1,7 +1,7 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
 import { hostPortOf } from "../../../src/pipelines/applications/hostPort.ts"
-import { Disclosed } from "../../../src/schema/Disclosed.ts"
+import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
 
 const env = (id: number, key: string, isPreview: boolean) => ({
   key,

@@ -1,28 +1,23 @@
-import { Option } from "effect"
-import type { AppPlan } from "../../../src/pipelines/applications/appPlan.ts"
-import { Disclosed } from "../../../src/schema/Disclosed.ts"
-import type { AppEnv, PlatformRecord } from "../../../src/schema/PlatformApp.ts"
+import { Schema } from "effect"
+import { type AppPlan, planWith } from "../../../src/pipelines/applications/appPlan.ts"
+import type { AppEnv, PlatformRecord } from "../../../src/schema/applications/PlatformApp.ts"
+import { PlatformEntry } from "../../../src/schema/applications/PlatformFile.ts"
+import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
+
+/** Fields of an entry; one that is undefined is not declared. */
+export type Declaration = { readonly [K in keyof PlatformEntry]?: PlatformEntry[K] | undefined }
 
 /** The plan of an entry that has nothing but a name and its build pack. */
-export const plan = (given: Partial<AppPlan> = {}): AppPlan => ({
-  name: "shop",
-  raw: { name: "shop" },
-  warnings: [],
-  buildPack: "autopack",
-  declaredBuildPack: Option.some(given.buildPack ?? "autopack"),
-  repository: { owner: "ann", name: "shop" },
-  gitUrl: "git@git.test:2004/ann/shop.git",
-  branch: "master",
-  baseDirectory: "/",
-  composeLocation: "/compose.yml",
-  isStatic: false,
-  publishDir: Option.none(),
-  port: Option.none(),
-  domain: Option.none(),
-  server: Option.none(),
-  service: Option.none(),
-  ...given
-})
+export const plan = (given: Declaration = {}): AppPlan => {
+  const raw = Object.fromEntries(
+    Object.entries({ name: "shop", buildpack: "autopack", ...given }).filter(([, value]) => value !== undefined)
+  )
+  return planWith(
+    { raw, entry: Schema.decodeUnknownSync(PlatformEntry)(raw), warnings: [] },
+    { owner: "ann", name: "shop" },
+    "git@git.test:2004/ann/shop.git"
+  )
+}
 
 /** The record of an application that is as `plan()` wants it. */
 export const record = (given: Partial<PlatformRecord> = {}): PlatformRecord => ({

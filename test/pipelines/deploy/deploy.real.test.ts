@@ -153,13 +153,13 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
       ], { concurrency: 2 }).pipe(Effect.provide(mine))
       expect(both.map(({ healthy }) => healthy)).toEqual([true, true])
 
-      // Whichever of the two takes the path first, the other is refused; again where they did not meet.
+      // The first to take the path wins, and the other is refused; repeated until they meet.
       const [refused, served] = yield* Effect.all(
         [mine, other].map((by) => Effect.provide(Effect.either(deploy(request)), by)),
         { concurrency: 2 }
       ).pipe(
         Effect.map(Array.separate),
-        Effect.repeat({ until: ([refused]) => refused.length > 0, times: 10 })
+        Effect.repeat({ until: ([refused]) => refused.length > 0, times: 20 })
       )
       expect(refused).toMatchObject([
         { _tag: "DeployLocked", status: 409, holder: expect.stringMatching(/process \d+, since/) }

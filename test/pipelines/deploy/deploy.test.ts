@@ -2,11 +2,14 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Ref } from "effect"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
+import type { DeployRequest } from "../../../src/schema/deploy/Deploy.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
+import { SftpTest } from "../../layers/SftpTest.ts"
 import { SshTest } from "../../layers/SshTest.ts"
 
 const servers = [
@@ -15,28 +18,41 @@ const servers = [
   storedServer({ id: "3", host: "main.lan", port: 2222 })
 ]
 
-/** The run that a deploy is: those of one name follow each other. */
-const keyOf = (serverId: string, remotePath: string) =>
+/** Run that a deploy starts: its name, by which deploys queue, and the request that it records. */
+const runOf = (serverId: string, remotePath: string, overrides: Pick<DeployRequest, "onUnhealthy"> = {}) =>
   Effect.gen(function*() {
-    const key = yield* Ref.make("")
+    const started = yield* Ref.make<{ readonly key: string; readonly request: unknown }>({ key: "", request: null })
     const runs = Runs.of({
       ...yield* Runs,
-      run: (spec) => Effect.zipRight(Ref.set(key, `${spec.kind}: ${spec.key.name}`), Effect.interrupt)
+      run: ({ key, kind, request }) =>
+        Effect.zipRight(Ref.set(started, { key: `${kind}: ${key.name}`, request }), Effect.interrupt)
     })
-    yield* deploy({ projectPath: "/srv/shop", serverId, remotePath }).pipe(
+    yield* deploy({ projectPath: "/srv/shop", serverId, remotePath, ...overrides }).pipe(
       Effect.provideService(Runs, runs),
       Effect.exit
     )
-    return yield* Ref.get(key)
+    return yield* Ref.get(started)
   }).pipe(Effect.provide(Layer.mergeAll(
     localFilesTest({ "/srv/shop": { directory: true } }),
+    localProcessesTest({}),
     Layer.provideMerge(runsTest, settingsTest({}, servers)),
     SshTest({}),
+    SftpTest(),
     InstanceLive,
     Path.layer
   )))
 
+const keyOf = (serverId: string, remotePath: string) => Effect.map(runOf(serverId, remotePath), ({ key }) => key)
+
 describe("deploys", () => {
+  it.effect("record the override of onUnhealthy, which still holds after a restart", () =>
+    Effect.gen(function*() {
+      for (const onUnhealthy of ["keep", "rollback"] as const) {
+        const { request } = yield* runOf("1", "~/containers/shop", { onUnhealthy })
+        expect(request).toMatchObject({ onUnhealthy })
+      }
+    }))
+
   it.effect("follow each other that go to one directory, however it and its server are written", () =>
     Effect.gen(function*() {
       const key = "deploy: path main.lan:22 ~/containers/shop"

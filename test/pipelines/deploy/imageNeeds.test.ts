@@ -1,9 +1,9 @@
 import { Option } from "effect"
 import { describe, expect, it } from "vitest"
 import { imageNeeds } from "../../../src/pipelines/deploy/imageNeeds.ts"
-import type { DeployPlan } from "../../../src/pipelines/deploy/plan.ts"
-import type { ComposeService } from "../../../src/pipelines/projects/composeFile.ts"
-import type { PullPolicy } from "../../../src/schema/Deploy.ts"
+import type { DeployPlan } from "../../../src/pipelines/deploy/planDeploy.ts"
+import type { ComposeService } from "../../../src/pipelines/projects/compose/composeFile.ts"
+import type { PullPolicy } from "../../../src/schema/deploy/Deploy.ts"
 
 const service = (fields: Partial<ComposeService>): ComposeService => ({
   name: "web",
@@ -22,8 +22,11 @@ const plan = (services: ReadonlyArray<ComposeService>, archive?: DeployPlan["arc
   healthTimeout: Option.none()
 })
 const tar = { name: "shop.tar", path: "/p/shop.tar", size: 1, mode: "644" as const }
-const holding = (name: string) =>
-  Option.some({ path: "", gzip: false, members: [], images: [{ configId: "sha256:1", repoTags: [name], layers: [] }] })
+const holding = (name: string) => {
+  const unknown = { containerdId: Option.none(), layout: Option.none(), directLayout: Option.none() }
+  const image = { configId: "sha256:1", repoTags: [name], layers: [], platform: "linux/amd64", ...unknown }
+  return Option.some({ path: "", gzip: false, members: [], images: [image] })
+}
 const there = { imageIds: new Map([["redis:7", "sha256:7"]]) }
 const services = [
   service({ image: "docker.io/library/shop" }),
@@ -38,22 +41,26 @@ const needs = (policy: PullPolicy, given = plan(services, tar), archive = holdin
 
 describe("the images that a stack needs beside its archive", () => {
   it("are pulled where they are missing, all of them, or not at all", () => {
-    expect(needs("missing")).toEqual({ toPull: ["nginx"], obstacles: [], faults: [] })
-    expect(needs("always")).toEqual({ toPull: ["redis:7", "nginx"], obstacles: [], faults: [] })
+    expect(needs("missing")).toEqual({ toPull: ["nginx"], preflightFailures: [], projectFailures: [] })
+    expect(needs("always")).toEqual({ toPull: ["redis:7", "nginx"], preflightFailures: [], projectFailures: [] })
     expect(needs("never")).toEqual({
       toPull: [],
-      obstacles: [
+      preflightFailures: [
         "\"Main\" has no image nginx, and shop.tar does not hold it: build the archive with it, or let the server pull it (deploy.pull is never)"
       ],
-      faults: []
+      projectFailures: []
     })
-    expect(needs("never", plan([service({ image: "shop" })]), Option.none()).obstacles).toEqual([
+    expect(needs("never", plan([service({ image: "shop" })]), Option.none()).preflightFailures).toEqual([
       "the project has no image archive (*.tar), and \"Main\" has no image shop: build the archive first, or let the server pull it (deploy.pull is never)"
     ])
   })
 
   it("are not known of an archive that cannot be read: it may hold them", () => {
-    expect(needs("missing", plan(services, tar), Option.none())).toEqual({ toPull: [], obstacles: [], faults: [] })
+    expect(needs("missing", plan(services, tar), Option.none())).toEqual({
+      toPull: [],
+      preflightFailures: [],
+      projectFailures: []
+    })
   })
 
   it("have to be named, in a way that can be pulled", () => {
@@ -63,8 +70,8 @@ describe("the images that a stack needs beside its archive", () => {
     ]
     expect(needs("missing", plan([service({}), service({ image: "shop: latest" })]), Option.none())).toEqual({
       toPull: [],
-      obstacles: faults,
-      faults
+      preflightFailures: faults,
+      projectFailures: faults
     })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { preflightFailures } from "../../../src/pipelines/deploy/preflight.ts"
-import type { ServerFacts } from "../../../src/pipelines/remote/deployPreflight.ts"
+import type { ServerFacts } from "../../../src/remote/deploy/preflightCommand.ts"
 
 const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   engine: "28.2.2",
@@ -14,7 +14,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   imageIds: new Map(),
   fileHashes: new Map(),
   containerdStore: false,
-  loadedAs: new Map(),
+  partialLoad: "direct",
   deployed: [],
   taken: [],
   serverImages: [],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { containerPlan } from "../../../src/pipelines/deploy/containerPlan/containerPlan.ts"
+import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker, removeImages } from "../../fixtures/docker.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"

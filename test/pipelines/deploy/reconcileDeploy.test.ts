@@ -1,15 +1,16 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
-import { halfway, stateAfter, unknown } from "../../../src/pipelines/deploy/failureState.ts"
+import { describeStateAfter, halfway, stateUnknown } from "../../../src/pipelines/activation/failureState.ts"
 import { reconcileDeploy } from "../../../src/pipelines/deploy/reconcileDeploy.ts"
-import type { Run } from "../../../src/schema/Run.ts"
-import { ConnectionLost } from "../../../src/schema/Ssh.ts"
+import type { Run } from "../../../src/schema/runs/Run.ts"
+import { ConnectionLost } from "../../../src/schema/servers/Ssh.ts"
 import { InstanceLive } from "../../../src/services/runs/Instance.ts"
-import { StepsLive } from "../../../src/services/runs/Steps.ts"
+import { Steps, StepsLive } from "../../../src/services/runs/Steps.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 import { locksTest } from "../../layers/LocksTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
+import { SftpTest } from "../../layers/SftpTest.ts"
 import { type SshAnswer, SshTest } from "../../layers/SshTest.ts"
 
 const left: Run = {
@@ -28,14 +29,17 @@ const left: Run = {
 
 const server = storedServer()
 
-/** What is said of a deploy when the server answers so. */
-const saidOf = (answer: SshAnswer) =>
+/** Error and steps of a deploy that is recovered, for an answer of the server. */
+const endOf = (answer: SshAnswer, run: Run = left) =>
   Effect.gen(function*() {
-    const fiber = yield* Effect.fork(Effect.flip(reconcileDeploy(server, "/srv/shop", "~/shop", left)))
+    const fiber = yield* Effect.fork(Effect.flip(reconcileDeploy(server, "/srv/shop", "~/shop", run)))
     yield* TestClock.adjust("10 minutes")
-    return (yield* Fiber.join(fiber)).message
+    const { message } = yield* Fiber.join(fiber)
+    const steps = yield* Effect.flatMap(Steps, ({ all }) => all)
+    return { message, steps: steps.map(({ detail, step }) => ({ step, detail })) }
   }).pipe(Effect.provide([
     SshTest({ "asking what became of the deploy": answer }),
+    SftpTest(),
     StepsLive,
     settingsTest(),
     localFilesTest({}),
@@ -43,6 +47,8 @@ const saidOf = (answer: SshAnswer) =>
     InstanceLive,
     Path.layer
   ]))
+
+const saidOf = (answer: SshAnswer) => Effect.map(endOf(answer), ({ message }) => message)
 
 describe("a deploy whose service ended", () => {
   it.effect.each([
@@ -52,7 +58,11 @@ describe("a deploy whose service ended", () => {
   ])("says of what was undone (%s, %s) what any other says", ([restored, before, words]) =>
     Effect.gen(function*() {
       const said = yield* saidOf({ stdout: `run\tr1\tfailed\tstart\t${restored}\t${before}\n` })
-      const state = stateAfter({ step: "start", isRestored: restored === "yes", wasRunning: before === "running" })
+      const state = describeStateAfter({
+        step: "start",
+        isRestored: restored === "yes",
+        wasRunning: before === "running"
+      })
       expect(said).toBe(`Deploy failed at start: the service ended before it heard why. ${state}`)
       expect(said).toContain(words)
     }))
@@ -73,13 +83,24 @@ describe("a deploy whose service ended", () => {
     Effect.gen(function*() {
       const lost = new ConnectionLost({ server: "Main", host: "main.lan", port: 22, reason: "it stopped answering" })
       expect(yield* saidOf(lost)).toMatch(/^Deploy failed at reconcile: /)
-      expect(yield* saidOf(lost)).toContain(unknown)
+      expect(yield* saidOf(lost)).toContain(stateUnknown)
     }))
 
-  it.effect("is interrupted when the server has not heard of it", () =>
-    Effect.gen(function*() {
-      expect(yield* saidOf({ stdout: "run\tother\tfailed\tstart\tyes\n" })).toMatch(
-        /^The service ended while the deploy was at its beginning\./
-      )
-    }))
+  it.effect.each(
+    [
+      ["upload", "nothing was changed", "what ran before runs on"],
+      ["start", "somebody else has deployed there since", "Somebody else has deployed there since"]
+    ] as const
+  )(
+    "is interrupted when the last activation there is not its own, and its step says the same (%s)",
+    ([at, detail, state]) =>
+      Effect.gen(function*() {
+        const step = { step: at, status: "running", detail: "", startedAt: left.requestedAt, endedAt: null } as const
+        const other = { stdout: "run\tother\tfailed\tstart\tyes\n" }
+        const { message, steps } = yield* endOf(other, { ...left, steps: [step] })
+        expect(message).toMatch(new RegExp(`^The service ended while the deploy was at "?${at}"?\\.`))
+        expect(message).toContain(state)
+        expect(steps).toEqual([{ step: "reconcile", detail }])
+      })
+  )
 })

@@ -4,6 +4,7 @@ import { expect } from "vitest"
 import { drift } from "../../../src/pipelines/drift/drift.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
+import { Notifier } from "../../../src/services/notify/Notifier.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"
 import { PlatformCalls } from "../../layers/PlatformTest.ts"
@@ -48,6 +49,26 @@ describe("drift", () => {
         ]
       })
     }).pipe(Effect.provide(memoryWorld({ files: declaring(entries) }))))
+
+  it.effect("is reported of one project, however its path is spelled", () =>
+    Effect.gen(function*() {
+      const reported: Array<string> = []
+      const notifier = Notifier.of({
+        noticesOf: () => Effect.succeed([]),
+        added: () => Effect.void,
+        serve: Effect.void,
+        driftJudged: ({ projectPath }) => Effect.sync(() => reported.push(projectPath)),
+        test: () => Effect.die("no target")
+      })
+      for (const projectPath of ["/srv/shop", "/srv/shop/", "/srv/shop/.", "/srv/./shop"]) {
+        yield* drift({ projectPath, appName: "admin" }).pipe(Effect.provideService(Notifier, notifier))
+      }
+      expect(reported).toEqual(Array.from({ length: 4 }, () => "/srv/shop"))
+    }).pipe(Effect.provide(memoryWorld({
+      files: declaring(entries),
+      without: ["gitHost.webhookSecret"],
+      platform: { applications: [{ uuid: "app-2", name: "admin", git_repository: gitUrl }] }
+    }))))
 
   it.effect("compares the entry that is asked for", () =>
     Effect.gen(function*() {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { drift } from "../../../src/pipelines/drift/drift.ts"
-import { decide } from "../../../src/pipelines/upsert/plan/decide.ts"
+import { decideUpsert } from "../../../src/pipelines/upsert/decideUpsert.ts"
 import { upsertApp } from "../../../src/pipelines/upsert/upsertApp.ts"
-import { differencesIn } from "../../../src/schema/Drift.ts"
+import { differencesIn } from "../../../src/schema/applications/Drift.ts"
 import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { declaring } from "../../layers/memoryWorld.ts"
@@ -18,10 +18,10 @@ const declare = (more: object) =>
     (files) => files.write("/srv/shop/platform.json", new TextEncoder().encode(JSON.stringify({ ...entry, ...more })))
   )
 
-/** What drift finds; a plan finds something where it does. */
+/** Differences that drift finds; a plan has changes exactly then. */
 const found = Effect.gen(function*() {
   const live = yield* drift(request)
-  const { plan: { action, stays = [] } } = yield* decide(request)
+  const { plan: { action, stays = [] } } = yield* decideUpsert(request)
   expect(differencesIn(live) === 0).toBe(action === "none" && stays.length === 0)
   const { diffs, hook = [], others = [], routes = [] } = live
   return [...diffs, ...routes, ...hook, ...others].map(({ label }) => label)

@@ -1,11 +1,13 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises"
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { makeCoolifyWorld } from "../../../src/sandbox/vendorWorld.ts"
 import { makeWorld } from "../../../src/sandbox/world.ts"
+import { version } from "../../../src/schema/version.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
+import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const dependenciesOf = (body: unknown): ReadonlyArray<unknown> =>
   body !== null && typeof body === "object" && "dependencies" in body && Array.isArray(body.dependencies)
@@ -13,6 +15,21 @@ const dependenciesOf = (body: unknown): ReadonlyArray<unknown> =>
     : []
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
+
+/** A home directory of the test's own. */
+const temporaryHome = Effect.tap(temporaryDirectory, (home) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = process.env["HOME"]
+      process.env["HOME"] = home
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete process.env["HOME"]
+        else process.env["HOME"] = before
+      })
+  ))
 
 describe("deep health", { timeout: 60_000 }, () => {
   it.scopedLive("is ok throughout in the sandbox of Coolify and Gitea", () =>
@@ -96,6 +113,54 @@ describe("deep health", { timeout: 60_000 }, () => {
       )
     }))
 
+  it.scopedLive("tells a settings file that does not exist from one that says nothing", () =>
+    Effect.gen(function*() {
+      const file = yield* settingsFileWith("")
+      const { request } = yield* startService(file)
+      const settings = Effect.map(
+        request("GET", "/api/health?deep=true"),
+        ({ body }) => dependenciesOf(body).find((line) => JSON.stringify(line).includes("\"name\":\"settings\""))
+      )
+      expect(yield* settings).toMatchObject({ ok: true, detail: file })
+      yield* must(() => rm(file))
+      expect(yield* settings).toMatchObject({
+        ok: false,
+        setUp: false,
+        detail: `${file} does not exist yet: all settings are the defaults`,
+        fix: expect.stringContaining("berth server add")
+      })
+      yield* must(() => writeFile(file, "projects: { root: /tmp }\n"))
+      expect(yield* settings).toMatchObject({ ok: true, detail: file })
+    }))
+
+  it.scopedLive("counts a directory of projects that nobody has named nor created as not set up", () =>
+    Effect.gen(function*() {
+      const home = yield* temporaryHome
+      const file = join(home, ".config/berth/berth.yaml")
+      const { request } = yield* startService(file)
+      const lines = Effect.map(request("GET", "/api/health?deep=true"), ({ body }) => dependenciesOf(body))
+      const missing = join(home, "projects")
+      const failed = (line: unknown) => {
+        const { ok, setUp }: { readonly ok?: unknown; readonly setUp?: unknown } = Object(line)
+        return ok !== true && setUp !== false
+      }
+      const fresh = yield* lines
+      expect(fresh.filter(failed)).toEqual([])
+      expect(fresh).toContainEqual(expect.objectContaining({
+        name: "projects",
+        setUp: false,
+        detail: expect.stringContaining(`${missing} does not exist yet`),
+        fix: expect.stringContaining("berth settings set projects.root DIRECTORY --create")
+      }))
+      yield* must(() => mkdir(missing))
+      expect(yield* lines).toContainEqual(expect.objectContaining({ name: "projects", ok: true, detail: missing }))
+      yield* must(() => mkdir(join(home, ".config/berth"), { recursive: true }))
+      yield* must(() => writeFile(file, "projects: { root: ~/elsewhere }\n"))
+      expect((yield* lines).filter(failed)).toEqual([
+        expect.objectContaining({ name: "projects", detail: `${join(home, "elsewhere")} does not exist` })
+      ])
+    }))
+
   it.scopedLive("has a line for everything, and changes nothing to write it", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld
@@ -106,6 +171,7 @@ describe("deep health", { timeout: 60_000 }, () => {
       const lines = dependenciesOf(body)
       expect(lines).toEqual([
         expect.objectContaining({ name: "settings", ok: true }),
+        expect.objectContaining({ name: "projects", ok: true }),
         expect.objectContaining({ name: "platform", ok: true }),
         expect.objectContaining({ name: "git host", ok: true }),
         expect.objectContaining({ name: "proxy file", ok: true }),
@@ -199,6 +265,6 @@ describe("deep health", { timeout: 60_000 }, () => {
         })
       )
       const plain = yield* request("GET", "/api/health")
-      expect(plain.body).toEqual({ status: "ok", version: "2.0.0", uptimeSeconds: expect.any(Number) })
+      expect(plain.body).toEqual({ status: "ok", version, uptimeSeconds: expect.any(Number) })
     }))
 })

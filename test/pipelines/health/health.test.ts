@@ -2,19 +2,27 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { health } from "../../../src/pipelines/health/health.ts"
-import { RunStoreUnavailable } from "../../../src/schema/Run.ts"
+import { RunStoreUnavailable } from "../../../src/schema/runs/runFailures.ts"
 import { SettingsInvalid } from "../../../src/schema/Settings.ts"
 import { GitHost } from "../../../src/services/githost/GitHost.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { Settings } from "../../../src/services/settings/Settings.ts"
+import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 import { platformTest } from "../../layers/PlatformTest.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
 import { SshTest } from "../../layers/SshTest.ts"
 
 const uuids = { "platform.projectUuid": "project", "platform.privateKeyUuid": "key" } as const
-const world = Layer.mergeAll(platformTest(), Layer.mock(GitHost, {}), SshTest({}), runsTest, Path.layer).pipe(
-  Layer.provideMerge(settingsTest(uuids))
+const world = Layer.mergeAll(
+  platformTest(),
+  Layer.mock(GitHost, {}),
+  SshTest({}),
+  runsTest,
+  localFilesTest(),
+  Path.layer
+).pipe(
+  Layer.provideMerge(settingsTest({ ...uuids, "projects.root": "/srv/projects" }))
 )
 const lineOf = (name: string) =>
   Effect.map(

@@ -1,8 +1,9 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
+import { fingerprint } from "../../../src/services/hostKeys/hostKey.ts"
+import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
-import { fingerprint, HostKeys } from "../../../src/services/ssh/HostKeys.ts"
 import { leftovers, realSsh, RealSshd, type SshUser } from "../../fixtures/openssh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
@@ -34,7 +35,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("the connection test of a real
         expect(second).toMatchObject({ hostKey: { fingerprint: hostKey, standing: "new" }, logIn: { ok: true } })
         const wrong = yield* testServer({ ...input, hostKey, password: Redacted.make("wrong") })
         expect(wrong).toMatchObject({ ready: false, logIn: { ok: false }, docker: { ok: null } })
-        expect(yield* (yield* HostKeys).knownTypes(input.host, input.port)).toEqual([])
+        expect(yield* (yield* HostKeys).knownTypes(input)).toEqual([])
         expect(yield* leftovers(user)).toEqual([])
       }))
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Either, Layer, Option, Redacted, Ref } from "effect"
 import { testServer } from "../../../src/pipelines/health/testServer.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
-import { AuthenticationFailed, SudoRefused } from "../../../src/schema/Ssh.ts"
+import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
+import { AuthenticationFailed, SudoRefused } from "../../../src/schema/servers/Ssh.ts"
 import { type Contact, FirstContact, type ShownKey } from "../../../src/services/ssh/FirstContact.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
@@ -12,7 +12,8 @@ const key: ShownKey = {
   type: "ssh-ed25519",
   fingerprint: `SHA256:${"a".repeat(43)}`,
   standing: "known",
-  remembered: Option.none()
+  remembered: Option.none(),
+  rememberedIn: Option.none()
 }
 const input = { name: "Attic", host: "attic.test", username: "deployer" }
 const where = { server: "Attic", host: "attic.test", port: 22 }
@@ -57,7 +58,13 @@ describe("the connection test", () => {
     Effect.gen(function*() {
       expect(yield* testServer({ ...input, useSudo: true })).toEqual({
         ready: true,
-        hostKey: { type: key.type, fingerprint: key.fingerprint, standing: "known", remembered: null },
+        hostKey: {
+          type: key.type,
+          fingerprint: key.fingerprint,
+          standing: "known",
+          remembered: null,
+          rememberedIn: null
+        },
         logIn: { ok: true, detail: "deployer is logged in" },
         sudo: { ok: true, detail: "sudo runs Docker" },
         docker: { ok: true, detail: "Docker 24.0.7, compose 2.20.0, 8,789 MiB of disk free" },

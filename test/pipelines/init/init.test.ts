@@ -4,8 +4,8 @@ import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import { readdir, readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { init } from "../../../src/pipelines/init/init.ts"
-import type { InitRequest } from "../../../src/schema/Init.ts"
-import { PlatformUnavailable } from "../../../src/schema/PlatformApp.ts"
+import { PlatformUnavailable } from "../../../src/schema/applications/PlatformApp.ts"
+import type { InitRequest } from "../../../src/schema/projects/Init.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { settingsTest } from "../../layers/SettingsTest.ts"
@@ -40,7 +40,8 @@ describe("init", () => {
       expect(JSON.parse(yield* textAt(directory, "container.json"))).toEqual({
         serverId: "",
         remotePath: "~/containers/My App",
-        files: []
+        files: [],
+        bridged: []
       })
       expect(yield* textAt(directory, "compose.yml")).toContain("${HOST_PORT}:8080")
       expect(yield* textAt(directory, ".env")).toBe("HOST_PORT=2007\n")

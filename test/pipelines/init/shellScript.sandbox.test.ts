@@ -9,7 +9,7 @@ import { plant, temporaryDirectory } from "../../layers/temporary.ts"
 
 const script = shellScript({ name: "shop", imageFile: "Containerfile", containerPort: 3000, hostPort: 2007 })
 
-// Writes down where it was called and with what, saves what it is asked to, and fails where it is told to.
+// Logs its directory and arguments, saves images on request, and fails on request.
 const docker = `#!/bin/sh
 printf '%s|' "$PWD" "$@" >>"$ASKED"
 echo >>"$ASKED"

@@ -2,7 +2,7 @@ import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Ref, Schema, Struct, TestClock } from "effect"
 import { makeMemory, observe } from "../../../src/pipelines/overview/overview.ts"
-import { ServerUnreachable } from "../../../src/schema/Ssh.ts"
+import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
 import { Platform } from "../../../src/services/platform/Platform.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { gitHostTest } from "../../layers/GitHostTest.ts"
@@ -31,7 +31,7 @@ interface Given {
   readonly platform?: PlatformTestOptions
   readonly settings?: SettingsFixture
   readonly servers?: number
-  /** What comes of reading the proxy file. */
+  /** Result of reading the proxy file. */
   readonly reading?: SshReply | Effect.Effect<SshReply>
   readonly answer?: (asked: AskedCommand) => SshReply | Effect.Effect<SshReply, ServerUnreachable>
 }
@@ -43,6 +43,7 @@ const world = ({ answer, files, platform, reading, servers: count = 1, settings 
     platformTest(platform),
     gitHostTest(),
     SshTest({
+      "looking at the server before the deploy": { stdout: "" },
       "looking at the stacks": answer ?? { stdout: "home\t/home/deployer\n" },
       "reading /etc/proxy/dynamic.yml": reading ?? { stdout: "" }
     })
@@ -56,7 +57,7 @@ const withoutHook = Struct.omit(everySetting, "gitHost.webhookSecret")
 
 const look = Effect.flatMap(makeMemory, observe)
 const up = (path: string, release = "r1") =>
-  `home\t/home/deployer\ncontainer\tUp 3 hours\t${path}\nrelease\t${release}\t${path}\n`
+  `home\t/home/deployer\ncontainer\tUp 3 hours\t\tweb\t${path}\nrelease\t${release}\t${path}\n`
 
 describe("overview", () => {
   it.effect("tells a project's stack on its server and on others that have it, with one command a server", () =>
@@ -76,7 +77,7 @@ describe("overview", () => {
       ])
       expect(overview.projects[0]?.servers.every((stack) => !("error" in stack))).toBe(true)
       expect(overview.servers.map(({ answers, id }) => [id, answers])).toEqual([["1", true], ["2", true], ["3", true]])
-      const asked = yield* yield* SshAsked
+      const asked = (yield* yield* SshAsked).filter(({ what }) => what === "looking at the stacks")
       expect(asked.map(({ input, server }) => [server.id, input.toString()])).toEqual([
         ["1", ""],
         ["2", "~/containers/shop\n"],
@@ -90,10 +91,68 @@ describe("overview", () => {
       })
     }))))
 
+  it.effect("does not take a project for not deployed while a server that may have it does not answer", () =>
+    Effect.gen(function*() {
+      const { projects } = yield* look
+      expect(projects.map(({ name, state, stateReason }) => [name, state, stateReason])).toEqual([
+        ["anywhere", "unknown", expect.stringMatching(/^Server 2: /)],
+        ["broken", "unknown", expect.stringMatching(/container\.json.*; Server 2: /)],
+        ["elsewhere", "running", null],
+        ["here", "not deployed", null],
+        // Only container.json says where the stack is.
+        ["odd", "not deployed", null]
+      ])
+    }).pipe(Effect.provide(world({
+      files: {
+        ...project("anywhere", null),
+        ...project("broken", "1", { "container.json": "{" }),
+        ...project("elsewhere", null),
+        ...project("here", "1"),
+        ...project("odd", "1", { "platform.json": "{" })
+      },
+      servers: 2,
+      answer: ({ server }) =>
+        server.id === "2"
+          ? new ServerUnreachable({ server: server.name, host: "192.168.1.20", port: 22, reason: "no answer" })
+          : { stdout: up("/home/deployer/containers/elsewhere") }
+    }))))
+
+  it.effect("finds the containers of each project by compose's label, whatever their names", () =>
+    Effect.gen(function*() {
+      const { projects } = yield* look
+      expect(projects.map(({ name, servers, state }) => [name, state, servers[0]?.containerNames])).toEqual([
+        ["api", "degraded", ["my-own-name", "api-db-1"]],
+        ["api-gateway", "running", ["api"]],
+        ["crashing", "degraded", ["crashing-web-1"]],
+        ["ended", "stopped", ["ended-web-1"]],
+        ["fresh", "not deployed", []]
+      ])
+    }).pipe(Effect.provide(world({
+      files: Object.assign(
+        {},
+        ...["api", "api-gateway", "crashing", "ended", "fresh"].map((name) => project(name, "1"))
+      ),
+      answer: () => ({
+        stdout: [
+          "home\t/home/deployer",
+          "container\tUp 3 hours\t\tmy-own-name\t/home/deployer/containers/api",
+          "container\tExited (137) 1 minute ago\t\tapi-db-1\t/home/deployer/containers/api",
+          "container\tUp 3 hours (healthy)\t\tapi\t/home/deployer/containers/api-gateway",
+          "container\tRestarting (1) 3 seconds ago\t\tcrashing-web-1\t/home/deployer/containers/crashing",
+          "container\tExited (1) 2 days ago\t\tended-web-1\t/home/deployer/containers/ended"
+        ].join("\n")
+      })
+    }))))
+
   it.effect("says of each thing that it could not observe why", () =>
     Effect.gen(function*() {
       const overview = yield* look
       const [lone, odd, shop] = overview.projects
+      expect(lone).toMatchObject({
+        state: "unknown",
+        stateReason: "container.json names a server that is not stored"
+      })
+      expect(shop).toMatchObject({ state: "unknown", stateReason: expect.stringContaining("group docker") })
       expect(lone?.servers).toMatchObject([
         { serverId: "9", serverName: null, state: null, error: "container.json names a server that is not stored" }
       ])
@@ -161,7 +220,7 @@ describe("overview", () => {
       yield* TestClock.adjust("4500 millis")
       const { servers } = yield* Fiber.join(second)
       expect(servers[0]).toMatchObject({ id: "1", answers: true, latencyMs: 3_000 })
-      const asked = yield* yield* SshAsked
+      const asked = (yield* yield* SshAsked).filter(({ what }) => what === "looking at the stacks")
       expect(asked.at(-1)?.server.id).toBe("1")
     }).pipe(Effect.provide(world({
       servers: 17,

@@ -8,7 +8,7 @@ const slow = (made: Ref.Ref<number>) =>
     yield* Ref.update(made, (count) => count + 1)
     const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
     yield* Effect.sleep("1 second")
-    return { observedAt, ageMs: 0, projects: [], applications: [], servers: [], errors: [] }
+    return { observedAt, ageMs: 0, projects: [], applications: [], servers: [], needsCare: [], errors: [] }
   })
 
 describe("a shared overview", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { stackState } from "../../../src/pipelines/overview/stackState.ts"
+import { projectState, stackState } from "../../../src/pipelines/overview/stackState.ts"
+import type { ObservedStack } from "../../../src/schema/Overview.ts"
 
 describe("stackState", () => {
   it.each([
@@ -15,6 +16,42 @@ describe("stackState", () => {
     [["Exited (0) 2 days ago", "Exited (137) 2 days ago"], "stopped", 0, 2],
     [["Created"], "stopped", 0, 1]
   ])("of %j is %s", (statuses, state, up, total) => {
-    expect(stackState(statuses)).toEqual({ state, containers: { up, total } })
+    expect(stackState({ statuses, release: null })).toEqual({ state, containers: { up, total } })
+  })
+
+  it("of a release without containers is stopped: it can be started", () => {
+    expect(stackState({ statuses: [], release: "1" })).toEqual({ state: "stopped", containers: { up: 0, total: 0 } })
+  })
+})
+
+describe("projectState", () => {
+  const stack = (state: ObservedStack["state"], error?: string): ObservedStack => ({
+    serverId: "1",
+    serverName: "Main",
+    remotePath: "~/containers/api",
+    state,
+    containers: null,
+    containerNames: [],
+    release: null,
+    observedAt: "2026-01-02T03:04:05.678Z",
+    ...error === undefined ? {} : { error }
+  })
+
+  it.each(
+    [
+      ["running", [stack("running"), stack("degraded")], [], null],
+      ["degraded", [stack("degraded")], [], null],
+      ["stopped", [stack("stopped")], [], null],
+      ["not deployed", [stack("absent"), stack("running")], [], null],
+      ["not deployed", [], [], null],
+      ["unknown", [], ["container.json:1: is not valid JSON"], "container.json:1: is not valid JSON"],
+      ["unknown", [], ["Main: no answer", "Attic: no answer"], "Main: no answer; Attic: no answer"],
+      ["unknown", [stack(null, "no answer within 2 s")], [], "no answer within 2 s"],
+      // The stack was seen: what another server would say does not matter.
+      ["running", [stack("running")], ["Attic: no answer"], null],
+      ["not deployed", [stack("absent")], ["Attic: no answer"], null]
+    ] as const
+  )("is %s", (state, stacks, doubts, stateReason) => {
+    expect(projectState(stacks, doubts)).toEqual({ state, stateReason })
   })
 })

@@ -47,6 +47,13 @@ describe("nextPort", () => {
       expect(yield* nextPort).toEqual({ nextPort: (usedPorts.at(-1) ?? 2006) + 1, usedPorts })
     }).pipe(Effect.provide(world(platform, proxy, settings))))
 
+  it.effect("passes over the ports of bridges, which are gone in a moment", () =>
+    Effect.gen(function*() {
+      expect(yield* nextPort).toEqual({ nextPort: 2009, usedPorts: [2008, 30_000] })
+      const edge = world({}, urls(2008), { "proxy.configFile": file, "deploy.bridgePorts": "2009-2019" })
+      expect((yield* Effect.provide(nextPort, edge)).nextPort).toBe(2020)
+    }).pipe(Effect.provide(world({}, urls(2008, 30_000)))))
+
   it.effect("gives out nothing while a port is hidden", () =>
     Effect.gen(function*() {
       const failure = yield* Effect.flip(nextPort)

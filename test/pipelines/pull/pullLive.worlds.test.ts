@@ -7,7 +7,7 @@ import { chmod, open, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { pull } from "../../../src/pipelines/pull/pull.ts"
 import { makeSshServer } from "../../../src/sandbox/sshServer.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
+import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { sandboxWorld, sandboxWorlds, worlds } from "../../fixtures/servers.ts"
 import { inPart } from "../../fixtures/thorough.ts"
@@ -42,7 +42,7 @@ const sha256 = (file: string) =>
     return hash.digest("hex")
   })
 
-/** How much the memory of this process grew at most while the effect ran, in MiB. */
+/** Peak growth of this process's memory while the effect ran, in MiB. */
 const growth = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const before = process.memoryUsage.rss()

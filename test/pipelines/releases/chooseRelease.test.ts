@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import { chooseRelease } from "../../../src/pipelines/releases/chooseRelease.ts"
-import { manifestInput, manifestLines, type ReleaseManifest } from "../../../src/pipelines/remote/releaseManifest.ts"
-import { parseReleases } from "../../../src/pipelines/remote/releases.ts"
+import { manifestInput, manifestLines, type ReleaseManifest } from "../../../src/remote/activation/releaseManifest.ts"
+import { parseReleases } from "../../../src/remote/activation/releasesCommand.ts"
 
 const manifest: ReleaseManifest = {
   by: "ann\tand\nbob",
@@ -11,7 +11,8 @@ const manifest: ReleaseManifest = {
   services: [{ name: "web", runs: true }, { name: "job", runs: false }],
   envFiles: [".env"],
   files: ["a\tb", "conf/é"],
-  largeFiles: ["big.bin"]
+  largeFiles: ["big.bin"],
+  bridged: []
 }
 const image = (name: string, id: string) => `image\tsha256:${id}\t${name}\tbrought`
 const note = (id: number, current: boolean, images: ReadonlyArray<string>) => [

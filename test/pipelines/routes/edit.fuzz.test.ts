@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc } from "effect"
 import { parse } from "yaml"
 import { addRoute, removeRoute } from "../../../src/pipelines/routes/edit.ts"
-import type { Route } from "../../../src/schema/Route.ts"
+import type { Route } from "../../../src/schema/routes/Route.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 
 const name = fc.stringMatching(/^[a-z0-9][a-zA-Z0-9_-]{0,6}$/)
@@ -58,7 +58,7 @@ const file = fc.tuple(
 const edited = (outcome: ReturnType<typeof addRoute>) =>
   Either.isRight(outcome) && outcome.right._tag === "Edited" ? outcome.right.text : undefined
 
-/** What a file holds, an empty section and none at all alike. */
+/** Value of a file; an empty section equals a missing one. */
 const held = (text: string) => {
   const read = parse(text)
   return { ...read, http: { ...read.http, routers: read.http.routers ?? {}, services: read.http.services ?? {} } }

@@ -4,7 +4,7 @@ import { parse } from "yaml"
 import { addRoute, ensureRoute, removeRoute } from "../../../src/pipelines/routes/edit.ts"
 import type { Refusal } from "../../../src/pipelines/routes/Refusal.ts"
 import type { RouteEdit } from "../../../src/pipelines/routes/RouteEdit.ts"
-import type { Route } from "../../../src/schema/Route.ts"
+import type { Route } from "../../../src/schema/routes/Route.ts"
 import { plainFile, routersOf, serviceOf } from "./proxyFiles.ts"
 
 const app: Route = { routeName: "app", domain: "app.example.com", targetIp: "10.0.0.5", port: 2007 }

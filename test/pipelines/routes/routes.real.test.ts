@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parse } from "yaml"
 import { addRoute, removeRoute } from "../../../src/pipelines/routes/routes.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
+import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 import { leftovers, realSsh, RealSshd, run, type SshUser, type SudoPolicy } from "../../fixtures/openssh.ts"
 import { rootsDirectory, rootsPrograms } from "../../fixtures/rootsPrograms.ts"
@@ -41,7 +41,7 @@ const numbered = (prefix: string, count = 12) =>
     port: 3000 + index
   }))
 
-/** A `tee` that stops in the middle of the proxy file, says so, and goes on when it is told. */
+/** A `tee` that pauses in the middle of the proxy file, reports it, and resumes on a signal. */
 const slowTee = (directory: string) =>
   `case $1 in
     *.berth-bak) exec cat >"$1" ;;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, TestClock } from "effect"
-import { proxyExit } from "../../../src/pipelines/remote/proxyFile.ts"
+import { planRoute } from "../../../src/pipelines/routes/planRoute.ts"
 import { addRoute, removeRoute } from "../../../src/pipelines/routes/routes.ts"
-import type { ServerAccess } from "../../../src/schema/Server.ts"
+import { proxyExit } from "../../../src/remote/proxy/proxyFileCommands.ts"
+import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { locksTest } from "../../layers/LocksTest.ts"
 import { proxyFileTest, ProxyFileText } from "../../layers/ProxyFileTest.ts"
 import { type SettingsFixture, settingsTest } from "../../layers/SettingsTest.ts"
@@ -44,6 +45,23 @@ describe("routes", () => {
       expect(yield* removeRoute(app)).toEqual({ removed: false, reason: "route_not_found" })
       expect(yield* now).toBe(plainFile)
     }).pipe(Effect.provide(world())))
+
+  it.effect("are left alone while a redeploy has their requests", () => {
+    const bridged = plainFile.replace("\n  middlewares:", `${routersOf("app", "app.example.com")}\n  middlewares:`) +
+      serviceOf("app", "10.0.0.5:30000")
+    return Effect.gen(function*() {
+      const refusal = yield* Effect.flip(addRoute(app))
+      expect(refusal).toMatchObject({ _tag: "RouteBridged", status: 409, port: 30_000 })
+      expect(refusal.message).toContain(`The route "app" in ${file} on "Server 1" leads to port 30000`)
+      expect(yield* Effect.flip(planRoute({ ...app, action: "add" }))).toMatchObject({ _tag: "RouteBridged" })
+      expect(yield* now).toBe(bridged)
+      expect(yield* addRoute({ ...app, routeName: "other", domain: "other.example.com" })).toMatchObject({
+        added: true
+      })
+      expect(yield* addRoute({ ...app, port: 30_000 })).toEqual({ added: false, reason: "route_exists" })
+      expect(yield* removeRoute(app)).toMatchObject({ removed: true })
+    }).pipe(Effect.provide(world(bridged)))
+  })
 
   it.effect("all land when many are added at once", () =>
     Effect.gen(function*() {
@@ -145,7 +163,7 @@ describe("an edit", () => {
       SftpTest()
     )
   const whats = Effect.map(Effect.flatten(SshAsked), (all) => all.map(({ what }) => what))
-  /** What was staged: the last text that the file should hold. */
+  /** Staged text: the last that the file should have. */
   const lastStaged = Effect.map(Effect.flatten(SftpFiles), (files) => {
     const content = Array.from(files).findLast(([path]) => path.endsWith("-after"))?.[1]
     return content instanceof Uint8Array ? new TextDecoder().decode(content) : content

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Effect, Fiber, Stream } from "effect"
+import { Chunk, Effect, Fiber, Option, Stream } from "effect"
 import { join } from "node:path"
 import { followLogs } from "../../../src/pipelines/servers/followLogs.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
@@ -26,7 +26,7 @@ const compose = (directory: string, ...args: ReadonlyArray<string>) =>
     ...args
   ])
 
-/** How many `docker logs` and `docker events` run for a container or directory. */
+/** Counts `docker logs` and `docker events` processes of a container or directory. */
 const followers = (of: string) =>
   Effect.map(
     Effect.promise(() =>
@@ -149,8 +149,10 @@ describe.skipIf(!realServer.available).each(ways)(
             Stream.filterMap((event) =>
               event.event === "dropped" ? Chunk.head(Chunk.of(event.data.lines)) : Chunk.head(Chunk.empty<number>())
             ),
-            Stream.take(1),
-            Stream.runSum,
+            Stream.scan(0, (sum, lines) => sum + lines),
+            Stream.takeUntil((sum) => sum > 100),
+            Stream.runLast,
+            Effect.map(Option.getOrElse(() => 0)),
             Effect.timeout("100 seconds")
           )
           expect(dropped).toBeGreaterThan(100)

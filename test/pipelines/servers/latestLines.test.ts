@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Deferred, Effect, Queue, Stream } from "effect"
 import { latestLines } from "../../../src/pipelines/servers/latestLines.ts"
-import type { LogLine } from "../../../src/schema/Logs.ts"
+import type { LogLine } from "../../../src/schema/servers/Logs.ts"
 
 const line = (number: number): LogLine => ({ time: "", service: "web", stream: "stdout", text: String(number) })
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Chunk, Effect, Stream } from "effect"
 import { join } from "node:path"
 import { containers } from "../../../src/pipelines/servers/containers.ts"
+import { followLogs } from "../../../src/pipelines/servers/followLogs.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
+import type { LogsQuery } from "../../../src/pipelines/servers/logsQuery.ts"
 import { buildImage, docker, uniqueName } from "../../fixtures/docker.ts"
 import { run } from "../../fixtures/openssh.ts"
 import { realServer } from "../../fixtures/realProject.ts"
@@ -25,7 +27,7 @@ services:
     stop_grace_period: 0s
 `
 
-/** How the users of these tests may talk to Docker. */
+/** Ways in which the users of these tests reach Docker. */
 const ways = [
   { name: "as a member of the group docker", options: { groups: ["docker"] } },
   { name: "through sudo with a password", options: { sudo: "password" } }
@@ -89,6 +91,27 @@ describe.skipIf(!realServer.available).each(ways)(
           expect((yield* Effect.flip(logs("server", { ...asked, service: "later" }))).message).toMatch(
             /no such service/i
           )
+          expect(texts(yield* logs("server", { ...asked, lines: "1", contains: "E" }))).toEqual(["e3"])
+          expect(yield* logs("server", { ...asked, until: "1d" })).toBe("")
+
+          // An ended container keeps its last lines, alone and as a stack.
+          yield* Effect.orDie(compose("stop"))
+          expect(texts(yield* logs("server", asked))).toEqual(["e1", "e2", "l1", "e3"])
+          expect((yield* logs("server", { containerName: `${image}-early` })).split("\n")).toContain("e3")
+          const names = (list: ReadonlyArray<{ readonly name: string }>) => list.map(({ name }) => name)
+          expect(names(yield* containers("server"))).not.toContain(`${image}-early`)
+          expect(names(yield* containers("server", { all: true }))).toContain(`${image}-early`)
+          const followed = (query: LogsQuery) =>
+            Effect.scoped(Effect.flatMap(followLogs("server", query), Stream.runCollect)).pipe(
+              Effect.map((events) =>
+                Chunk.toReadonlyArray(events).map((event) => event.event === "line" ? event.data.text : event.event)
+              )
+            )
+          expect(yield* followed({ ...asked, until: "0s" })).toEqual(["e1", "e2", "l1", "e3", "end"])
+          expect(yield* followed({ ...asked, until: "0s", contains: "E", lines: "2" })).toEqual(["e2", "e3", "end"])
+          const soon = new Date(Date.now() + 1_500).toISOString()
+          expect(yield* followed({ containerName: `${image}-late`, until: soon })).toEqual(["l1", "end"])
+
           const error = yield* Effect.flip(logs("server", { remotePath: "~/containers/none" }))
           expect(error.message).toMatch(/^Failed to get logs: there is no stack at ~\/containers\/none on /)
           const bare = yield* Effect.flip(logs("server", { remotePath: "~/.ssh" }))

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { containers } from "../../../src/pipelines/servers/containers.ts"
 import { dockerHelp } from "../../../src/pipelines/servers/dockerHelp.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
-import { ServerUnreachable } from "../../../src/schema/Ssh.ts"
+import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { SshAsked, SshTest } from "../../layers/SshTest.ts"
 
@@ -16,7 +16,11 @@ describe("logs", () => {
   it.effect("takes 100 lines of the container through sudo where the server says so", () =>
     Effect.gen(function*() {
       expect(yield* logs("1", { containerName: "web" })).toBe("one\n")
-      expect(yield* yield* SshAsked).toMatchObject([{ what: ofWeb, args: ["web", "100", "", "no"], sudo: true }])
+      expect(yield* yield* SshAsked).toMatchObject([{
+        what: ofWeb,
+        args: ["web", "100", "", "no", "", ""],
+        sudo: true
+      }])
     }).pipe(Effect.provide([SshTest({ [ofWeb]: { stdout: "one\n" } }), settings])))
 
   it.effect("shows no password that the log repeats", () =>
@@ -27,12 +31,31 @@ describe("logs", () => {
       settingsTest({}, [storedServer({ credentials: { password: Redacted.make("pass-word/1") } })])
     ])))
 
+  it.effect("keeps the last lines whose text contains what is wanted, judged after secrets are redacted", () =>
+    Effect.gen(function*() {
+      const asked = { remotePath: "~/containers/app", lines: "2", until: "1h", contains: "WEB" }
+      expect(yield* logs("1", asked)).toBe("db | the Web two\nweb | the web three\n")
+      expect(yield* logs("1", { ...asked, contains: "pass-word" })).toBe("")
+      expect(yield* logs("1", { ...asked, contains: "none" })).toBe("")
+      expect((yield* yield* SshAsked)[0]).toMatchObject({
+        args: ["~/containers/app", "2", "10485760", "", "no", "", "-3600", "WEB"]
+      })
+    }).pipe(Effect.provide([
+      SshTest({
+        [ofStack]: {
+          stdout:
+            "db | the web one\nweb | nothing\ndb | the Web two\nweb | the web three\ndb | log in with pass-word/1\n"
+        }
+      }),
+      settingsTest({}, [storedServer({ credentials: { password: Redacted.make("pass-word/1") } })])
+    ])))
+
   it.effect("prefers the stack to the container", () =>
     Effect.gen(function*() {
       yield* logs("1", { containerName: "not a name", remotePath: "~/containers//app/", lines: "7" })
       expect(yield* yield* SshAsked).toMatchObject([{
         what: ofStack,
-        args: ["~/containers/app", "7", "10485760", "", "no", ""]
+        args: ["~/containers/app", "7", "10485760", "", "no", "", "", ""]
       }])
     }).pipe(Effect.provide([SshTest({ [ofStack]: {} }), settings])))
 
@@ -63,6 +86,9 @@ describe("logs", () => {
       [{ remotePath: "/a/../b" }, "remotePath"],
       [{ remotePath: "/a\nb" }, "remotePath"],
       [{ remotePath: "/a", service: "$(x)" }, "service"],
+      [{ remotePath: "/a", until: "soon" }, "until"],
+      [{ remotePath: "/a", contains: "a\nb" }, "contains"],
+      [{ remotePath: "/a", contains: "a".repeat(201) }, "contains"],
       [{ containerName: "web", service: "web" }, "service"]
     ] as const
   )("turns down %j and names the field", ([query, field]) =>

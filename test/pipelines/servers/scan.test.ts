@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { scan } from "../../../src/pipelines/servers/scan.ts"
-import { ServerUnreachable } from "../../../src/schema/Ssh.ts"
+import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { type SshAnswer, SshAsked, SshTest } from "../../layers/SshTest.ts"
 

@@ -129,7 +129,7 @@ describe("the calls of an upsert on a Coolify and a Gitea", () => {
 })
 
 const entry = { name: "shop", port: 3000, domain: "shop.example.com" }
-/** What keeps a step from being done. The steps before it have left their marks then, and those after it none. */
+/** Obstacle for each step. Earlier steps have left their marks then, later ones none. */
 interface StepFailure {
   readonly step: string
   readonly pattern?: CallPattern
@@ -145,7 +145,7 @@ const failures: ReadonlyArray<StepFailure> = [
 ]
 const marks = ["sync", "env", "route", "changelog", "deploy", "webhook"]
 
-/** Which steps have left their mark in the world. */
+/** Steps that have left their mark. */
 const marked = Effect.gen(function*() {
   const files = yield* LocalFiles
   const made = yield* lines

@@ -20,7 +20,7 @@ interface Case {
   readonly says: string
   readonly entry: object
   readonly world?: WireWorld
-  /** What the platform is called with; `{uuid}` is the application's. */
+  /** Calls of the platform; `{uuid}` is the application's. */
   readonly platform: ReadonlyArray<Call>
   readonly gitHost?: ReadonlyArray<Call>
   readonly fails?: string

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
 import { verify } from "../../../src/pipelines/verify/verify.ts"
-import { HttpsFailed } from "../../../src/schema/Verify.ts"
+import { HttpsFailed } from "../../../src/schema/applications/Verify.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { HttpsProbe } from "../../../src/services/tls/HttpsProbe.ts"
 import { declaring, memoryWorld } from "../../layers/memoryWorld.ts"

@@ -36,17 +36,17 @@ const proxyFile = (target: string, host = domain) =>
           - url: "http://${target}"
 `
 
-/** What stands on the way to the application, where that is not what lets requests through. */
+/** Faults on the way to the application. */
 interface Way {
   readonly status?: string
-  /** What the application answers; `down`: nothing listens at its port. */
+  /** Answer of the application; `down`: nothing listens at its port. */
   readonly answer?: number | "down"
-  /** What the proxy file holds; `port` is that of the application, `other` that of another one. */
+  /** Text of the proxy file; `port` is that of the application, `other` that of another one. */
   readonly text?: (port: number, other: number) => string
   readonly certified?: string
   readonly days?: number
   readonly isTrusted?: boolean
-  /** What is at the proxy's HTTPS port. */
+  /** Listener at the proxy's HTTPS port. */
   readonly proxy?: "proxy" | "down" | "plain" | "babbling"
   readonly targetIp?: string
   readonly world?: MemoryWorld

@@ -1,6 +1,6 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
-import { limits } from "../../../src/schema/limits.ts"
+import { limits } from "../../../src/schema/words/limits.ts"
 import { parseYaml } from "../../../src/services/foreign/yaml.ts"
 
 const problemOf = (text: string) => Either.getOrThrow(Either.flip(parseYaml(text)))

@@ -84,7 +84,7 @@ describe("LocksLive within one process", () => {
           const exit = yield* Effect.exit(locks.withLock(key)(inner))
           expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
         }
-        // One behind the other is no disorder.
+        // Taking them one after the other respects the order.
         yield* locks.withLock({ rank: 2, name: "other" })(Effect.void)
         expect(yield* locks.withLock(key)(Effect.succeed("in"))).toBe("in")
       }))
@@ -122,6 +122,11 @@ describe("LocksLive within one process", () => {
 
 describe("keys", () => {
   it("name a proxy file by where it is, not by the id of a server", () => {
+    const behind = { host: "proxy.lan", port: 22, via: { host: "Gate.lan", port: 22 } }
+    expect(proxyLock(behind, "/p.yml")).toMatchObject({
+      shared: "The proxy file /p.yml on proxy.lan:22 through gate.lan:22"
+    })
+    expect(proxyLock(behind, "/p.yml").name).not.toBe(proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml").name)
     expect(proxyLock({ host: "Proxy.lan", port: 22 }, "/p.yml")).toEqual(
       proxyLock({ host: "proxy.lan", port: 22 }, "/p.yml")
     )

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Console, Effect, Layer } from "effect"
-import { escaped } from "../../../src/schema/escaped.ts"
+import { escaped } from "../../../src/schema/words/escaped.ts"
 import { SafeLoggerLive } from "../../../src/services/log/safeLogger.ts"
 
-/** What an effect writes to the console, as it would stand on a terminal. */
+/** Console output of an effect, as a terminal would show it. */
 const written = (effect: Effect.Effect<void>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Disclosed } from "../../../src/schema/Disclosed.ts"
+import { Disclosed } from "../../../src/schema/basics/Disclosed.ts"
 import { tokenFinding, versionFinding } from "../../../src/services/platform/coolifyCheck.ts"
 
 describe("versionFinding", () => {

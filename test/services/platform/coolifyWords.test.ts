@@ -30,6 +30,8 @@ describe("toCoolify", () => {
   })
 })
 
+const served = "{\"web\":{\"domain\":\"https://a.test,https://b.test\"}}"
+
 describe("toNeutral", () => {
   it.each<[unknown, unknown]>([
     [{ build_pack: "dockercompose" }, { build_pack: "composestack" }],
@@ -44,11 +46,21 @@ describe("toNeutral", () => {
     [{ settings: { is_static: true } }, { settings: { is_static: true }, is_static: true }],
     [{ settings: { is_static: true }, is_static: false }, { settings: { is_static: true }, is_static: false }],
     [
-      { fqdn: null, docker_compose_domains: "{\"web\":{\"domain\":\"https://a.test,https://b.test\"}}" },
-      {
-        fqdn: "https://a.test,https://b.test",
-        docker_compose_domains: "{\"web\":{\"domain\":\"https://a.test,https://b.test\"}}"
-      }
+      { build_pack: "dockercompose", fqdn: null, docker_compose_domains: served },
+      { build_pack: "composestack", fqdn: "https://a.test,https://b.test", docker_compose_domains: served }
+    ],
+    // The address of an earlier build pack stays in the record, and is not served.
+    [
+      { build_pack: "dockercompose", fqdn: "https://before.test", docker_compose_domains: served },
+      { build_pack: "composestack", fqdn: "https://a.test,https://b.test", docker_compose_domains: served }
+    ],
+    [
+      { build_pack: "dockercompose", fqdn: "https://before.test", docker_compose_domains: null },
+      { build_pack: "composestack", fqdn: null, docker_compose_domains: null }
+    ],
+    [
+      { build_pack: "nixpacks", fqdn: null, docker_compose_domains: served },
+      { build_pack: "autopack", fqdn: null, docker_compose_domains: served }
     ],
     [{ fqdn: "", docker_compose_domains: "[]" }, { fqdn: "", docker_compose_domains: "[]" }],
     [{ weird: [{ build_pack: "nixpacks" }] }, { weird: [{ build_pack: "nixpacks" }] }],

@@ -42,10 +42,10 @@ describe("steps", () => {
         const steps = yield* makeSteps({
           run: "-",
           initial: [],
-          changed: () => Effect.void,
-          progressed: (_, { done }) => Effect.sync(() => void told.push(done)),
+          onChange: () => Effect.void,
+          onProgress: (_, { done }) => Effect.sync(() => void told.push(done)),
           output: () => Effect.void,
-          isKept: () => Effect.succeed(false),
+          hasResult: () => Effect.succeed(false),
           isCancelled: Effect.succeed(false),
           perform: (_, __, effect) => effect(false)
         })

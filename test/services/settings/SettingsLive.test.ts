@@ -11,7 +11,7 @@ const windows = process.platform === "win32"
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
 
-/** What is logged while the effect runs. */
+/** Log of an effect. */
 const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []

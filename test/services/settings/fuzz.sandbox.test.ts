@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Config, Console, Effect, Either } from "effect"
 import { writeFileSync } from "node:fs"
-import { settingsDocument, settingsProblems } from "../../../src/services/settings/settingsDocument.ts"
+import { settingsDocument, settingsProblems } from "../../../src/services/settings/read/settingsDocument.ts"
 import { fuzzSettings } from "../../fixtures/fuzzSettings.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 

@@ -9,7 +9,7 @@ import { settingsFileWith } from "../../fixtures/service.ts"
 
 const live = (file: string) => Layer.provide(servicesLive(file), NodeContext.layer)
 
-/** What there is to mend in a file with this text, without the file's name. */
+/** Findings about a file with this text, without the file's name. */
 const findingsIn = (text: string) =>
   Effect.gen(function*() {
     const file = yield* settingsFileWith(text)

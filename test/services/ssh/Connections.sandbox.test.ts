@@ -49,6 +49,26 @@ describe("the connection of a server", () => {
       expect((yield* Fiber.join(next))._tag).toBe("ServerUnreachable")
     }).pipe(Effect.provide(liveSsh())))
 
+  it.scoped("through a jump host keeps that one's open, which closes a minute after its last use", () =>
+    Effect.gen(function*() {
+      const [gate, server] = [yield* fakeSsh(), yield* fakeSsh()]
+      const { exec } = yield* Ssh
+      const behind = { ...server.access, via: gate.access }
+      yield* exec(behind, command("true"))
+      yield* TestClock.adjust("290 seconds")
+      expect([yield* gate.open, yield* server.open]).toEqual([1, 1])
+      yield* TestClock.adjust("11 seconds")
+      yield* becomes(server.open, 0)
+      yield* TestClock.adjust("55 seconds")
+      expect(yield* gate.open).toBe(1)
+      yield* exec(behind, command("true"))
+      expect([yield* gate.made, yield* server.made]).toEqual([1, 2])
+      yield* TestClock.adjust("301 seconds")
+      yield* becomes(server.open, 0)
+      yield* TestClock.adjust("61 seconds")
+      yield* becomes(gate.open, 0)
+    }).pipe(Effect.provide(liveSsh())))
+
   it.scopedLive("is another one for another password", () =>
     Effect.gen(function*() {
       const server = yield* fakeSsh()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either, Layer, Option } from "effect"
+import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { FirstContact, FirstContactLive } from "../../../src/services/ssh/FirstContact.ts"
-import { HostKeys } from "../../../src/services/ssh/HostKeys.ts"
 import { fakeSsh } from "../../fixtures/fakeSsh.ts"
 import { HostKeysTest } from "../../layers/HostKeysTest.ts"
 import { command, eventually } from "./live.ts"
@@ -30,7 +30,7 @@ describe("the first contact with a server", () => {
       expect(answer.code).toBe(0)
       expect(yield* logIns).toBeGreaterThan(0)
       // It is as new as before, and nothing is left open.
-      expect(yield* (yield* HostKeys).knownTypes(access.host, access.port)).toEqual([])
+      expect(yield* (yield* HostKeys).knownTypes(access)).toEqual([])
       expect(yield* eventually(open, (count) => count === 0)).toBe(0)
     }).pipe(Effect.provide(world())))
 

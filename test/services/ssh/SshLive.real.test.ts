@@ -10,7 +10,7 @@ import { command, eventually, liveSsh } from "./live.ts"
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 
-/** How many sessions sshd had open at most, and how many it opened, by its log. */
+/** Peak and total sessions of sshd, by its log. */
 const sessions = (log: string, user: SshUser) => {
   let open = 0
   let most = 0

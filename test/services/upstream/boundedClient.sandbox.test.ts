@@ -3,7 +3,7 @@ import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type ServerResponse } from "node:http"
 import { expect } from "vitest"
-import { listenOnLoopback } from "../../../src/sandbox/loopback.ts"
+import { listenOnLoopback } from "../../../src/sandbox/ports/loopback.ts"
 import { BoundedClient } from "../../../src/services/upstream/boundedClient.ts"
 
 const together = 8

@@ -65,14 +65,14 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
           const other = roleOf(yield* guest(address))
           yield* administer(address, sql(roleOf(address), other))
           const store = yield* processOn(address)
-          const error = yield* Effect.flip(store.list({}))
+          const error = yield* Effect.flip(store.history.list({}))
           expect(error).toMatchObject({ status: 503 })
           expect(error.message).toContain(`${what} belongs to the role ${other}, but state.url connects as berth`)
           expect(error.message).toContain("DROP SCHEMA berth CASCADE")
           expect(yield* query(address, "SELECT count(*) FROM pg_tables WHERE tablename = 'runs'")).toBe("0")
           // Once that is mended it goes on by itself.
           yield* administer(address, "DROP SCHEMA berth CASCADE")
-          expect(yield* eventually(Effect.option(store.list({})), Option.isSome)).toMatchObject(
+          expect(yield* eventually(Effect.option(store.history.list({})), Option.isSome)).toMatchObject(
             Option.some({ runs: [] })
           )
         }))
@@ -89,8 +89,8 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
            REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC; GRANT CONNECT ON DATABASE ${name} TO berth`
         )
         const store = yield* processOn(address)
-        yield* store.insert(stored(run(1)))
-        expect((yield* store.list({})).runs).toHaveLength(1)
+        yield* store.history.insert(stored(run(1)))
+        expect((yield* store.history.list({})).runs).toHaveLength(1)
       }))
 
     test.scoped(
@@ -106,9 +106,9 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
           const one = yield* Scope.extend(processOn(address, "one"), scope)
           const other = yield* processOn(address)
           const { id } = run(1)
-          yield* one.insert(stored(run(1, { state: "running" })))
-          yield* other.ready
-          // A lock that is held is no secret: it is taken as soon as the process is gone.
+          yield* one.history.insert(stored(run(1, { state: "running" })))
+          yield* other.history.ready
+          // Every role can see which lock is held, and takes it as soon as the process is gone.
           const { rows: [seen] } = yield* sql(
             `SELECT classid, objid FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()
              AND objid = ${yield* query(address, "SELECT number FROM instances WHERE id = 'one'")}`
@@ -117,7 +117,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
           yield* Scope.close(scope, Exit.void)
           yield* waiting.await
           yield* query(address, "UPDATE instances SET expires_at = now() - interval '1 hour' WHERE id = 'one'")
-          expect(yield* eventually(other.take({ id, attempt: 1 }), Option.isSome)).toEqual(Option.some(2))
+          expect(yield* eventually(other.ownership.takeOver({ id, attempt: 1 }), Option.isSome)).toEqual(Option.some(2))
         }),
       60_000
     )
@@ -127,7 +127,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
         const { guest } = yield* Postgres
         const address = yield* fresh
         const store = yield* processOn(address)
-        yield* store.ready
+        yield* store.history.ready
         const mallory = yield* connect(yield* guest(address))
         const attempts = [
           "SELECT name FROM berth.notify_channel",
@@ -164,10 +164,10 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
           const address = yield* fresh
           const one = yield* processOn(address)
           const other = yield* processOn(address)
-          yield* Effect.all([one.ready, other.ready])
+          yield* Effect.all([one.history.ready, other.history.ready])
           const lost = yield* Deferred.make<void>()
           const hinted = yield* Deferred.make<void>()
-          yield* Effect.forkScoped(Stream.runForEach(one.changes, (change) =>
+          yield* Effect.forkScoped(Stream.runForEach(one.ownership.changes, (change) =>
             change.what === "lost"
               ? Deferred.succeed(lost, undefined)
               : "id" in change
@@ -178,9 +178,9 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("other roles of a da
             eventually(administer(address, `SELECT count(*) ${listeners}`), (found) => found === wanted)
           yield* count("2")
           yield* administer(address, `SELECT pg_terminate_backend(pid) ${listeners}`)
-          yield* other.insert(stored(run(1)))
+          yield* other.history.insert(stored(run(1)))
           yield* count("2")
-          yield* other.insert(stored(run(2)))
+          yield* other.history.insert(stored(run(2)))
           yield* Effect.timeout(Deferred.await(hinted), "10 seconds")
           expect(yield* Deferred.isDone(lost)).toBe(false)
         }),

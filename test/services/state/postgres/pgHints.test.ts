@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Fiber, TestClock } from "effect"
-import type { RunChange } from "../../../../src/services/runs/RunStore.ts"
+import type { RunChange } from "../../../../src/services/runs/RunOwnership.ts"
 import { makeHints, mostNotifications } from "../../../../src/services/state/postgres/pgHints.ts"
 
 /** Hints that are made of notifications, and how many of them came at which moments. */

@@ -1,0 +1,76 @@
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { makeWorld } from "../../../src/sandbox/world.ts"
+import { runCli } from "../../fixtures/cli.ts"
+import { hasTerminal, onTerminal } from "../../fixtures/terminal.ts"
+
+const type = "ssh-ed25519"
+const other = Buffer.concat([Buffer.from([0, 0, 0, type.length]), Buffer.from(type), Buffer.alloc(36)])
+const stored = `SHA256:${createHash("sha256").update(other).digest("base64").replace(/=+$/, "")}`
+
+/** A stored server whose host key is another one than the one that is remembered for it. */
+const changedWorld = Effect.gen(function*() {
+  const { server, settingsFile } = yield* makeWorld
+  const keys = join(dirname(settingsFile), "berth.known_hosts")
+  const text = `[${server.host}]:${server.port} ${type} ${other.toString("base64")}\n`
+  const forget = Effect.sync(() => writeFileSync(keys, text))
+  yield* forget
+  const shown = JSON.parse((yield* runCli({ settingsFile }, ["server", "test", "Sandbox", "--json"])).out).hostKey
+  expect(shown).toMatchObject({ standing: "changed", remembered: stored })
+  const fresh: string = shown.fingerprint
+  const at = `ann@${server.host}:${server.port}`
+  return { settingsFile, forget, fresh, at, text, remembered: () => readFileSync(keys, "utf8") }
+})
+
+describe.skipIf(!hasTerminal)("a host key that has changed", () => {
+  it.scopedLive(
+    "is shown beside the stored one, and takes its place only after a yes on a terminal",
+    () =>
+      Effect.gen(function*() {
+        const { at, forget, fresh, remembered, settingsFile, text } = yield* changedWorld
+        const commands: ReadonlyArray<readonly [args: ReadonlyArray<string>, done: RegExp]> = [
+          [["server", "test", "Sandbox"], /Berth can deploy there/],
+          [["server", "add", "Other", at, "--agent", "--host-key", fresh], /Stored Other with the id/],
+          [
+            ["server", "add", "Other", at, "--agent", "--host-key", fresh, "--id", "other"],
+            /Stored Other with the id other/
+          ]
+        ]
+        for (const [args, done] of commands) {
+          for (const keys of ["n\n", "\n", "\u0004"]) {
+            const refused = yield* onTerminal(args, { env: { BERTH_CONFIG: settingsFile }, columns: 200 })
+            yield* refused.until(/Replace the stored host key\? \[y\/N\] /)
+            expect(refused.output()).toContain(`stored: ${stored}`)
+            expect(refused.output()).toContain(`new:    ${fresh}`)
+            yield* refused.type(keys)
+            expect([args, yield* refused.ended]).toEqual([args, 1])
+            expect(refused.output()).toMatch(/Nothing was changed\.\s+$/)
+            expect(remembered()).toBe(text)
+          }
+          const nobody = yield* runCli({ settingsFile }, args)
+          expect([args, nobody.code, remembered()]).toEqual([args, 1, text])
+          expect(nobody.out + nobody.err).toContain(stored)
+
+          const replaced = yield* onTerminal(args, { env: { BERTH_CONFIG: settingsFile }, columns: 200 })
+          yield* replaced.until(/Replace the stored host key\? \[y\/N\] /)
+          yield* replaced.type("y\n")
+          expect([yield* replaced.ended, replaced.output()]).toEqual([0, expect.stringMatching(done)])
+          expect(remembered()).not.toContain(other.toString("base64"))
+          const tested = yield* runCli({ settingsFile }, ["server", "test", "Sandbox", "--json"])
+          expect(JSON.parse(tested.out)).toMatchObject({
+            ready: true,
+            hostKey: { standing: "known", fingerprint: fresh }
+          })
+          yield* runCli({ settingsFile }, ["server", "remove", "Other", "--yes"])
+          yield* forget
+        }
+        const named = ["server", "add", "Other", at, "--agent", "--host-key", fresh, "--replaces-host-key", stored]
+        expect((yield* runCli({ settingsFile }, named)).code).toBe(0)
+      }).pipe(Effect.provide(NodeContext.layer)),
+    240_000
+  )
+})

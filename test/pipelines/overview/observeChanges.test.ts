@@ -1,0 +1,99 @@
+import { Path } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Either, Fiber, Layer, TestClock } from "effect"
+import type { KnownProject } from "../../../src/pipelines/overview/cachedProjects.ts"
+import { makeChanges, observeChanges } from "../../../src/pipelines/overview/observeChanges.ts"
+import type { ServerSight } from "../../../src/pipelines/overview/observeServers.ts"
+import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
+import { SshAsked, type SshReply, SshTest } from "../../layers/SshTest.ts"
+
+const root = "/srv/projects"
+const observedAt = "2026-01-02T03:04:05.678Z"
+const sight = (release: string | null): ServerSight => ({
+  server: { id: "1", name: "Main", answers: true, latencyMs: 4, disks: [], observedAt },
+  stackAt: () => ({ statuses: [], names: [], ports: [], release })
+})
+const project = (name: string): KnownProject => ({
+  name,
+  path: `${root}/${name}`,
+  hasImageFile: false,
+  hasComposeFile: true,
+  hasPlatformJson: false,
+  containerStatus: "partial",
+  tarFile: null,
+  serverId: "1",
+  remotePath: `~/containers/${name}`,
+  problems: [],
+  declared: Either.right([]),
+  observedAt
+})
+const world = (names: ReadonlyArray<string>, answer: SshReply | Effect.Effect<SshReply> = { stdout: "" }) =>
+  Layer.mergeAll(
+    localFilesTest({
+      [root]: { directory: true },
+      ...Object.fromEntries(names.flatMap((name) => [
+        [`${root}/${name}/compose.yml`, "services:\n  web:\n    image: web:1\n"],
+        [`${root}/${name}/.env`, "A=1\n"]
+      ]))
+    }),
+    Path.layer,
+    SshTest({ "looking at the server before the deploy": answer })
+  ).pipe(Layer.provideMerge(settingsTest({ "projects.root": root }, [storedServer({ id: "1", name: "Main" })])))
+
+const nobody = () => false
+const plans = Effect.map(
+  Effect.flatten(SshAsked),
+  (asked) => asked.filter(({ what }) => what === "looking at the server before the deploy").length
+)
+
+describe("the number of changes of a project", () => {
+  it.effect("is that of the plan of its deploy: its files and images", () =>
+    Effect.gen(function*() {
+      const changes = yield* makeChanges
+      const counts = yield* observeChanges([project("web")], [sight(null)], nobody, 60_000, changes)
+      // compose.yml, .env and the image that the server lacks.
+      expect([...counts]).toEqual([[`${root}/web`, 3]])
+    }).pipe(Effect.provide(world(["web"]))))
+
+  it.effect("is counted again after 25 seconds, or once the release changes, and never while a run is under way", () =>
+    Effect.gen(function*() {
+      const changes = yield* makeChanges
+      const look = (release: string | null, isBusy = false) =>
+        observeChanges([project("web")], [sight(release)], () => isBusy, 1_000_000, changes)
+      yield* look(null)
+      yield* TestClock.adjust("10 seconds")
+      yield* look(null)
+      expect(yield* plans).toBe(1)
+      expect([...yield* look("r1", true)]).toEqual([[`${root}/web`, 3]])
+      expect(yield* plans).toBe(1)
+      yield* look("r1")
+      expect(yield* plans).toBe(2)
+      yield* TestClock.adjust("25 seconds")
+      yield* look("r1")
+      expect(yield* plans).toBe(3)
+    }).pipe(Effect.provide(world(["web"]))))
+
+  it.effect("is missing where a server hangs or does not answer, or the project cannot be planned", () =>
+    Effect.gen(function*() {
+      const changes = yield* makeChanges
+      const silent: ServerSight = { ...sight(null), stackAt: undefined }
+      expect((yield* observeChanges([project("web")], [silent], nobody, 60_000, changes)).size).toBe(0)
+      const unset = [{ ...project("web"), serverId: null }, { ...project("web"), hasComposeFile: false }]
+      expect((yield* observeChanges(unset, [sight(null)], nobody, 60_000, changes)).size).toBe(0)
+      const hanging = yield* Effect.fork(observeChanges([project("web")], [sight(null)], nobody, 60_000, changes))
+      yield* TestClock.adjust("60 seconds")
+      expect((yield* Fiber.join(hanging)).size).toBe(0)
+      const gone = yield* observeChanges([project("gone")], [sight(null)], nobody, 120_000, changes)
+      expect([...gone]).toEqual([[`${root}/gone`, null]])
+    }).pipe(Effect.provide(world(["web"], Effect.never))))
+
+  it.effect("is counted for 24 projects a look, the others next", () =>
+    Effect.gen(function*() {
+      const changes = yield* makeChanges
+      const all = Array.from({ length: 30 }, (_, index) => project(`web-${index}`))
+      const look = observeChanges(all, [sight(null)], nobody, 60_000, changes)
+      expect((yield* look).size).toBe(24)
+      expect((yield* look).size).toBe(30)
+    }).pipe(Effect.provide(world(Array.from({ length: 30 }, (_, index) => `web-${index}`)))))
+})

@@ -1,0 +1,36 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Ref, TestClock } from "effect"
+import { keepRecoveringRuns } from "../../../src/pipelines/runs/recoverRuns.ts"
+import { RunStoreUnavailable } from "../../../src/schema/runs/runFailures.ts"
+import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
+import { InstanceLive } from "../../../src/services/runs/Instance.ts"
+import { Runs } from "../../../src/services/runs/Runs.ts"
+import { runStoreLayer } from "../../../src/services/runs/RunStore.ts"
+import { stored, storedRun } from "../../fixtures/storedRuns.ts"
+import { memoryWorld } from "../../layers/memoryWorld.ts"
+import { makeRunStoreMemory } from "../../layers/RunStoreMemory.ts"
+import { SftpTest } from "../../layers/SftpTest.ts"
+
+it.scoped("recovers unfinished runs once the store can be used, however late", () =>
+  Effect.gen(function*() {
+    const isAway = yield* Ref.make(true)
+    const { history, ownership } = yield* makeRunStoreMemory
+    yield* history.insert(stored(storedRun(1, { kind: "build", state: "running" })))
+    const away = new RunStoreUnavailable({ store: "berth.db", reason: "another Berth of this machine uses it" })
+    const unowned: typeof ownership.unowned = (except) =>
+      Effect.if(isAway, { onTrue: () => away, onFalse: () => ownership.unowned(except) })
+    const later = runStoreLayer(Effect.succeed({ history, ownership: { ...ownership, unowned } }))
+    yield* Effect.gen(function*() {
+      const runs = yield* Runs
+      const recovering = yield* Effect.fork(keepRecoveringRuns)
+      yield* TestClock.adjust("1 minute")
+      expect(yield* runs.get(storedRun(1).id)).toMatchObject({ state: "running" })
+      yield* Ref.set(isAway, false)
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(recovering)
+      expect(yield* runs.get(storedRun(1).id)).toMatchObject({ state: "interrupted" })
+    }).pipe(
+      Effect.provide(Layer.provide(RunsLive, later)),
+      Effect.provide(Layer.mergeAll(memoryWorld(), SftpTest(), InstanceLive))
+    )
+  }))

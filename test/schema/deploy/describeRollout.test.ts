@@ -1,0 +1,18 @@
+import { expect, it } from "vitest"
+import type { PlannedService } from "../../../src/schema/deploy/ContainerPlan.ts"
+import { describeRollout } from "../../../src/schema/deploy/describeRollout.ts"
+
+const route = (host: string) => ({ host, routeName: "hello", file: "/etc/traefik/berth.yml" })
+
+it.each<[string, Omit<PlannedService, "change" | "name">]>([
+  ["", {}],
+  ["", { rollout: null, routes: [] }],
+  [
+    "bridged: a second container takes the requests of a.example.com, hello meanwhile",
+    { rollout: "bridged", routes: [route("a.example.com"), route("a.example.com"), route("")] }
+  ],
+  ["bridged: a second container takes the requests of its port meanwhile", { rollout: "bridged" }],
+  ["not bridged: it publishes no port", { rollout: "recreate", rolloutReason: "it publishes no port", routes: [] }]
+])("tells %j of a planned service", (words, fields) => {
+  expect(describeRollout({ name: "web", change: "recreate", ...fields })).toBe(words)
+})

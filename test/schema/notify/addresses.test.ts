@@ -1,0 +1,33 @@
+import { expect, it } from "vitest"
+import { isLinkLocal, refusedUrl } from "../../../src/schema/notify/addresses.ts"
+
+it.each([
+  ["https://hooks.example.com/a/b?c=d", undefined],
+  ["http://127.0.0.1:8080/x", undefined],
+  ["http://localhost/x", undefined],
+  ["http://[::1]:1/x", undefined],
+  ["http://hooks.example.com/", "must be an https:// address, or an http:// one of this machine"],
+  ["http://127.0.0.1.example.com/", "must be an https:// address, or an http:// one of this machine"],
+  ["http://10.0.0.1/", "must be an https:// address, or an http:// one of this machine"],
+  ["file:///etc/passwd", "must be an https:// address, or an http:// one of this machine"],
+  ["ann@example.com", "must be an https:// address"],
+  ["https://ann:pass@hooks.example.com/", "must not contain a user or a password"],
+  ["https://169.254.169.254/latest", "must not be a link-local address"],
+  // URLs write each of these as the address that it is.
+  ["https://2852039166/", "must not be a link-local address"],
+  ["https://0xa9fea9fe/", "must not be a link-local address"],
+  ["https://[fe80::1]/", "must not be a link-local address"],
+  ["https://[::ffff:169.254.169.254]/", "must not be a link-local address"],
+  ["https://[fd00:ec2::254]/", "must not be a link-local address"]
+])("an address like %s: %s", (url, reason) => {
+  expect(refusedUrl(url)).toBe(reason)
+})
+
+it("knows link-local addresses as names resolve to them", () => {
+  for (const address of ["169.254.169.254", "::ffff:169.254.1.1", "fe80::1", "FEBF::1", "fd00:ec2::254"]) {
+    expect([address, isLinkLocal(address)]).toEqual([address, true])
+  }
+  for (const address of ["169.253.1.1", "10.0.0.1", "fec0::1", "::1", "fd00::1"]) {
+    expect([address, isLinkLocal(address)]).toEqual([address, false])
+  }
+})

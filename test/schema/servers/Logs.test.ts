@@ -1,0 +1,35 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Either, Schema } from "effect"
+import { lineContains, Since, sinceArgument } from "../../../src/schema/servers/Logs.ts"
+
+const decode = Schema.decodeUnknownEither(Since)
+
+describe("since", () => {
+  it.each([
+    ["30s", "-30"],
+    ["10m", "-600"],
+    ["2h", "-7200"],
+    ["1d", "-86400"],
+    ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z"],
+    ["2026-01-02T03:04:05.250+01:00", "2026-01-02T02:04:05.250Z"],
+    ["2026-01-02", "2026-01-02T00:00:00.000Z"]
+  ])("takes %s", (text, argument) => {
+    expect(Either.map(decode(text), sinceArgument)).toEqual(Either.right(argument))
+  })
+
+  it.each(["", "-5m", "5", "10 minutes", "2026-13-45", "yesterday", "$(id)", "1h; id"])("turns down %j", (text) => {
+    expect(Either.isLeft(decode(text))).toBe(true)
+  })
+
+  it("is nothing when it is absent", () => {
+    expect(sinceArgument(undefined)).toBe("")
+  })
+})
+
+describe("a line", () => {
+  it("contains a text in letters of either case, and every line contains nothing", () => {
+    expect(lineContains("TIMEout")("a Timeout")).toBe(true)
+    expect(lineContains("time.ut")("a Timeout")).toBe(false)
+    expect(lineContains("")("")).toBe(true)
+  })
+})

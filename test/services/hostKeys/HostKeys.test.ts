@@ -1,0 +1,257 @@
+import { FileSystem, Path } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Either, Layer } from "effect"
+import type { Address } from "../../../src/schema/servers/addressOf.ts"
+import type { HostKey } from "../../../src/services/hostKeys/hostKey.ts"
+import { fingerprint, hostKey } from "../../../src/services/hostKeys/hostKey.ts"
+import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
+import { HostKeysLive } from "../../../src/services/hostKeys/HostKeysLive.ts"
+import { judge, standingIn, withConfirmed } from "../../../src/services/hostKeys/keyFile.ts"
+import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
+import { LocksLive } from "../../../src/services/locks/Locks.ts"
+
+const key = (text: string, type = "ssh-ed25519"): HostKey => {
+  const name = Buffer.from(type)
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(name.length)
+  return hostKey(Buffer.concat([length, name, Buffer.from(text)]))
+}
+
+const main = { host: "main.lan", port: 22 }
+const one = key("one")
+const two = key("two")
+
+const withFile = <A, E>(
+  use: (file: string, live: Layer.Layer<HostKeys>) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
+) =>
+  Effect.gen(function*() {
+    const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+    const file = (yield* Path.Path).join(directory, "berth", "known_hosts")
+    return yield* use(
+      file,
+      HostKeysLive(file).pipe(Layer.provide([LocksLive, LocalFilesLive]), Layer.provide(NodeContext.layer))
+    )
+  }).pipe(Effect.provide(NodeContext.layer))
+
+const check = (server: Address, key: HostKey) => Effect.flatMap(HostKeys, (keys) => keys.check(server, key))
+
+describe("judge", () => {
+  it("trusts a server that is met for the first time", () => {
+    const { answer, text } = judge("", main, one)
+    expect(answer).toBe("remembered")
+    expect(text).toBe(`main.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`)
+    expect(judge(text, { host: "MAIN.lan", port: 22 }, one).answer).toBe("known")
+  })
+
+  it("tells a changed key by both fingerprints", () => {
+    const { text } = judge("", main, one)
+    expect(judge(text, main, two)).toEqual({
+      answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
+      text
+    })
+  })
+
+  it("takes a key of another type for a change too", () => {
+    const { text } = judge("", main, one)
+    expect(judge(text, main, key("one", "ssh-rsa")).answer).toHaveProperty("presented")
+  })
+
+  it("accepts any of several remembered keys", () => {
+    const row = (each: HostKey) => `main.lan ${each.type} ${Buffer.from(each.blob).toString("base64")}`
+    const text = `${row(one)}\n${row(key("r", "ssh-rsa"))} a comment\n`
+    expect(judge(text, main, key("r", "ssh-rsa")).answer).toBe("known")
+    expect(judge(text, main, one).answer).toBe("known")
+  })
+
+  it("matches host and port whole", () => {
+    const { text } = judge("", main, one)
+    const others = [
+      { host: "main.lan", port: 2222 },
+      { host: "ain.lan", port: 22 },
+      { host: "main", port: 22 },
+      { host: "main.lan.de", port: 22 },
+      { ...main, via: main },
+      { ...main, via: { host: "gate.lan", port: 22 } }
+    ]
+    for (const other of others) {
+      expect(judge(text, other, two).answer).toBe("remembered")
+    }
+    expect(judge("", { host: "main.lan", port: 2222 }, one).text).toMatch(/^\[main\.lan\]:2222 ssh-ed25519 /)
+    expect(judge("", { host: "fe80::1%eth0", port: 2222 }, one).text).toMatch(/^\[fe80::1%eth0\]:2222 /)
+  })
+
+  it("keeps what a person wrote, and ends a last line first", () => {
+    const before = "# mine\n\n@revoked x ssh-ed25519 AAAA\n|1|hash|hash ssh-rsa AAAA\nother,main.lan ssh-rsa AAAA"
+    const { text } = judge(before, { host: "new.lan", port: 22 }, one)
+    expect(text.startsWith(`${before}\nnew.lan ssh-ed25519 `)).toBe(true)
+    expect(judge(before, main, one).answer).toHaveProperty("remembered")
+  })
+
+  it("lets no host name write a line of its own", () => {
+    const { text } = judge("", { host: "a ssh-rsa AAAA\nb,c*", port: 22 }, one)
+    expect(text.trimEnd().split("\n")).toHaveLength(1)
+    expect(judge(text, { host: "a", port: 22 }, two).answer).toBe("remembered")
+    expect(judge(text, { host: "a ssh-rsa AAAA\nb,c*", port: 22 }, two).answer).toHaveProperty("remembered")
+  })
+})
+
+describe("the key of a server behind jump hosts", () => {
+  const gate = { host: "gate.lan", port: 2222 }
+  const routes: ReadonlyArray<Address> = [
+    main,
+    { ...main, via: gate },
+    { ...main, via: { ...gate, via: main } },
+    { ...main, via: { host: "other.lan", port: 22 } },
+    { ...main, port: 2222, via: gate }
+  ]
+
+  it("is another one's than that of the same address on another route", () => {
+    const all = routes.reduce((text, route, index) => judge(text, route, key(`of ${index}`)).text, "")
+    expect(all.split("\n").map((row) => row.split(" ")[0])).toEqual([
+      "main.lan",
+      "main.lan@[gate.lan]:2222",
+      "main.lan@[gate.lan]:2222@main.lan",
+      "main.lan@other.lan",
+      "[main.lan]:2222@[gate.lan]:2222",
+      ""
+    ])
+    for (const [index, route] of routes.entries()) {
+      for (const [shown] of routes.entries()) {
+        const { answer } = judge(all, route, key(`of ${shown}`))
+        expect([index, shown, answer === "known"]).toEqual([index, shown, index === shown])
+      }
+    }
+  })
+
+  it("is confirmed and replaced for its route alone", () => {
+    const [, behind = main] = routes
+    const text = Either.getOrThrow(withConfirmed(judge("", main, one).text, behind, fingerprint(two.blob)))
+    expect([standingIn(text, main, one), standingIn(text, behind, two)]).toEqual(["known", "known"])
+    expect(standingIn(text, behind, one)).toHaveProperty("presented")
+    const met = judge(text, behind, two).text
+    const after = Either.getOrThrow(withConfirmed(met, behind, fingerprint(one.blob), fingerprint(two.blob)))
+    expect([standingIn(after, main, one), standingIn(after, behind, one)]).toEqual(["known", "known"])
+  })
+})
+
+describe("withConfirmed", () => {
+  const text = Either.getOrThrow(withConfirmed("# mine", { host: "Main.lan", port: 22 }, fingerprint(one.blob)))
+
+  it("insists on the confirmed key when the server is met for the first time", () => {
+    expect(text).toBe(`# mine\n# confirmed main.lan ${fingerprint(one.blob)}\n`)
+    expect(judge(text, main, two)).toEqual({
+      answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
+      text
+    })
+    expect(standingIn(text, main, one)).toBe("known")
+    expect(standingIn(text, main, two)).toHaveProperty("presented")
+    expect(standingIn(text, { host: "main.lan", port: 2222 }, two)).toBe("new")
+  })
+
+  it("is done with once the key is remembered", () => {
+    const met = judge(text, main, one)
+    expect(met).toEqual({
+      answer: "remembered",
+      text: `# mine\nmain.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
+    })
+    expect(withConfirmed(met.text, main, fingerprint(one.blob))).toEqual(Either.right(met.text))
+  })
+
+  it("takes the place of a remembered key that is named, and of no other", () => {
+    const row = (names: string) => `${names} ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
+    const before = `# mine\n${row("other.lan")}${row("main.lan")}${row("main.lan,other.lan")}${row("[main.lan]:2222")}`
+    const [old, next] = [fingerprint(one.blob), fingerprint(two.blob)]
+    for (const named of [undefined, next, "SHA256:another"]) {
+      expect(withConfirmed(before, main, next, named)).toEqual(
+        Either.left({ remembered: `${old} or ${old}`, presented: next })
+      )
+    }
+    const after = Either.getOrThrow(withConfirmed(before, main, next, old))
+    expect(after).toBe(
+      `# mine\n${row("other.lan")}${row("other.lan")}${row("[main.lan]:2222")}# confirmed main.lan ${next}\n`
+    )
+    expect(standingIn(after, main, two)).toBe("known")
+    expect(standingIn(after, main, one)).toHaveProperty("presented")
+  })
+
+  it("holds the last one that was confirmed", () => {
+    const again = withConfirmed(text, main, fingerprint(two.blob))
+    expect(again).toEqual(Either.right(`# mine\n# confirmed main.lan ${fingerprint(two.blob)}\n`))
+  })
+})
+
+describe("HostKeysLive", () => {
+  it.scopedLive("insists on a confirmed key across restarts, in a private file", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        const confirm = Effect.flatMap(HostKeys, (keys) => keys.confirm(main, fingerprint(one.blob)))
+        yield* Effect.provide(confirm, live)
+        if (process.platform !== "win32") {
+          expect((yield* (yield* FileSystem.FileSystem).stat(file)).mode & 0o777).toBe(0o600)
+        }
+        expect(yield* Effect.provide(check(main, two), live)).toHaveProperty("presented")
+        expect(yield* Effect.provide(check(main, one), live)).toBe("remembered")
+      })
+    ))
+
+  it.scopedLive("remembers across restarts, in a private file", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        expect(yield* Effect.provide(check(main, one), live)).toBe("remembered")
+        expect(yield* Effect.provide(check(main, one), live)).toBe("known")
+        const files = yield* FileSystem.FileSystem
+        if (process.platform !== "win32") expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
+        expect(yield* files.readDirectory((yield* Path.Path).dirname(file))).toEqual(["known_hosts"])
+        expect(yield* Effect.provide(Effect.flatMap(HostKeys, (keys) => keys.knownTypes(main)), live))
+          .toEqual(["ssh-ed25519"])
+      })
+    ))
+
+  it.scopedLive.skipIf(process.platform === "win32")(
+    "keeps a link to where they are kept, and what they say",
+    () =>
+      withFile((file, live) =>
+        Effect.gen(function*() {
+          const files = yield* FileSystem.FileSystem
+          const path = yield* Path.Path
+          const real = path.join(path.dirname(path.dirname(file)), "real")
+          yield* files.writeFileString(real, "other.lan ssh-ed25519 AAAA\n", { mode: 0o600 })
+          yield* files.makeDirectory(path.dirname(file))
+          yield* files.symlink(real, file)
+          expect(yield* Effect.provide(check(main, one), live)).toBe("remembered")
+          expect(yield* files.readLink(file)).toBe(real)
+          expect(yield* files.readFileString(real)).toMatch(/^other\.lan .*\nmain\.lan ssh-ed25519 /)
+        })
+      )
+  )
+
+  it.scopedLive("loses no entry when many servers are met at once, by several processes' worth of layers", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        const meet = (index: number) =>
+          Effect.provide(check({ host: `host${index}`, port: 22 }, one), Layer.fresh(live))
+        yield* Effect.forEach(Array.from({ length: 24 }, (_, index) => index), meet, { concurrency: 24 })
+        const text = yield* (yield* FileSystem.FileSystem).readFileString(file)
+        expect(text.trimEnd().split("\n")).toHaveLength(24)
+      })
+    ))
+
+  it.scopedLive("remembers the first of two keys that are shown at once", () =>
+    withFile((_, live) =>
+      Effect.gen(function*() {
+        const answers = yield* Effect.forEach([one, two], (each) => check(main, each), { concurrency: 2 })
+        expect(answers.filter((answer) => answer === "remembered")).toHaveLength(1)
+        expect(answers.filter((answer) => typeof answer === "object")).toHaveLength(1)
+      }).pipe(Effect.provide(live))
+    ))
+
+  it.scopedLive("says which file cannot be used", () =>
+    withFile((file, live) =>
+      Effect.gen(function*() {
+        yield* (yield* FileSystem.FileSystem).makeDirectory(file, { recursive: true })
+        const error = yield* Effect.flip(Effect.provide(check(main, one), live))
+        expect(error.message).toContain(file)
+      })
+    ))
+})

@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import { expect, it } from "vitest"
+import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify/NotifyTarget.ts"
+import type { Run } from "../../../src/schema/runs/Run.ts"
+import { eventsOf } from "../../../src/services/notify/eventsOf.ts"
+import { noticesOfRun } from "../../../src/services/notify/messages.ts"
+import { storedRun } from "../../fixtures/storedRuns.ts"
+
+const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }
+const ends: ReadonlyArray<readonly [string, Partial<Run>, ReadonlyArray<NotifyEvent>]> = [
+  ["a success", { state: "succeeded" }, ["succeeded"]],
+  ["a rollback", { kind: "rollback", state: "succeeded" }, ["rolledBack", "succeeded"]],
+  ["an error", { state: "failed", error: { status: 502, error: "e" } }, ["failed"]],
+  ["a failed build", { kind: "build", state: "failed", result: { success: false } }, ["failed"]],
+  ["an unhealthy version that stays", { state: "failed", result: unhealthy }, ["unhealthy", "failed"]],
+  [
+    "one that made way for the release before",
+    { state: "failed", result: { ...unhealthy, success: false } },
+    ["rolledBack", "unhealthy", "failed"]
+  ],
+  ["an interruption", { state: "interrupted" }, ["failed"]],
+  ["a cancellation", { state: "cancelled" }, []],
+  ["a run that goes on", { state: "running" }, []]
+]
+
+it.each(ends)("%s", (_, run, events) => {
+  expect(eventsOf(storedRun(1, run))).toEqual(events)
+})
+
+it("each target gets one notification, of the most specific event that it is told of", () => {
+  const target = (name: string, ...events: ReadonlyArray<NotifyEvent>): NotifyTarget => ({
+    name,
+    events,
+    format: "json",
+    access: Effect.never
+  })
+  const run = storedRun(1, { state: "failed", result: { ...unhealthy, success: false } })
+  const notices = noticesOfRun(run, [
+    target("all", "failed", "unhealthy", "succeeded", "rolledBack", "drift"),
+    target("failures", "failed"),
+    target("good", "succeeded", "drift")
+  ])
+  expect(notices.map(({ message, target }) => [target, message.event, message.id, message.title])).toEqual([
+    ["all", "rolledBack", `${run.id}.all`, "Deploy of shop was rolled back"],
+    ["failures", "failed", `${run.id}.failures`, "Deploy of shop failed"]
+  ])
+  expect(notices[0]?.message).toMatchObject({ text: "is unhealthy", run: { id: run.id, state: "failed" } })
+  expect(notices[0]?.message.run).not.toHaveProperty("steps")
+})
