@@ -15,6 +15,8 @@ export interface Images {
 export interface Archive {
   readonly path: string
   readonly id: string
+  /** Its id on the server: containerd's store has others than the engine that built it. */
+  readonly idThere: string
   readonly bytes: number
 }
 
@@ -24,7 +26,7 @@ const env = { DOCKER_BUILDKIT: "0" }
 const saved = async (name: string, path: string): Promise<Archive> => {
   await shell("docker save -o \"$1\" \"$2\"", [path, name])
   const { out } = await shell("docker image inspect --format '{{.Id}}' \"$1\"", [name])
-  return { path, id: out, bytes: (await stat(path)).size }
+  return { path, id: out, idThere: out, bytes: (await stat(path)).size }
 }
 
 /**

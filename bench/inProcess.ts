@@ -1,18 +1,23 @@
 import { NodeContext } from "@effect/platform-node"
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { writeFile } from "node:fs/promises"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { stringify } from "yaml"
 import { deploy } from "../src/pipelines/deploy/deploy.ts"
-import type { DeployRequest, DeployResult } from "../src/schema/Deploy.ts"
-import { watchingSteps } from "../src/services/runs/watchRun.ts"
+import type { DeployRequest, DeployResult } from "../src/schema/deploy/Deploy.ts"
+import { watchSteps } from "../src/services/runs/events/watchSteps.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
 
 /** The service's own layers, in a process that wants to look at parts of a program. */
 const services = (directory: string, settings: object) =>
   Layer.unwrapEffect(Effect.gen(function*() {
-    const file = join(directory, "in-process.yaml")
-    yield* Effect.promise(() => writeFile(file, stringify(settings), { mode: 0o600 }))
+    // A directory of its own: the service's process holds the store beside its own settings file.
+    const own = join(directory, "in-process")
+    const file = join(own, "berth.yaml")
+    yield* Effect.promise(async () => {
+      await mkdir(own, { recursive: true })
+      await writeFile(file, stringify(settings), { mode: 0o600 })
+    })
     return servicesLive(file)
   })).pipe(Layer.provideMerge(NodeContext.layer), Layer.orDie)
 
@@ -26,7 +31,7 @@ export const inProcess = (directory: string, settings: object) =>
     (runtime) => Effect.promise(() => runtime.dispose())
   )
 
-/** When each step of a deploy was done, in milliseconds from its beginning. */
+/** End of each step of a deploy, in milliseconds from its start. */
 export interface Timeline {
   readonly result: DeployResult
   readonly done: ReadonlyMap<string, number>
@@ -42,7 +47,7 @@ const timed = (request: DeployRequest) =>
     const began = performance.now()
     const result = yield* deploy(request).pipe(
       Effect.tap(() => Effect.sync(() => done.set("answer", performance.now() - began))),
-      watchingSteps(({ status, step }) =>
+      watchSteps(({ status, step }) =>
         Effect.sync(() => {
           if (status === "done" && !done.has(step)) done.set(step, performance.now() - began)
         })

@@ -1,11 +1,13 @@
 import { cpus } from "node:os"
 import { shell } from "./shell.ts"
 
-/** What the numbers were measured on: in words, and by the version of compose, which makes the most of a difference. */
-export const machine = async (): Promise<{ readonly words: string; readonly compose: string }> => {
+/** Describes the machine that was measured, with the version of compose, which matters most. */
+export const machine = async (
+  env: Readonly<Record<string, string>>
+): Promise<{ readonly words: string; readonly compose: string }> => {
   const [docker, compose, ssh, rsync] = await Promise.all([
-    shell("docker version --format '{{.Server.Version}}'"),
-    shell("docker compose version --short 2>/dev/null || docker-compose version --short"),
+    shell("docker info --format '{{.ServerVersion}} ({{.Driver}})'", [], { env }),
+    shell("docker compose version --short 2>/dev/null || docker-compose version --short", [], { env }),
     shell("ssh -V 2>&1 | cut -d , -f 1"),
     shell("rsync --version | sed -n '1s/.*version \\([^ ]*\\).*/rsync \\1/p' || :")
   ])

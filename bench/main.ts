@@ -1,5 +1,5 @@
 import { NodeRuntime } from "@effect/platform-node"
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -73,7 +73,7 @@ const program = Effect.gen(function*() {
   console.log(goalsTable(found.flatMap(({ goals }) => goals)))
   if (chosen.length > 0) return
   const date = new Date().toISOString().slice(0, 10)
-  const { compose, words } = yield* Effect.promise(machine)
+  const { compose, words } = yield* Effect.promise(() => machine(remote.env))
   const file = join(results, `${date}-compose-${compose.replaceAll(/[^\w.-]/g, "")}.md`)
   yield* Effect.promise(async () => {
     await mkdir(results, { recursive: true })
@@ -83,6 +83,6 @@ const program = Effect.gen(function*() {
 })
 
 NodeRuntime.runMain(
-  Effect.scoped(program).pipe(Effect.tapError((error) => Effect.sync(() => console.error(String(error))))),
+  Effect.scoped(program).pipe(Effect.tapErrorCause((cause) => Effect.sync(() => console.error(Cause.pretty(cause))))),
   { disableErrorReporting: true }
 )

@@ -14,7 +14,7 @@ export const ratio = (value: number): string => value.toFixed(value < 0.1 ? 3 : 
 export const megabytes = (bytes: number): string =>
   bytes < 100_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 2 : 0)} MB`
 
-/** How busy the machine is while something is measured: the load of the last minute, with what measures in it. */
+/** Load of the machine in the last minute, the benchmark included. */
 export const load = (): string => `The load of the machine was ${(loadavg()[0] ?? 0).toFixed(1)}.`
 
 /** A number of the environment, such as `BENCH_ROUNDS=7`. */

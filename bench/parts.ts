@@ -5,17 +5,19 @@ import { scans, warmContainers } from "./cases/calls.ts"
 import { besides, firstDeploy, redeploy, unchanged } from "./cases/deploys.ts"
 import { memory, startUp } from "./cases/endurance.ts"
 import { profile, uploadAlone } from "./cases/profile.ts"
+import { rollouts } from "./cases/rollout.ts"
 import { scale } from "./cases/scale.ts"
 import { growingArchives } from "./cases/sizes.ts"
 import { durableSteps } from "./cases/steps.ts"
 import type { InProcess } from "./inProcess.ts"
 import { megabytes, millis, ratio, seconds } from "./numbers.ts"
+import { type Remote, startRemote } from "./remote.ts"
 import type { Goal, Section } from "./report.ts"
 import { rivals } from "./rivals.ts"
 import type { Service } from "./service.ts"
 import { slowLine, type Stage } from "./stage.ts"
 
-/** What every part of the benchmark works with. */
+/** Environment of every part of the benchmark. */
 export interface Bench {
   readonly stage: Stage
   /** The service as a process of its own, and its programs in this one. */
@@ -25,7 +27,7 @@ export interface Bench {
   readonly deploys: number
 }
 
-/** What a part found out. */
+/** Result of a part. */
 export interface Findings {
   readonly sections: ReadonlyArray<Section>
   readonly goals: ReadonlyArray<Goal>
@@ -125,7 +127,7 @@ const profiled: Part = ({ berth, rounds, stage }) =>
     (section) => ({ sections: [section], goals: [] })
   )
 
-/** A part that needs neither Docker nor sshd: only a directory, and how often to measure. */
+/** A part that needs only a directory, and how often to measure. */
 type AlonePart = (directory: string, rounds: number) => Effect.Effect<Findings, unknown, Scope.Scope>
 
 const start: AlonePart = (directory) =>
@@ -147,8 +149,19 @@ const steps: AlonePart = (directory, rounds) =>
 const scaled: AlonePart = (directory, rounds) =>
   Effect.map(scale(directory, rounds), (section) => ({ sections: [section], goals: [] }))
 
-/** The parts that can be measured without a server. */
-export const aloneParts: Readonly<Record<string, AlonePart>> = { start, steps, scale: scaled }
+const rolledOut = (directory: string, remote: Remote, rounds: number) =>
+  Effect.map(rollouts(directory, remote, rounds), ({ failed, section }) => ({
+    sections: [section],
+    goals: [atMost("failed requests of a bridged redeploy", failed, 0, String)]
+  }))
+
+/** The parts that need nothing of the others: neither their images nor their projects. */
+export const aloneParts: Readonly<Record<string, AlonePart>> = {
+  start,
+  steps,
+  scale: scaled,
+  rollout: (directory, rounds) => Effect.flatMap(startRemote, (remote) => rolledOut(directory, remote, rounds))
+}
 
 /** The parts of the benchmark, in the order of the report. */
 export const parts: Readonly<Record<string, Part>> = {
@@ -162,5 +175,6 @@ export const parts: Readonly<Record<string, Part>> = {
   steps: ({ rounds, stage }) => steps(stage.directory, rounds),
   sizes,
   memory: endurance,
+  rollout: ({ rounds, stage }) => rolledOut(stage.directory, stage.remote, Math.max(1, Math.floor(rounds / 2))),
   scale: ({ rounds, stage }) => scaled(stage.directory, rounds)
 }

@@ -4,10 +4,18 @@ import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import {
+  directoryOf,
+  type EngineName,
+  environmentOf,
+  packages,
+  script,
+  suites
+} from "../test/fixtures/engines/engine.ts"
 import { startSshd } from "../test/fixtures/openssh.ts"
 import { shell } from "./shell.ts"
 
-/** What this machine lacks for the benchmark. */
+/** Missing requirements of the benchmark on this machine. */
 export const missing = async (): Promise<ReadonlyArray<string>> => {
   if (process.platform !== "linux") return ["Linux"]
   const programs = ["dockerd", "docker", "sshd", "ssh", "scp", "useradd", "sudo"]
@@ -29,8 +37,22 @@ export interface Remote {
   readonly env: Readonly<Record<string, string>>
 }
 
+// With --bridge=none, dockerd would delete docker0 of the machine's own engine.
+const bridge = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const name = `bench${process.pid}`
+    await shell(
+      "ip link add name \"$1\" type bridge && ip addr add 10.212.0.1/24 dev \"$1\" && ip link set \"$1\" up",
+      [name]
+    )
+    return name
+  }),
+  (name) => Effect.promise(() => shell("ip link delete \"$1\"", [name]))
+)
+
 // Nothing of the machine's own Docker is touched: this one has its own images, containers and socket.
 const startDocker = Effect.gen(function*() {
+  const name = yield* bridge
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "berth-bench-docker-"))),
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
@@ -46,7 +68,7 @@ const startDocker = Effect.gen(function*() {
         `--pidfile=${join(directory, "pid")}`,
         `--host=unix://${socket}`,
         "--group=docker",
-        "--bridge=none",
+        `--bridge=${name}`,
         "--iptables=false",
         "--ip-masq=false"
       ], { stdio: "ignore", env: { ...process.env, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` } })
@@ -65,11 +87,27 @@ const startDocker = Effect.gen(function*() {
   return env
 })
 
+const engine = process.env["BENCH_ENGINE"] ?? ""
+const isEngine = (name: string): name is EngineName => Object.hasOwn(suites, name)
+
+// Docker of a newer Debian release, with the containerd image store.
+const startEngine = (name: EngineName) =>
+  Effect.acquireRelease(
+    Effect.tryPromise(() => shell("bash \"$@\"", [script("start.sh"), suites[name], directoryOf(name), packages])),
+    () => Effect.promise(() => shell("bash \"$@\"", [script("stop.sh"), directoryOf(name)]))
+  ).pipe(Effect.as(environmentOf(name)))
+
 /** Starts a server; nothing of it is left when the scope closes. */
 export const startRemote: Effect.Effect<Remote, Error, Scope.Scope> = Effect.gen(function*() {
-  const env = yield* startDocker
-  const sshd = yield* startSshd({ config: [`SetEnv DOCKER_HOST=${env.DOCKER_HOST}`] })
-  const user = yield* sshd.makeUser({ groups: ["docker"] })
+  const env: Record<string, string> = isEngine(engine) ? yield* startEngine(engine) : yield* startDocker
+  const variables = Object.entries(env).filter(([name]) =>
+    name.startsWith("DOCKER_H") || name === "DOCKER_CONFIG" || name === "PATH"
+  )
+  const sshd = yield* startSshd({
+    config: [`SetEnv ${variables.map(([name, value]) => `${name}=${value}`).join(" ")}`]
+  })
+  // A proxy file is edited through sudo.
+  const user = yield* sshd.makeUser({ groups: ["docker"], sudo: "nopasswd" })
   const key = yield* user.makeKey()
   return { port: sshd.port, user: user.name, key, home: user.home, env }
 })

@@ -1,7 +1,7 @@
 import { shell } from "./shell.ts"
 import { compose, places, type Stage } from "./stage.ts"
 
-/** What a person would do instead, as a line of shell. */
+/** Manual equivalent of a deploy, as a line of shell. */
 export interface Rival {
   readonly name: string
   readonly needs: string
@@ -41,7 +41,7 @@ on_server "$port" 'docker load -q -i ${places.rival}/'"$5"'.tar >/dev/null; ${st
   }
 ]
 
-/** How long something took, in milliseconds: until the image was loaded, and until the stack was started. */
+/** Durations in milliseconds: until the image was loaded, and until the stack was started. */
 export interface Took {
   readonly loaded: number
   readonly started: number

@@ -1,17 +1,17 @@
 import { Effect, Schedule, Schema } from "effect"
 import type { Scope } from "effect"
 import { spawn } from "node:child_process"
-import { readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { stringify } from "yaml"
-import { type DeployRequest, DeployResult } from "../src/schema/Deploy.ts"
+import { type DeployRequest, DeployResult } from "../src/schema/deploy/Deploy.ts"
 
 /** The built service as a process of its own, as `npm start` runs it. */
 export interface Service {
   readonly url: string
-  /** How long it took from its start to its first answer, in milliseconds. */
+  /** Time from start to the first answer, in milliseconds. */
   readonly startMillis: number
   /** The processor time that this took, in milliseconds. */
   readonly startCpuMillis: number
@@ -36,7 +36,7 @@ const reply = async (response: Response): Promise<unknown> => {
   return JSON.parse(text)
 }
 
-/** How much memory `npm start` grants; `npm run bench` has the same of this process. */
+/** Memory limit of `npm start`; `npm run bench` gives this process the same. */
 const heapFlags = process.execArgv.filter((flag) => /^--(?:max-semi-space-size|heap-growing-percent)=/.test(flag))
 const main = fileURLToPath(new URL("../dist/service/berth.js", import.meta.url))
 const cli = fileURLToPath(new URL("../dist/service/cli.js", import.meta.url))
@@ -44,7 +44,7 @@ const cli = fileURLToPath(new URL("../dist/service/cli.js", import.meta.url))
 /** The ways to start the service: as `npm start` does, and with the command. */
 export const starts = { "npm start": [main], "berth serve": [cli, "serve"] } as const
 
-// What Linux counts a process's time in.
+// Clock ticks per second: the unit of process times in Linux.
 const tickMillis = 10
 
 /** The processor time of a process and of its threads so far, in milliseconds. */
@@ -61,8 +61,13 @@ export const startService = (
 ): Effect.Effect<Service, Error, Scope.Scope> =>
   Effect.gen(function*() {
     const port = yield* Effect.promise(freePort)
-    const file = join(directory, `berth-${port}.yaml`)
-    yield* Effect.promise(() => writeFile(file, stringify(settings), { mode: 0o600 }))
+    // Of its own: the store of runs lies beside the settings, and one process at a time holds it.
+    const home = join(directory, `service-${port}`)
+    const file = join(home, "berth.yaml")
+    yield* Effect.promise(async () => {
+      await mkdir(home, { recursive: true })
+      await writeFile(file, stringify(settings), { mode: 0o600 })
+    })
     const began = performance.now()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>

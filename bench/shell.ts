@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 
-/** How a program ended, and how long it took. */
+/** Exit and duration of a program. */
 export interface Ended {
   readonly out: string
   readonly millis: number

@@ -40,12 +40,24 @@ export const project = async (directory: string, name: string, archive: Archive)
   return directory
 }
 
+/** The archive with the id that the server's engine gives to its image. */
+const identified = async ({ env }: Remote, name: string, archive: Archive): Promise<Archive> => {
+  const load =
+    "docker load -q -i \"$1\" >/dev/null && docker image inspect --format '{{.Id}}' \"$2\" && docker image rm -f \"$2\" >/dev/null"
+  return { ...archive, idThere: (await shell(load, [archive.path, name], { env })).out }
+}
+
 export const makeStage = (
   directory: string,
   remote: Remote,
-  images: Images
+  built: Images
 ): Effect.Effect<Stage, never, Scope.Scope> =>
   Effect.gen(function*() {
+    const images = yield* Effect.promise(async () => ({
+      ...built,
+      first: await identified(remote, built.name, built.first),
+      second: await identified(remote, built.name, built.second)
+    }))
     const slow = yield* openLine(remote.port, slowLine)
     const projects = yield* Effect.promise(async () => ({
       first: await project(join(directory, `${images.name}-first`), images.name, images.first),
@@ -57,7 +69,7 @@ export const makeStage = (
 export const compose =
   "if docker compose version >/dev/null 2>&1; then docker compose \"$@\"; else docker-compose \"$@\"; fi"
 
-/** Where Berth and the others deploy to on the server. */
+/** Deploy target of Berth and the others on the server. */
 export const places = { berth: "containers/app", rival: "rival" }
 
 /** Leaves no container on the server. */
@@ -89,10 +101,10 @@ cd "$5"
 compose up -d >/dev/null 2>&1
 sync`,
     [
-      images.first.id,
+      images.first.idThere,
       images.first.path,
       images.name,
-      images.second.id,
+      images.second.idThere,
       join(remote.home, place),
       projects.first,
       remote.user,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { createServer } from "node:http"
-import { listenOnLoopback } from "../../src/sandbox/loopback.ts"
+import { listenOnLoopback } from "../../src/sandbox/ports/loopback.ts"
 import { median, millis } from "../numbers.ts"
 import type { Section } from "../report.ts"
 import { startService } from "../service.ts"

@@ -5,7 +5,7 @@ import { copyWithScp, deployAs, type Rival, rivals, type Took } from "../rivals.
 import { shell } from "../shell.ts"
 import { atFirstVersion, compose, emptied, places, type Stage } from "../stage.ts"
 
-/** How the contestants did at one kind of work, by their names, in milliseconds and bytes. */
+/** Results of the contestants at one kind of work, by name, in milliseconds and bytes. */
 export interface Contest {
   readonly section: Section
   /** Until the image was loaded. */
@@ -23,7 +23,7 @@ interface Sample extends Took {
 
 const berthName = "Berth"
 
-/** What Berth's number is to another's. */
+/** Ratio of Berth's number to another's. */
 export const besides = (numbers: ReadonlyMap<string, number>, name: string): number =>
   (numbers.get(berthName) ?? Number.NaN) / (numbers.get(name) ?? Number.NaN)
 

@@ -29,7 +29,7 @@ const startedBy = (directory: string, how: keyof typeof ways) =>
     }
   })
 
-/** How soon the service answers after its start, and how much memory it then has while nobody asks for anything. */
+/** Measures the time from start to the first answer, and the memory of the idle service. */
 export const startUp = (directory: string) =>
   Effect.gen(function*() {
     const npm = yield* startedBy(directory, "npm start")
@@ -49,7 +49,7 @@ export const startUp = (directory: string) =>
     return { section, first: npm.took, serve }
   })
 
-/** How much memory the service holds after many deploys of whole archives. */
+/** Measures the memory of the service after many deploys of whole archives. */
 export const memory = (stage: Stage, deploys: number) =>
   Effect.scoped(Effect.gen(function*() {
     const service = yield* startService(stage.directory, settingsFor(stage, "full"))

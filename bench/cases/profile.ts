@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { uploadFiles } from "../../src/pipelines/deploy/upload.ts"
+import { uploadFiles } from "../../src/pipelines/deploy/uploadFiles.ts"
 import { StepsLive } from "../../src/services/runs/Steps.ts"
 import { Settings } from "../../src/services/settings/Settings.ts"
 import { type InProcess, timedDeploy } from "../inProcess.ts"
@@ -11,7 +11,7 @@ import { upload } from "./deploys.ts"
 const steps = ["preflight", "upload", "load", "start", "health"]
 const remotePath = `~/${places.berth}`
 
-/** Where the time of a deploy goes, step by step, with the service's programs inside this process. */
+/** Profiles a deploy step by step, with the service's programs inside this process. */
 export const profile = async (stage: Stage, berth: InProcess, rounds: number): Promise<Section> => {
   const times = async (serverId: "near" | "far", version: "first" | "second", reset: () => Promise<void>) => {
     const rows: Array<ReadonlyArray<number>> = []

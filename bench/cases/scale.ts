@@ -6,7 +6,7 @@ import { createServer as createHttpServer } from "node:http"
 import { createServer, type Socket } from "node:net"
 import { join } from "node:path"
 import ssh2 from "ssh2"
-import { listenOnLoopback } from "../../src/sandbox/loopback.ts"
+import { listenOnLoopback } from "../../src/sandbox/ports/loopback.ts"
 import { openLine } from "../line.ts"
 import { median, megabytes, millis } from "../numbers.ts"
 import type { Section } from "../report.ts"
@@ -30,7 +30,7 @@ const standIn = Effect.gen(function*() {
   const open = new Set<Socket>()
   const stacks = Array.from(
     { length: appsEach },
-    (_, index) => `container\tUp 3 hours\t/home/bench/stacks/app-${index}\n`
+    (_, index) => `container\tUp 3 hours\tapp-${index}\t/home/bench/stacks/app-${index}\n`
   )
   const answer = `home\t/home/bench\n${stacks.join("")}`
   const ssh = new ssh2.Server({ hostKeys: [privateKey] }, (connection) => {
@@ -171,7 +171,7 @@ const measured = (
     })
   })
 
-/** What many servers and applications cost: the overview, the drift of everything, memory and connections. */
+/** Measures many servers and applications: the overview, all drift, memory and connections. */
 export const scale = (directory: string, rounds: number) =>
   Effect.gen(function*() {
     const rows: Array<ReadonlyArray<string>> = []

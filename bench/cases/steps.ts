@@ -3,11 +3,11 @@ import { Effect, Layer, Schema } from "effect"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { LocksLive } from "../../src/services/locks/Locks.ts"
+import { RunsLive } from "../../src/services/runs/engine/RunsLive.ts"
 import { Runs } from "../../src/services/runs/Runs.ts"
-import { RunsLive } from "../../src/services/runs/RunsLive.ts"
-import { RunStoreMemory } from "../../src/services/runs/runStoreMemory.ts"
 import { durableStep } from "../../src/services/runs/Steps.ts"
 import { servicesLive } from "../../src/services/ServicesLive.ts"
+import { RunStoreMemory } from "../../test/layers/RunStoreMemory.ts"
 import { load, median } from "../numbers.ts"
 import type { Section } from "../report.ts"
 
@@ -46,7 +46,7 @@ const measured = (rounds: number) =>
 
 const few = (value: number) => `${value.toFixed(1)} ms`
 
-/** What it takes to keep one step of a run, so that it is not done again after a restart. */
+/** Measures recording one step of a run, so that a restart does not repeat it. */
 export const durableSteps = (directory: string, rounds: number) =>
   Effect.gen(function*() {
     const place = join(directory, "steps")
