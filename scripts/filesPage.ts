@@ -3,9 +3,9 @@
 import { Option, type Schema, SchemaAST } from "effect"
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { mustBe } from "../src/schema/expected.ts"
-import { PlatformEntry } from "../src/schema/PlatformFile.ts"
-import { ContainerConfig } from "../src/schema/Project.ts"
+import { PlatformEntry } from "../src/schema/applications/PlatformFile.ts"
+import { ContainerConfig } from "../src/schema/projects/Project.ts"
+import { mustBe } from "../src/schema/words/expected.ts"
 
 const fields = ({ ast }: Schema.Schema.All) =>
   SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ isOptional, name, type }) => {

@@ -6,17 +6,21 @@ import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const directories = ["src/services/ssh/scripts", "src/pipelines/remote/scripts"].map((name) => join(root, name))
+const remote = join(root, "src/remote")
+const topics = readdirSync(remote, { withFileTypes: true }).filter((entry) =>
+  entry.isDirectory() && entry.name !== "lib"
+)
+const directories = [join(root, "src/services/ssh/scripts"), ...topics.map(({ name }) => join(remote, name))]
 
 const path = String.raw`"\$\(dirname "\$0"\)/([\w./-]+)"`
 const sourced = new RegExp(String.raw`^\. ${path}$`)
 const texts = new RegExp(String.raw`^(\w+)=\$\(cat ((?:${path} ?)+)\)$`)
-// What Berth puts before a script by itself.
+// Prepended by Berth to every script.
 const alone = /^command -v as_root /
 
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The text of a script without comments, with `. "$(dirname "$0")/FILE"` and `NAME=$(cat "$(dirname "$0")/FILE")` done. */
+/** The text of a script without comments and indentation, which would fill the one packet of a command, with `. "$(dirname "$0")/FILE"` and `NAME=$(cat "$(dirname "$0")/FILE")` done. */
 const inlined = (program, file = program) =>
   readFileSync(file, "utf8").split("\n").flatMap((line) => {
     const at = (name) => join(dirname(program), name)
@@ -24,7 +28,7 @@ const inlined = (program, file = program) =>
     const source = sourced.exec(line)?.[1]
     if (source !== undefined) return [inlined(program, at(source))]
     const [, name, list] = texts.exec(line) ?? []
-    if (name === undefined) return [line]
+    if (name === undefined) return [line.trimStart()]
     const files = [...list.matchAll(new RegExp(path, "g"))].map(([, file]) => inlined(program, at(file)))
     return [`${name}=${quoted(files.join("\n"))}`]
   }).join("\n")

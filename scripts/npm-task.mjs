@@ -38,7 +38,7 @@ const newest = (path) => {
 
 const stamp = "dist/.built"
 const files = ["tsconfig.json", "tsconfig.build.json", "package-lock.json"]
-/** What was built is named in the stamp, so that a checkout of another commit with older dates counts as stale too. */
+/** The stamp names the commit, so that a checkout of another commit with older dates counts as stale too. */
 const sources = () => String(Math.max(...["src", "scripts", ...files].map(newest)))
 const isBuilt = () => existsSync(stamp) && readFileSync(stamp, "utf8") === sources()
 
@@ -98,7 +98,7 @@ const tasks = {
     process.env.BERTH_TEST_PROJECTS = "near"
     vitest(["near"], () => console.log(reminder))
   },
-  "test:real": () => vitest(["real"]),
+  "test:real": () => vitest(["real", "engine26", "engine28"]),
   "test:faults": () => {
     build()
     // Two files at a time: what they break, fill and kill is their own, and mostly they wait.

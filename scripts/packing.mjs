@@ -17,6 +17,8 @@ const fromModules = (_, names, from) =>
 /** The server's module has a layer for tests, whose client would bring the whole of undici along. */
 const serverModule = /@effect[\\/]platform-node[\\/]dist[\\/]esm[\\/]internal[\\/]httpServer\.js$/
 const noClient = "export const layerWithoutAgent = undefined, makeAgentLayer = undefined"
+/** It makes WebSockets for handlers that upgrade a request, which none of Berth's does. */
+const noWebSockets = "export class WebSocketServer { constructor() { throw new Error('no WebSockets here') } }"
 
 /**
  * For esbuild: packs only what a program uses of Effect's modules, and keeps apart what is loaded when it is first used.
@@ -31,7 +33,14 @@ const onlyWhatIsUsed = {
       ({ importer, path }) =>
         serverModule.test(importer) ? { path, namespace: "unused", sideEffects: false } : undefined
     )
-    onLoad({ filter: /^/, namespace: "unused" }, () => ({ contents: noClient }))
+    onResolve(
+      { filter: /^ws$/ },
+      ({ importer, path }) =>
+        serverModule.test(importer) ? { path, namespace: "unused", sideEffects: false } : undefined
+    )
+    onLoad({ filter: /^/, namespace: "unused" }, ({ path }) => ({ contents: path === "ws" ? noWebSockets : noClient }))
+    // Vendors' own media types: the page's files have standard ones.
+    onLoad({ filter: /[\\/]mime[\\/]types[\\/]other\.js$/ }, () => ({ contents: "module.exports = {}" }))
     onLoad({ filter: /\.[jt]s$/ }, async ({ path }) => {
       if (/[\\/]node_modules[\\/]/.test(path)) return undefined
       const contents = (await readFile(path, "utf8")).replace(fromIndex, fromModules)
@@ -40,7 +49,7 @@ const onlyWhatIsUsed = {
   }
 }
 
-/** How programs for Node are packed into a few files. Names stay as they are, so that stack traces can be read. */
+/** Bundles programs for Node into a few files; names are preserved for readable stack traces. */
 export const packing = {
   bundle: true,
   splitting: true,

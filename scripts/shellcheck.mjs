@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
 const files = spawnSync("git", ["ls-files", "-co", "--exclude-standard"], { encoding: "utf8" }).stdout.split("\n")
-// What a program sources is checked with the program, for it is not whole by itself.
-const isSourced = (file) => /\/lib\//.test(file)
+// Sourced parts are checked within their program: they are incomplete by themselves.
+const isSourced = (file) => /\/(lib|parts)\//.test(file)
 const isShell = (file) => {
   if (file.endsWith(".sh")) return !isSourced(file)
   return /^(\.ci\/|src\/sandbox\/stand-ins\/)/.test(file) && /^#!.*\b(ba)?sh\b/.test(readFileSync(file, "utf8"))
