@@ -7,9 +7,9 @@ import { Console, Effect, Layer, Option } from "effect"
 import { readPlatformFile } from "../src/pipelines/applications/platformFile.ts"
 import { drift } from "../src/pipelines/drift/drift.ts"
 import { listProjects } from "../src/pipelines/projects/listProjects.ts"
-import { differencesIn } from "../src/schema/Drift.ts"
+import { differencesIn } from "../src/schema/applications/Drift.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
-import { confirmedSettings } from "../src/services/settings/confirmedSettings.ts"
+import { confirmedSettings } from "../src/services/settings/file/confirmedSettings.ts"
 
 const shown = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value)
 

@@ -5,19 +5,17 @@
 import { NodeContext, NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { resolve } from "node:path"
-import { takeUpRuns } from "../src/pipelines/runs/takeUpRuns.ts"
+import { recoverRuns } from "../src/pipelines/runs/recoverRuns.ts"
 import { upsert } from "../src/pipelines/upsert/upsert.ts"
-import { watchingSteps } from "../src/services/runs/watchRun.ts"
+import { watchSteps } from "../src/services/runs/events/watchSteps.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
-import { confirmedSettings } from "../src/services/settings/confirmedSettings.ts"
+import { confirmedSettings } from "../src/services/settings/file/confirmedSettings.ts"
 
 const [projectPath = ".", appName] = process.argv.slice(2)
 
-// What an earlier process left unfinished goes first.
-const program = Effect.zipRight(takeUpRuns, upsert({ projectPath: resolve(projectPath), appName })).pipe(
-  watchingSteps(({ detail, status, step }) =>
-    Console.log(`${step.padEnd(10)} ${status.padEnd(8)} ${detail}`.trimEnd())
-  ),
+// Finish runs that an earlier process left.
+const program = Effect.zipRight(recoverRuns, upsert({ projectPath: resolve(projectPath), appName })).pipe(
+  watchSteps(({ detail, status, step }) => Console.log(`${step.padEnd(10)} ${status.padEnd(8)} ${detail}`.trimEnd())),
   Effect.flatMap(({ domain, uuid }) => Console.log(`${uuid} ${domain}`.trimEnd()))
 )
 
