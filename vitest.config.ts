@@ -1,8 +1,12 @@
 import { availableParallelism } from "node:os"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
+import { type EngineName, environmentOf, storeSuites } from "./test/fixtures/engines/engine.ts"
 
 // What a test needs stands in its file's name; test/projects.test.ts holds it to that.
 const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service that the test starts by itself
+// Whole deploys, shells and programs, of seconds each. A developer's own run leaves them out; BERTH_SLOW_TESTS=1, which
+// .ci/run sets, takes them in, and so does naming a file.
+const scenario = "test/**/*.scenario.test.ts"
 const real = "test/**/*.real.test.ts" // OpenSSH's sshd, sudo or Docker of this machine
 const worlds = "test/**/*.worlds.test.ts" // the same rules in the sandbox and on the real thing
 const faults = "test/faults/**"
@@ -25,67 +29,30 @@ const page = "test/**/*.page.test.ts" // a browser: Chromium of this machine
 // translates for itself what its files import.
 const near = process.env["BERTH_TEST_PROJECTS"] === "near"
 
-// Whole deploys, shells and programs, of seconds each. A developer's own run leaves them out; BERTH_SLOW_TESTS=1, which
-// .ci/run sets, takes them in, and so does naming a file.
-const scenarios = process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [
-  "cli/commands/deploy",
-  "cli/commands/others",
-  "cli/completion/completed",
-  "cli/foundSettings",
-  "cli/terminal/onTerminal",
-  "cli/besideEachOther",
-  "cli/transcript",
-  "cli/wrongValues",
-  "examples/examples",
-  "http/canaries",
-  "http/encodings",
-  "http/inheritedNames",
-  "http/injection",
-  "http/leaks",
-  "http/streams",
-  "main",
-  "mcp/hostileText",
-  "mcp/stdio",
-  "pipelines/build/build",
-  "pipelines/compare/compareImages",
-  "pipelines/deploy/acquireDeployLock",
-  "pipelines/deploy/activationOutput",
-  "pipelines/deploy/besideOtherDeploys",
-  "pipelines/deploy/cancelled",
-  "pipelines/deploy/containerPlan/containerPlan",
-  "pipelines/deploy/failureState",
-  "pipelines/deploy/hangUp",
-  "pipelines/deploy/keepReleases",
-  "pipelines/deploy/notes",
-  "pipelines/deploy/overlap",
-  "pipelines/deploy/pullImages",
-  "pipelines/deploy/removedFiles",
-  "pipelines/deploy/settle",
-  "pipelines/deploy/settleLate",
-  "pipelines/deploy/transfer",
-  "pipelines/releases/listReleases",
-  "pipelines/releases/rollback",
-  "pipelines/remote/endlessAnswers",
-  "pipelines/stacks/reconcileStack",
-  "pipelines/stacks/stackAction",
-  "sandbox/main",
-  "sandbox/sshServer",
-  "sandbox/standIns",
-  "sandbox/world",
-  "services/ssh/connection"
-].map((name) => `test/${name}.sandbox.test.ts`)
-
 const nearProject: TestProjectInlineConfiguration = {
   extends: true,
   test: {
     name: "near",
     include: ["test/**/*.test.ts"],
-    exclude: [real, faults, page, ...scenarios],
+    exclude: [real, faults, page, ...process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [scenario]],
     provide: { world: "sandbox" },
     testTimeout: 60_000,
     hookTimeout: 60_000
   }
 }
+
+const engineProject = (name: EngineName): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name,
+    include: [...storeSuites],
+    env: environmentOf(name),
+    globalSetup: "test/fixtures/engines/setup.ts",
+    provide: { world: "sshd" },
+    testTimeout: 60_000,
+    hookTimeout: 120_000
+  }
+})
 
 const workers = availableParallelism() + 1
 
@@ -105,7 +72,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: [sandbox, real, worlds, faults, page],
+          exclude: [sandbox, scenario, real, worlds, faults, page],
           // Far more than any takes: it is for what hangs, and a machine that does other work too is slow.
           testTimeout: 30_000
         }
@@ -114,7 +81,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "sandbox",
-          include: [sandbox, worlds],
+          include: [sandbox, scenario, worlds],
           exclude: [faults],
           provide: { world: "sandbox" },
           testTimeout: 60_000,
@@ -127,11 +94,14 @@ export default defineConfig({
           name: "real",
           include: [real, worlds],
           exclude: [faults],
+          globalSetup: "test/fixtures/engines/setup.ts",
           provide: { world: "sshd" },
           testTimeout: 60_000,
           hookTimeout: 120_000
         }
       },
+      engineProject("engine26"),
+      engineProject("engine28"),
       {
         extends: true,
         test: {

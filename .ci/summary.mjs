@@ -18,12 +18,12 @@ const reportOf = (suite) => {
   }
 }
 
-// What no machine can run all of: the number of tests of a file that may be skipped, and why.
+// Tests that may be skipped, by file: number and reason. No machine can run all of them.
 const mayBeSkipped = new Map([
   ["test/services/local/LocalProcessesLive.sandbox.test.ts", [1, "root may start any file"]],
-  ["test/pipelines/remote/proxyFile.sandbox.test.ts", [6, "busybox takes no stand-ins for its programs"]],
+  ["test/remote/proxy/proxyFileCommands.sandbox.test.ts", [6, "busybox takes no stand-ins for its programs"]],
   ["test/http/guard/guard.sandbox.test.ts", [1, "needs an address beside loopback"]],
-  ["test/pipelines/archive/dockerLoad.real.test.ts", [2, "not on containerd's image store"]],
+  ["test/pipelines/archive/dockerLoad.real.test.ts", [1, "each rule is of one image store"]],
   ["test/pipelines/init/dockerIgnore.real.test.ts", [1, "needs BuildKit"]],
   ["test/faults/package.test.ts", [1, "needs the npm registry"]],
   // Its descriptions are not part of this repository.
@@ -56,8 +56,11 @@ for (const suite of suites) {
     const skipped = assertionResults.filter((test) => test.status === "skipped" || test.status === "pending")
     const [allowed, why] = mayBeSkipped.get(file) ?? [0]
     if (skipped.length > 0) say(`skipped: ${skipped.length} in ${file}${why === undefined ? "" : ` (${why})`}`)
-    if (skipped.length > allowed && process.env.BERTH_REQUIRE_REAL === "1") {
-      problems.push(`${skipped.length} tests of ${file} were skipped`)
+    // The unstable release of Debian is not always there.
+    const engine = / \(needs engine28\)/
+    const unforced = skipped.filter(({ fullName }) => !engine.test(fullName)).length
+    if (unforced > allowed && process.env.BERTH_REQUIRE_REAL === "1") {
+      problems.push(`${unforced} tests of ${file} were skipped`)
     }
     for (const { meta, status: how } of assertionResults) {
       if (how === "passed" && meta?.ran !== undefined) ran.push(meta.ran)
@@ -65,7 +68,7 @@ for (const suite of suites) {
   }
 }
 
-// What single tests ran many of, by their own word.
+// Counts that single tests report themselves.
 for (const what of ["bad inputs", "fuzz requests"]) {
   const mine = ran.filter((each) => each.what === what)
   const sum = mine.reduce((all, each) => all + each.count, 0)
