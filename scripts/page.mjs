@@ -44,8 +44,16 @@ const buildScripts = async () => {
     // Words to frameworks that render on servers, which no bundler keeps.
     onLog: (level, log, tell) => (log.code === "MODULE_LEVEL_DIRECTIVE" ? undefined : tell(level, log))
   })
+  // One chunk for what the first screen imports: a module that a later one shares would be a request of its own.
+  const isFirst = (id, context, seen = new Set()) => {
+    if (seen.has(id)) return false
+    seen.add(id)
+    const { importers, isEntry } = context.getModuleInfo(id)
+    return isEntry || importers.some((importer) => isFirst(importer, context, seen))
+  }
   const { output } = await bundle.generate({
     format: "esm",
+    codeSplitting: { groups: [{ name: (id, context) => (isFirst(id, context) ? "first" : null), debugName: "first" }] },
     minify: true,
     entryFileNames: "assets/[name]-[hash].js",
     chunkFileNames: "assets/[name]-[hash].js"

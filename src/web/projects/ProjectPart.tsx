@@ -7,14 +7,11 @@ import { Logs } from "../logs/Logs.tsx"
 import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { formatCount } from "../ui/words.ts"
-import { Applications } from "./Applications.tsx"
-import { PlanPanel } from "./plan/PlanPanel.tsx"
+import { Applications, PlanPanel, TimeLine, VariablesPart } from "./laterParts.ts"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
 import { type ObservedState, useComparison, useRefetchComparison } from "./projectState.ts"
 import { Services } from "./Services.tsx"
-import { TimeLine } from "./TimeLine.tsx"
 import type { usePlan } from "./usePlan.ts"
-import { VariablesPart } from "./VariablesPart.tsx"
 
 interface PartProps {
   readonly project: LocalProject

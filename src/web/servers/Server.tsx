@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { lazy, useState } from "react"
+import { useState } from "react"
 import { useLocation } from "wouter"
 import { Logs } from "../logs/Logs.tsx"
 import { call } from "../service/berth.ts"
 import { useAllContainers, useOverview, useServers } from "../service/queries.ts"
 import { Confirm } from "../ui/Confirm.tsx"
 import { Head } from "../ui/Head.tsx"
-import { Later } from "../ui/Later.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Containers } from "./Containers.tsx"
@@ -14,7 +14,7 @@ import { Deployed } from "./Deployed.tsx"
 import { ServerHead, underServers } from "./ServerHead.tsx"
 import { ServerUnavailable } from "./ServerUnavailable.tsx"
 
-const EditServer = lazy(() => import("./form/EditServer.tsx"))
+const EditServer = later("The form", () => import("./form/EditServer.tsx").then((part) => part.EditServer))
 
 /** Screen of a server: reachability, containers with their usage, and deployed stacks. */
 export const Server = ({ id }: { readonly id: string }) => {
@@ -80,11 +80,7 @@ export const Server = ({ id }: { readonly id: string }) => {
       {read === undefined ? null : <Logs key={read} name={read} serverId={id} target={{ containerName: read }} />}
       <Deployed serverId={id} />
       {editing
-        ? (
-          <Later what="The form">
-            <EditServer server={server} onClose={() => setEditing(false)} />
-          </Later>
-        )
+        ? <EditServer server={server} onClose={() => setEditing(false)} />
         : null}
       {asking
         ? (

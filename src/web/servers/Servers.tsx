@@ -1,17 +1,17 @@
-import { lazy, useState } from "react"
+import { useState } from "react"
 import { Link } from "wouter"
 import { useOverview, useServers } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
-import { Later } from "../ui/Later.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { formatCount } from "../ui/words.ts"
 import { Disks } from "./Disks.tsx"
 
-const AddServer = lazy(() => import("./form/AddServer.tsx"))
+const AddServer = later("The form", () => import("./form/AddServer.tsx").then((part) => part.AddServer))
 
 /** Stored servers with their reachability and stacks. */
 export const Servers = () => {
@@ -69,9 +69,7 @@ export const Servers = () => {
       </Panel>
       {adding
         ? (
-          <Later what="The form">
-            <AddServer onClose={() => setAdding(false)} />
-          </Later>
+          <AddServer onClose={() => setAdding(false)} />
         )
         : null}
     </div>

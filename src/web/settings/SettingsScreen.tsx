@@ -7,7 +7,7 @@ import { SettingsForm } from "./SettingsForm.tsx"
 import { useSettings } from "./useSettings.ts"
 
 /** Screen of the settings file, one form for each group of settings. */
-const SettingsScreen = () => {
+export const SettingsScreen = () => {
   const { data, error, refetch } = useSettings()
   return (
     <div className="page">
@@ -32,6 +32,3 @@ const SettingsScreen = () => {
     </div>
   )
 }
-
-// Loaded with the first use: the first screen does without.
-export default SettingsScreen

@@ -1,39 +1,52 @@
-import { lazy, useCallback, useEffect, useRef, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 import { Route, Switch, useLocation } from "wouter"
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { Applications } from "../applications/Applications.tsx"
-import { DeclaredApplication } from "../applications/DeclaredApplication.tsx"
-import { LiveApplication } from "../applications/LiveApplication.tsx"
 import { DeployDialog } from "../projects/DeployDialog.tsx"
 import { Project } from "../projects/Project.tsx"
 import { projectHref } from "../projects/projectHref.ts"
-import { Routes } from "../routes/Routes.tsx"
-import { Activity } from "../runs/Activity.tsx"
-import { RunScreen } from "../runs/RunScreen.tsx"
-import { Server } from "../servers/Server.tsx"
-import { Servers } from "../servers/Servers.tsx"
 import { useHeartbeat, useSession } from "../service/queries.ts"
 import { ServiceFailure, subscribeSessionEnded } from "../service/ServiceFailure.ts"
 import { Home } from "../start/Home.tsx"
 import { Boundary } from "../ui/Boundary.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { Later } from "../ui/Later.tsx"
+import { later } from "../ui/later.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Refusal } from "../ui/Refusal.ts"
-import { Webhooks } from "../webhooks/Webhooks.tsx"
 import { Brand } from "./Brand.tsx"
 import { BusyTab } from "./BusyTab.tsx"
 import { Goto } from "./Goto.tsx"
 import { LogIn } from "./LogIn.tsx"
-import { LogsPlace } from "./LogsPlace.tsx"
 import { Offline } from "./Offline.tsx"
-import { Palette } from "./Palette.tsx"
 import { Sidebar } from "./Sidebar.tsx"
 import { Upgraded } from "./Upgraded.tsx"
 
-const SettingsScreen = lazy(() => import("../settings/SettingsScreen.tsx"))
+// The overview and a project are what people open first; any other screen loads with its first use.
+const Activity = later("The activity", () => import("../runs/Activity.tsx").then((part) => part.Activity))
+const Applications = later(
+  "The applications",
+  () => import("../applications/Applications.tsx").then((part) => part.Applications)
+)
+const DeclaredApplication = later(
+  "The application",
+  () => import("../applications/DeclaredApplication.tsx").then((part) => part.DeclaredApplication)
+)
+const LiveApplication = later(
+  "The application",
+  () => import("../applications/LiveApplication.tsx").then((part) => part.LiveApplication)
+)
+const LogScreen = later("The logs", () => import("../logs/LogScreen.tsx").then((part) => part.LogScreen))
+const Palette = later("The palette", () => import("./Palette.tsx").then((part) => part.Palette))
+const Routes = later("The routes", () => import("../routes/Routes.tsx").then((part) => part.Routes))
+const RunScreen = later("The run", () => import("../runs/RunScreen.tsx").then((part) => part.RunScreen))
+const Server = later("The server", () => import("../servers/Server.tsx").then((part) => part.Server))
+const Servers = later("The servers", () => import("../servers/Servers.tsx").then((part) => part.Servers))
+const SettingsScreen = later(
+  "The settings",
+  () => import("../settings/SettingsScreen.tsx").then((part) => part.SettingsScreen)
+)
+const Webhooks = later("The webhooks", () => import("../webhooks/Webhooks.tsx").then((part) => part.Webhooks))
 
 const Screens = () => (
   <Switch>
@@ -48,7 +61,7 @@ const Screens = () => (
     </Route>
     <Route path="/activity/:id">{({ id }) => <RunScreen key={id} id={id} />}</Route>
     <Route path="/logs">
-      <LogsPlace />
+      <LogScreen />
     </Route>
     <Route path="/servers">
       <Servers />
@@ -76,9 +89,7 @@ const Screens = () => (
       <Webhooks />
     </Route>
     <Route path="/settings">
-      <Later what="The settings">
-        <SettingsScreen />
-      </Later>
+      <SettingsScreen />
     </Route>
     <Route>
       <div className="page">

@@ -30,7 +30,7 @@ const statesOf = ({ hasProjects, hasServer }: SetUp, editsRoot: boolean): readon
     : ["done", "now", "later"]
 
 /** First steps of a fresh installation, in the place of the overview. */
-const FirstSteps = ({ onSkip, setUp }: { readonly setUp: SetUp; readonly onSkip: () => void }) => {
+export const FirstSteps = ({ onSkip, setUp }: { readonly setUp: SetUp; readonly onSkip: () => void }) => {
   const settings = useSettings()
   const projects = useProjects().data ?? []
   const servers = useServers().data ?? []
@@ -76,6 +76,3 @@ const FirstSteps = ({ onSkip, setUp }: { readonly setUp: SetUp; readonly onSkip:
     </div>
   )
 }
-
-// Loaded with the first use: an installation that is set up does without.
-export default FirstSteps

@@ -4,7 +4,7 @@ import { Waiting } from "../../ui/Notes.tsx"
 import { parseHunks } from "./hunks.ts"
 
 // Largest part of the bundle: loaded lazily with the first diff.
-const Hunk = lazy(() => import("./Hunk.tsx"))
+const Hunk = lazy(() => import("./Hunk.tsx").then((part) => ({ default: part.Hunk })))
 
 export const Diff = ({ diff, name }: { readonly diff: string; readonly name: string }) => (
   <div className="hunks">

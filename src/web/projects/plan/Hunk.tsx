@@ -34,7 +34,7 @@ const look = EditorView.theme({
 })
 
 /** Hunk of a diff. Renders in a shadow root: its styles come by script, and the page's CSP forbids style elements. */
-const Hunk = ({ hunk: { after, before, start }, label }: { readonly hunk: Lines; readonly label: string }) => {
+export const Hunk = ({ hunk: { after, before, start }, label }: { readonly hunk: Lines; readonly label: string }) => {
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const host = place.current
@@ -61,5 +61,3 @@ const Hunk = ({ hunk: { after, before, start }, label }: { readonly hunk: Lines;
   }, [after, before, label, start])
   return <div ref={place} />
 }
-
-export default Hunk

@@ -5,7 +5,7 @@ import { ServerForm } from "./ServerForm.tsx"
 import { useServerForm } from "./useServerForm.ts"
 
 /** Dialog that stores a server and then opens its screen. */
-const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
+export const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
   const [, go] = useLocation()
   const queries = useQueryClient()
   const state = useServerForm({
@@ -21,6 +21,3 @@ const AddServer = ({ onClose }: { readonly onClose: () => void }) => {
     </Dialog>
   )
 }
-
-// Loaded with the first use: the first screen does without.
-export default AddServer

@@ -5,7 +5,7 @@ import { ServerForm } from "./ServerForm.tsx"
 import { useServerForm } from "./useServerForm.ts"
 
 /** Dialog that changes a stored server; credentials that are left out are kept. */
-const EditServer = ({ onClose, server }: { readonly server: Server; readonly onClose: () => void }) => {
+export const EditServer = ({ onClose, server }: { readonly server: Server; readonly onClose: () => void }) => {
   const queries = useQueryClient()
   const state = useServerForm({
     stored: server,
@@ -21,6 +21,3 @@ const EditServer = ({ onClose, server }: { readonly server: Server; readonly onC
     </Dialog>
   )
 }
-
-// Loaded with the first use: the first screen does without.
-export default EditServer

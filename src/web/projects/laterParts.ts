@@ -1,0 +1,13 @@
+import { later } from "../ui/later.tsx"
+
+// The first tab is what people open a project for.
+export const Applications = later(
+  "The applications",
+  () => import("./Applications.tsx").then((part) => part.Applications)
+)
+export const PlanPanel = later("The plan", () => import("./plan/PlanPanel.tsx").then((part) => part.PlanPanel))
+export const TimeLine = later("The runs and releases", () => import("./TimeLine.tsx").then((part) => part.TimeLine))
+export const VariablesPart = later(
+  "The variables",
+  () => import("./VariablesPart.tsx").then((part) => part.VariablesPart)
+)
