@@ -60,8 +60,8 @@ const observe = (
     }
     if (record === undefined || projectPath === null || declared === undefined) return application
     const compared = judge(projectPath, declared, record, records).pipe(
+      Effect.tap((found) => reportDrift({ projectPath, appName: name }, found)),
       Effect.map(differencesIn),
-      Effect.tap((differences) => reportDrift({ projectPath, appName: name, differences })),
       Effect.map((drift): ObservedApplication => ({ ...application, drift })),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
     )

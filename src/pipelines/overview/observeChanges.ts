@@ -1,10 +1,10 @@
-import { Clock, Effect, Either, Option, Order, Ref } from "effect"
+import { Clock, Deferred, Effect, Either, Option, Order, Ref, Scope } from "effect"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { containerPlan } from "../deploy/containerPlan.ts"
 import type { KnownProject } from "./cachedProjects.ts"
 import type { ServerSight } from "./observeServers.ts"
-import { type Deadline, within } from "./within.ts"
+import { within } from "./within.ts"
 
 /** Shorter than the page's polling, so that each look counts anew. */
 const freshFor = 25_000
@@ -13,8 +13,11 @@ const freshFor = 25_000
 const plansAtOnce = 8
 const mostPlans = 24
 
-/** Time for counting, in milliseconds: more where there is no number to show. What is late comes first in the next look. */
+/** Time for counting, in milliseconds: more where there is no number to show. What is late is in a later look. */
 const longestCounting = { again: 800, first: Number.POSITIVE_INFINITY } as const
+
+/** A server that hangs for longer keeps its projects without a number, and the counts of others waiting no more. */
+const countTimeout = "2 minutes"
 
 const never = Number.NEGATIVE_INFINITY
 
@@ -25,10 +28,23 @@ interface Counted {
   readonly at: number
 }
 
-/** Changes by project, with the time at which they were counted. */
-export type Changes = Ref.Ref<ReadonlyMap<string, Counted>>
+/** Counts of changes, by project. */
+export interface Changes {
+  /** With the time at which each count ended. */
+  readonly counted: Ref.Ref<ReadonlyMap<string, Counted>>
+  /** Counts that outlive the look that began them. */
+  readonly underWay: Ref.Ref<ReadonlyMap<string, Deferred.Deferred<void>>>
+  readonly slots: Effect.Semaphore
+  /** Ends the counts that are under way when it closes. */
+  readonly scope: Scope.Scope
+}
 
-export const makeChanges: Effect.Effect<Changes> = Ref.make<ReadonlyMap<string, Counted>>(new Map())
+export const makeChanges: Effect.Effect<Changes, never, Scope.Scope> = Effect.all({
+  counted: Ref.make<ReadonlyMap<string, Counted>>(new Map()),
+  underWay: Ref.make<ReadonlyMap<string, Deferred.Deferred<void>>>(new Map()),
+  slots: Effect.makeSemaphore(plansAtOnce),
+  scope: Effect.scope
+})
 
 /** A project that can be planned: its server answers and its files can be read. */
 const plannable = (sights: ReadonlyArray<ServerSight>) => (project: KnownProject) => {
@@ -41,16 +57,38 @@ const plannable = (sights: ReadonlyArray<ServerSight>) => (project: KnownProject
   })
 }
 
-const count = ({ path, remotePath, serverId }: {
-  readonly path: string
-  readonly remotePath: string
-  readonly serverId: string
-}) =>
-  // A project that cannot be planned has the reason on its own screen and in its plan.
-  Effect.map(
-    Effect.option(containerPlan({ projectPath: path, remotePath, serverId })),
-    (plan) => Option.getOrNull(Option.map(plan, countChanges))
+type Target = ReturnType<ReturnType<typeof plannable>>[number]
+
+/** Null for a project that cannot be planned: its own screen and its plan say why. */
+const count = ({ path, remotePath, serverId }: Target) =>
+  containerPlan({ projectPath: path, remotePath, serverId }).pipe(
+    Effect.map(countChanges),
+    Effect.timeout(countTimeout),
+    Effect.orElseSucceed(() => null)
   )
+
+const without = <A>(all: ReadonlyMap<string, A>, path: string): ReadonlyMap<string, A> =>
+  new Map([...all].filter(([key]) => key !== path))
+
+/** Counts to the end, whoever waits for it leaves, and notes the number. */
+const begin = ({ counted, scope, slots, underWay }: Changes, target: Target) => {
+  const noted = Effect.gen(function*() {
+    const changes = yield* slots.withPermits(1)(count(target))
+    const at = yield* Clock.currentTimeMillis
+    yield* Ref.update(counted, (all) => new Map(all).set(target.path, { against: target.against, changes, at }))
+  })
+  return Effect.uninterruptible(Effect.gen(function*() {
+    const ended = yield* Deferred.make<void>()
+    yield* Ref.update(underWay, (all) => new Map(all).set(target.path, ended))
+    yield* noted.pipe(
+      Effect.interruptible,
+      Effect.ensuring(Ref.update(underWay, (all) => without(all, target.path))),
+      Effect.ensuring(Deferred.succeed(ended, undefined)),
+      Effect.forkIn(scope)
+    )
+    return ended
+  }))
+}
 
 /**
  * Number of changes that a deploy of each project would bring, by path; nothing for those that were not counted.
@@ -65,38 +103,30 @@ export const observeChanges = (
 ) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const before = yield* Ref.get(changes)
+    const before = yield* Ref.get(changes.counted)
+    const underWay = yield* Ref.get(changes.underWay)
     const targets = projects.flatMap((project) =>
       plannable(sights)(project).map((target) => ({ ...target, isBusy: isBusy(project) }))
     )
-    const lastAt = ({ against, path }: { readonly path: string; readonly against: string }) => {
+    const lastAt = ({ against, path }: Target) => {
       const counted = before.get(path)
       return counted === undefined || counted.against !== against ? never : counted.at
     }
     const due = targets
-      .filter((target) => !target.isBusy && lastAt(target) <= now - freshFor)
+      .filter((target) => !target.isBusy && !underWay.has(target.path) && lastAt(target) <= now - freshFor)
       .toSorted(Order.mapInput(Order.number, lastAt))
-      .slice(0, mostPlans)
+      .slice(0, Math.max(0, mostPlans - underWay.size))
     const known = new Set(targets.map(({ path }) => path))
-    yield* Ref.update(changes, (all) => new Map([...all].filter(([path]) => known.has(path))))
-    const all = Effect.forEach(
-      due,
-      (target) =>
-        Effect.flatMap(count(target), (found) =>
-          Ref.update(changes, (all) =>
-            new Map(all).set(target.path, { against: target.against, changes: found, at: now }))),
-      { concurrency: plansAtOnce, discard: true }
-    )
-    const millis = longestCounting[
-      due.some((target) =>
-          lastAt(target) === never
-        )
-        ? "first"
-        : "again"
-    ]
-    const limit: Deadline = { at: deadline, millis }
-    yield* within(limit, all, () => undefined)
-    const after = yield* Ref.get(changes)
+    yield* Ref.update(changes.counted, (all) => new Map([...all].filter(([path]) => known.has(path))))
+    const begun = yield* Effect.forEach(due, (target) => begin(changes, target))
+    const wait = (ended: ReadonlyArray<Deferred.Deferred<void>>, millis: number) =>
+      within({ at: deadline, millis }, Effect.forEach(ended, Deferred.await, { discard: true }), () => undefined)
+    const { again, first } = longestCounting
+    yield* Effect.all([
+      wait(targets.flatMap(({ path }) => underWay.get(path) ?? []), again),
+      wait(begun, due.some((target) => lastAt(target) === never) ? first : again)
+    ], { concurrency: "unbounded", discard: true })
+    const after = yield* Ref.get(changes.counted)
     return new Map(targets.flatMap(({ against, isBusy, path }) => {
       const counted = after.get(path)
       return counted === undefined || (counted.against !== against && !isBusy) ? [] : [[path, counted.changes] as const]

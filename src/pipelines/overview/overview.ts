@@ -1,4 +1,4 @@
-import { Clock, Effect, Either, Option, Ref } from "effect"
+import { Clock, Effect, Either, Option, Ref, type Scope } from "effect"
 import type { ObservedApplication, ObservedProject, ObservedStack, Overview } from "../../schema/Overview.ts"
 import { containerConfigName, fileProblemWords, type LocalProject } from "../../schema/projects/Project.ts"
 import { isEnded, maxRuns, type Run } from "../../schema/runs/Run.ts"
@@ -78,7 +78,7 @@ export interface Memory {
   readonly changes: Changes
 }
 
-export const makeMemory: Effect.Effect<Memory> = Effect.all({
+export const makeMemory: Effect.Effect<Memory, never, Scope.Scope> = Effect.all({
   silent: Ref.make<ReadonlySet<string>>(new Set()),
   compared: Ref.make<ReadonlyMap<string, ObservedApplication>>(new Map()),
   known: makeKnown,

@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either, Fiber, Layer, TestClock } from "effect"
+import { Deferred, Effect, Either, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import type { KnownProject } from "../../../src/pipelines/overview/cachedProjects.ts"
 import { makeChanges, observeChanges } from "../../../src/pipelines/overview/observeChanges.ts"
 import type { ServerSight } from "../../../src/pipelines/overview/observeServers.ts"
@@ -48,7 +48,7 @@ const plans = Effect.map(
 )
 
 describe("the number of changes of a project", () => {
-  it.effect("is that of the plan of its deploy: its files and images", () =>
+  it.scoped("is that of the plan of its deploy: its files and images", () =>
     Effect.gen(function*() {
       const changes = yield* makeChanges
       const counts = yield* observeChanges([project("web")], [sight(null)], nobody, 60_000, changes)
@@ -56,7 +56,7 @@ describe("the number of changes of a project", () => {
       expect([...counts]).toEqual([[`${root}/web`, 3]])
     }).pipe(Effect.provide(world(["web"]))))
 
-  it.effect("is counted again after 25 seconds, or once the release changes, and never while a run is under way", () =>
+  it.scoped("is counted again after 25 seconds, or once the release changes, and never while a run is under way", () =>
     Effect.gen(function*() {
       const changes = yield* makeChanges
       const look = (release: string | null, isBusy = false) =>
@@ -74,7 +74,7 @@ describe("the number of changes of a project", () => {
       expect(yield* plans).toBe(3)
     }).pipe(Effect.provide(world(["web"]))))
 
-  it.effect("is missing where a server hangs or does not answer, or the project cannot be planned", () =>
+  it.scoped("is missing where a server hangs or does not answer, or the project cannot be planned", () =>
     Effect.gen(function*() {
       const changes = yield* makeChanges
       const silent: ServerSight = { ...sight(null), stackAt: undefined }
@@ -88,7 +88,51 @@ describe("the number of changes of a project", () => {
       expect([...gone]).toEqual([[`${root}/gone`, null]])
     }).pipe(Effect.provide(world(["web"], Effect.never))))
 
-  it.effect("is counted for 24 projects a look, the others next", () =>
+  it.scoped("is counted to the end, once, even if whoever asked leaves", () =>
+    Effect.gen(function*() {
+      const released = yield* Deferred.make<SshReply>()
+      yield* Effect.gen(function*() {
+        const changes = yield* makeChanges
+        const look = observeChanges([project("web")], [sight(null)], nobody, 1_000_000, changes)
+        const first = yield* Effect.fork(look)
+        yield* TestClock.adjust("10 millis")
+        yield* Fiber.interrupt(first)
+        const second = yield* Effect.fork(look)
+        yield* TestClock.adjust("1 minute")
+        expect((yield* Fiber.join(second)).size).toBe(0)
+        expect(yield* plans).toBe(1)
+        yield* Deferred.succeed(released, { stdout: "" })
+        yield* TestClock.adjust("10 millis")
+        expect([...yield* look]).toEqual([[`${root}/web`, 3]])
+        expect(yield* plans).toBe(1)
+      }).pipe(Effect.provide(world(["web"], Deferred.await(released))))
+    }))
+
+  it.scoped("is given up after two minutes, and with the service", () =>
+    Effect.gen(function*() {
+      const released = yield* Deferred.make<SshReply>()
+      const interrupted = yield* Deferred.make<void>()
+      const answer = Effect.onInterrupt(Deferred.await(released), () => Deferred.succeed(interrupted, undefined))
+      yield* Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const changes = yield* Scope.extend(makeChanges, scope)
+        const look = observeChanges([project("web")], [sight(null)], nobody, 60_000, changes)
+        const late = yield* Effect.fork(look)
+        yield* TestClock.adjust("2 minutes")
+        expect((yield* Fiber.join(late)).size).toBe(0)
+        expect(yield* Deferred.isDone(interrupted)).toBe(true)
+        const again = { ...project("web"), remotePath: "~/containers/other" }
+        yield* Effect.fork(observeChanges([again], [sight(null)], nobody, 1_000_000, changes))
+        yield* TestClock.adjust("10 millis")
+        expect(yield* plans).toBe(2)
+        yield* Scope.close(scope, Exit.void)
+        yield* Deferred.succeed(released, { stdout: "" })
+        yield* TestClock.adjust("10 millis")
+        expect((yield* observeChanges([again], [sight(null)], () => true, 1_000_000, changes)).size).toBe(1)
+      }).pipe(Effect.provide(world(["web"], answer)))
+    }))
+
+  it.scoped("is counted for 24 projects a look, the others next", () =>
     Effect.gen(function*() {
       const changes = yield* makeChanges
       const all = Array.from({ length: 30 }, (_, index) => project(`web-${index}`))

@@ -55,7 +55,7 @@ const world = ({ answer, files, platform, reading, servers: count = 1, settings 
 /** Without a secret, no webhook is declared. */
 const withoutHook = Struct.omit(everySetting, "gitHost.webhookSecret")
 
-const look = Effect.flatMap(makeMemory, observe)
+const look = Effect.scoped(Effect.flatMap(makeMemory, observe))
 const up = (path: string, release = "r1") =>
   `home\t/home/deployer\ncontainer\tUp 3 hours\t\tweb\t${path}\nrelease\t${release}\t${path}\n`
 
@@ -210,7 +210,7 @@ describe("overview", () => {
       expect(overview.servers.filter(({ error }) => error?.startsWith("not asked"))).toHaveLength(8)
     }).pipe(Effect.provide(world({ servers: 56, answer: () => Effect.never }))))
 
-  it.effect("asks those that hung last time last, and gives them longer", () =>
+  it.scoped("asks those that hung last time last, and gives them longer", () =>
     Effect.gen(function*() {
       const memory = yield* makeMemory
       const first = yield* Effect.fork(observe(memory))
@@ -292,7 +292,7 @@ describe("overview", () => {
       })))
   )
 
-  it.effect("compares first what an earlier look had no time for, and shows the others as they were", () =>
+  it.scoped("compares first what an earlier look had no time for, and shows the others as they were", () =>
     Effect.gen(function*() {
       const memory = yield* makeMemory
       const platform = yield* Platform
