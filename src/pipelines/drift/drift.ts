@@ -1,6 +1,6 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
-import { type AppRequest, differencesIn, type Drift } from "../../schema/applications/Drift.ts"
+import type { AppRequest, Drift } from "../../schema/applications/Drift.ts"
 import type { PlatformFailure } from "../../schema/applications/PlatformApp.ts"
 import type { PathOutside, ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
@@ -43,7 +43,7 @@ export const drift = Effect.fn("drift")(function*(
   const { diffs, hook, others, routes, unknown } = judged
   // Each spelling of the path is the same project: a new one is no new drift.
   const directory = (yield* Path.Path).resolve(projectPath)
-  yield* reportDrift({ projectPath: directory, appName: name, differences: differencesIn(judged) })
+  yield* reportDrift({ projectPath: directory, appName: name }, judged)
   return {
     exists: true,
     diffs,

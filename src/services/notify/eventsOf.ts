@@ -1,13 +1,18 @@
-import { Predicate } from "effect"
 import type { NotifyEvent } from "../../schema/notify/NotifyTarget.ts"
 import type { Run } from "../../schema/runs/Run.ts"
+import { runVerdict } from "../../schema/runs/runVerdict.ts"
 
-type RunEnd = Pick<Run, "kind" | "result" | "state">
+type RunEnd = Pick<Run, "kind" | "result" | "state" | "steps" | "subject">
 
-/** A new version that was judged, and made way for the release before when that is what was to be done. */
-const judged = ({ result, state }: RunEnd): ReadonlyArray<NotifyEvent> => {
-  if (state !== "failed" || !Predicate.isRecord(result) || result["healthy"] !== false) return []
-  return result["success"] === false ? ["rolledBack", "unhealthy"] : ["unhealthy"]
+/** The release before was started in the place of a new version. */
+const hasRolledBack = ({ steps }: RunEnd): boolean =>
+  steps.some(({ status, step }) => step === "rollback" && (status === "done" || status === "warn"))
+
+/** A failed run without a result ended with an error, and started nothing that could be unhealthy. */
+const judged = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
+  if (run.state !== "failed" || run.result === null || run.result === undefined) return []
+  if (runVerdict(run, run.result) === "unhealthy") return ["unhealthy"]
+  return hasRolledBack(run) ? ["rolledBack", "unhealthy"] : []
 }
 
 /**

@@ -1,10 +1,26 @@
 import { Effect, Option } from "effect"
+import { differencesIn, type Drift } from "../../schema/applications/Drift.ts"
 import type { NotifiedDrift } from "../../schema/notify/Notify.ts"
 import { Notifier } from "./Notifier.ts"
 
-/** Reports how far an application has drifted, where there is a service that tells of it. */
-export const reportDrift = (judged: NotifiedDrift): Effect.Effect<void> =>
+type Found = Parameters<typeof differencesIn>[0] & Pick<Drift, "unknown">
+
+/** Fields that are unknown only while a server or the platform does not answer. */
+const passing: ReadonlyArray<string> = ["route", "server"]
+
+/**
+ * Reports how far an application has drifted, where there is a service that tells of it. One without a known difference
+ * whose route or server could not be read is not judged: its drift may stand.
+ */
+export const reportDrift = (judged: Omit<NotifiedDrift, "differences">, found: Found): Effect.Effect<void> =>
   Effect.flatMap(
     Effect.serviceOption(Notifier),
-    Option.match({ onNone: () => Effect.void, onSome: ({ driftJudged }) => driftJudged(judged) })
+    Option.match({
+      onNone: () => Effect.void,
+      onSome: ({ driftJudged }) => {
+        const differences = differencesIn(found)
+        const isUnread = (found.unknown ?? []).some(({ field }) => passing.includes(field))
+        return differences === 0 && isUnread ? Effect.void : driftJudged({ ...judged, differences })
+      }
+    })
   )

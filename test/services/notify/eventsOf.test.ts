@@ -7,6 +7,10 @@ import { noticesOfRun } from "../../../src/services/notify/messages.ts"
 import { storedRun } from "../../fixtures/storedRuns.ts"
 
 const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }
+const steps: Run["steps"] = [
+  { step: "rollback", status: "done", detail: "release 3 runs again", startedAt: "", endedAt: "" }
+]
+const rolledBack: Partial<Run> = { state: "failed", result: { ...unhealthy, success: false }, steps }
 const ends: ReadonlyArray<readonly [string, Partial<Run>, ReadonlyArray<NotifyEvent>]> = [
   ["a success", { state: "succeeded" }, ["succeeded"]],
   ["a rollback", { kind: "rollback", state: "succeeded" }, ["rolledBack", "succeeded"]],
@@ -15,8 +19,38 @@ const ends: ReadonlyArray<readonly [string, Partial<Run>, ReadonlyArray<NotifyEv
   ["an unhealthy version that stays", { state: "failed", result: unhealthy }, ["unhealthy", "failed"]],
   [
     "one that made way for the release before",
-    { state: "failed", result: { ...unhealthy, success: false } },
+    rolledBack,
     ["rolledBack", "unhealthy", "failed"]
+  ],
+  [
+    "one that stays since the release before could not be started",
+    { state: "failed", result: unhealthy, steps: steps.map((step) => ({ ...step, status: "error" })) },
+    ["unhealthy", "failed"]
+  ],
+  [
+    "a deploy that its bridge refused: what ran before was not stopped",
+    { state: "failed", result: { ...unhealthy, success: false } },
+    ["failed"]
+  ],
+  ["a refused rollback", { kind: "rollback", state: "failed", result: { ...unhealthy, success: false } }, ["failed"]],
+  ["a rollback to an unhealthy release", { kind: "rollback", state: "failed", result: unhealthy }, [
+    "unhealthy",
+    "failed"
+  ]],
+  [
+    "an unhealthy restart",
+    {
+      kind: "stack",
+      subject: { action: "restart" },
+      state: "failed",
+      result: { success: true, status: "unhealthy", message: "" }
+    },
+    ["unhealthy", "failed"]
+  ],
+  [
+    "a restart that was refused",
+    { kind: "stack", subject: { action: "restart" }, state: "failed", error: { status: 502, error: "e" } },
+    ["failed"]
   ],
   ["an interruption", { state: "interrupted" }, ["failed"]],
   ["a cancellation", { state: "cancelled" }, []],
@@ -34,7 +68,7 @@ it("each target gets one notification, of the most specific event that it is tol
     format: "json",
     access: Effect.never
   })
-  const run = storedRun(1, { state: "failed", result: { ...unhealthy, success: false } })
+  const run = storedRun(1, rolledBack)
   const notices = noticesOfRun(run, [
     target("all", "failed", "unhealthy", "succeeded", "rolledBack", "drift"),
     target("failures", "failed"),
