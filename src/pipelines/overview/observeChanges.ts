@@ -1,4 +1,4 @@
-import { Clock, Deferred, Effect, Either, Option, Order, Ref, Scope } from "effect"
+import { Clock, Deferred, Effect, Either, Option, Order, Ref, type Scope } from "effect"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { containerPlan } from "../deploy/containerPlan.ts"
