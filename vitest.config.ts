@@ -109,8 +109,10 @@ export default defineConfig({
           include: [page],
           // One browser at a time: they measure what it shows, and share what is built.
           poolOptions: { forks: { singleFork: true } },
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          // A slow machine takes its time, and what hangs ends in any case.
+          expect: { poll: { timeout: 100_000 } },
+          testTimeout: 300_000,
+          hookTimeout: 300_000
         }
       },
       {

@@ -6,7 +6,7 @@ const idIn = (text: string): string => /"id":"([^"]+)"/.exec(text)?.[1] ?? ""
 
 /** Waits until the overview, which callers share for seconds, shows what was just done. */
 const shown = async (stage: Stage, what: RegExp): Promise<void> => {
-  for (let left = 40; left > 0; left--) {
+  for (let left = 200; left > 0; left--) {
     if (what.test(await stage.ask("GET", "/api/overview"))) return
     await new Promise((resolve) => setTimeout(resolve, 1_000))
   }

@@ -147,11 +147,11 @@ describe.skipIf(missing !== undefined)(`the overview ${missing ?? ""}`, () => {
     const { page } = await stage.open("/")
     await page.getByRole("heading", { name: "Overview" }).waitFor()
     await page.route("**/api/**", (route) => route.abort())
-    await page.getByText(/What is shown here is stale/).waitFor({ timeout: 40_000 })
+    await page.getByText(/What is shown here is stale/).waitFor()
     await picture(page, "offline")
     await page.unroute("**/api/**")
     // It is asked again by itself, every two seconds.
-    await page.getByText(/What is shown here is stale/).waitFor({ state: "detached", timeout: 5_000 })
+    await page.getByText(/What is shown here is stale/).waitFor({ state: "detached" })
     await page.context().close()
   })
 

@@ -42,7 +42,7 @@ describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? "
     await run.getByText(/^\d+(\.\d+)? [kM]B of 24\.\d MB$/).waitFor()
     const done = async () => Number(await sent.getAttribute("value"))
     const before = await done()
-    await expect.poll(done, { timeout: 20_000 }).toBeGreaterThan(before)
+    await expect.poll(done).toBeGreaterThan(before)
     await run.getByText(/B\/s$/).waitFor()
     await picture(page, "project-deploying")
     await page.emulateMedia({ colorScheme: "dark" })

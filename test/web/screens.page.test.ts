@@ -120,7 +120,7 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
     }
     expect(faults).toEqual([])
     await page.context().close()
-  }, 240_000)
+  })
 
   it("says on every screen why nothing can be shown, instead of waiting for it", async () => {
     const { faults, page } = await stage.open("/no/such/screen")
@@ -147,5 +147,5 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await picture(page, `silent-${path.split("/")[1] || "overview"}`)
     }
     await page.context().close()
-  }, 120_000)
+  })
 })

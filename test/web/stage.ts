@@ -18,6 +18,9 @@ export const missing: string | undefined = executable === undefined
   ? undefined
   : "needs the built page: npm run test:page builds it"
 
+/** Longest that a test waits for the page, in milliseconds: five times what a slow machine has needed. */
+const patience = 100_000
+
 /** The built page with the service that hands it out, in a world of its own, and a browser before it. */
 export interface Stage {
   readonly world: World
@@ -80,7 +83,7 @@ export const openStage = async (
       const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
       contexts.push(context)
       const page = await context.newPage()
-      page.setDefaultTimeout(20_000)
+      page.setDefaultTimeout(patience)
       const faults = watched(page, service.url)
       await page.goto(`${service.url}${path}`)
       return { page, faults }
@@ -99,7 +102,7 @@ const isWaiting = `document.querySelector("main .waiting") !== null ||
 /** Waits until everything that the page shows has arrived. */
 export const settled = async (page: Page): Promise<void> => {
   await page.locator("h1").first().waitFor()
-  for (let left = 150; left > 0 && await page.evaluate(isWaiting); left--) await page.waitForTimeout(100)
+  for (let left = patience / 100; left > 0 && await page.evaluate(isWaiting); left--) await page.waitForTimeout(100)
 }
 
 /** Keeps a picture of the page under this name, for people to look at. */

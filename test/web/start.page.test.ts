@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(`an empty service ${missing ?? ""}`, () =
     await writeFile(join(projects, "shop/Dockerfile"), "FROM scratch\nEXPOSE 8080\n")
     await page.reload()
     const step = page.getByRole("region", { name: "Pick a project" })
-    await step.getByText(/^Berth writes container.json, compose.yml/).waitFor({ timeout: 30_000 })
+    await step.getByText(/^Berth writes container.json, compose.yml/).waitFor()
     expect(await step.getByLabel("Directory on the server").inputValue()).toBe("~/containers/shop")
     await look("first-steps-project")
     await step.getByRole("button", { name: "Write the files" }).click()

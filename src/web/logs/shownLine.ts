@@ -53,8 +53,25 @@ export const shownOf = (event: Extract<LogEvent, { readonly event: "line" | "dro
   return { kind: "line", key, time, ms: Date.parse(time), source, text, level: levelOf(text) }
 }
 
+interface Placed {
+  readonly line: ShownLine
+  /** Time by which it is placed. */
+  readonly at: number
+}
+
+/** A gap has no time of its own: it is placed after the line before it. */
+const placed = (lines: ReadonlyArray<ShownLine>, start: number): ReadonlyArray<Placed> => {
+  let at = start
+  return lines.map((line) => {
+    if (!Number.isNaN(line.ms)) at = line.ms
+    return { line, at }
+  })
+}
+
+const byTime = (one: Placed, other: Placed) => one.at < other.at ? -1 : one.at > other.at ? 1 : 0
+
 /**
- * Adds lines by their time: those of several sources come out of order, and a gap stays after the line before it.
+ * Adds lines by their time: those of several sources come out of order, also within one delivery.
  * @param most the oldest lines beyond it are let go
  */
 export const addLines = (
@@ -62,9 +79,10 @@ export const addLines = (
   more: ReadonlyArray<ShownLine>,
   most: number
 ): ReadonlyArray<ShownLine> => {
-  const earliest = more.reduce((least, { ms }) => ms < least ? ms : least, Infinity)
+  const end = lines.findLast(({ ms }) => !Number.isNaN(ms))?.ms ?? -Infinity
+  const added = placed(more, end)
+  const earliest = added.reduce((least, { at }) => at < least ? at : least, Infinity)
   const from = lines.findLastIndex(({ ms }) => ms <= earliest) + 1
-  if (earliest === Infinity || from === lines.length) return lines.concat(more).slice(-most)
-  const tail = [...lines.slice(from), ...more.filter(({ ms }) => !Number.isNaN(ms))].sort((a, b) => a.ms - b.ms)
-  return [...lines.slice(0, from), ...tail, ...more.filter(({ ms }) => Number.isNaN(ms))].slice(-most)
+  const tail = [...placed(lines.slice(from), lines[from - 1]?.ms ?? -Infinity), ...added].sort(byTime)
+  return lines.slice(0, from).concat(tail.map(({ line }) => line)).slice(-most)
 }

@@ -2,6 +2,7 @@ import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-quer
 import { Effect } from "effect"
 import type { Call } from "../../client/index.ts"
 import { call } from "./berth.ts"
+import { overviewPollMillis } from "./overviewPollMillis.ts"
 import { ServiceFailure } from "./ServiceFailure.ts"
 
 /** Shortest interval of polling. */
@@ -79,6 +80,11 @@ export const useHeartbeat = () =>
 /** Name and role of the caller. */
 export const useSession = () => useCall(["session"], (berth) => berth.showSession(), { staleTime: 60_000 })
 
-/** Projects, servers and applications at a glance, refetched twice a minute. */
+/** Projects, servers and applications at a glance, refetched twice a minute, and sooner while it is about to change. */
 export const useOverview = () =>
-  useCall(["overview"], (berth) => berth.overview(), { every: 30_000, staleTime: 15_000 })
+  useQuery({
+    queryKey: ["overview"],
+    queryFn: ({ signal }) => call((berth) => berth.overview(), signal),
+    refetchInterval: ({ state }) => overviewPollMillis(state.data),
+    staleTime: 15_000
+  })
