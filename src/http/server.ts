@@ -1,6 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { keepRecoveringRuns } from "../pipelines/runs/recoverRuns.ts"
+import { StatsHistory, StatsHistoryLive } from "../pipelines/stats/StatsHistory.ts"
 import { Notifier } from "../services/notify/Notifier.ts"
 import { AllowedLive } from "./allowed.ts"
 import { answerDefects } from "./answerDefects.ts"
@@ -21,6 +22,7 @@ import { ServersHandlers } from "./handlers/servers.ts"
 import { SessionHandlers } from "./handlers/session.ts"
 import { SettingsHandlers } from "./handlers/settings.ts"
 import { StacksHandlers } from "./handlers/stacks.ts"
+import { StatsHandlers } from "./handlers/stats.ts"
 import { WebhooksHandlers } from "./handlers/webhooks.ts"
 import { KnownQueryLive } from "./knownQuery.ts"
 import { Pages } from "./pages.ts"
@@ -36,6 +38,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     OverviewHandlers,
     ProjectsHandlers,
     ServersHandlers,
+    StatsHandlers,
     LogsHandlers,
     ExecHandlers,
     SettingsHandlers,
@@ -48,6 +51,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     NotifyHandlers,
     SessionHandlers
   ]),
+  Layer.provide(StatsHistoryLive),
   Layer.provide([KnownQueryLive, AllowedLive, CurrentPolicyLive, EventStreamsLive, WrongTokensLive])
 )
 
@@ -56,6 +60,11 @@ const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(
   Effect.zipRight(Effect.flatMap(Notifier, ({ serve }) => serve), keepRecoveringRuns),
   "300 millis"
 )))
+
+const SampleAlways = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(
+  Effect.flatMap(StatsHistory, ({ keepSampling }) => keepSampling),
+  "1 second"
+))).pipe(Layer.provide(StatsHistoryLive))
 
 /** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
 export const EndpointsLive = ErrorsLive.pipe(
@@ -74,5 +83,6 @@ export const CommandHttp = Layer.provide(serve, Guarded)
 export const Http = serve.pipe(
   Layer.provide(Pages),
   Layer.provide(Guarded),
-  Layer.merge(TakeUpRuns)
+  Layer.merge(TakeUpRuns),
+  Layer.merge(SampleAlways)
 )

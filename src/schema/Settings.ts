@@ -104,6 +104,7 @@ export const settingDefinitions = {
   "build.timeout": defaulted(DurationText, Duration.minutes(30)),
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),
   "runs.keep": defaulted(DurationText, Duration.days(90)),
+  "stats.sample": defaulted(oneOf("onDemand", "always"), "onDemand"),
   "state.url": optional(StateUrl),
   "state.takeOver": defaulted(
     DurationText.pipe(

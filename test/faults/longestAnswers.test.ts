@@ -7,6 +7,7 @@ import { parsePreflight, preflightCommand } from "../../src/remote/deploy/prefli
 import { parseReceived } from "../../src/remote/deploy/uploadCommand.ts"
 import { overviewCommand, parseDisks, parseOverview } from "../../src/remote/server/overviewCommand.ts"
 import { parsePorts } from "../../src/remote/server/portsCommand.ts"
+import { parseSample, sampleCommand } from "../../src/remote/server/sampleCommand.ts"
 import { parseScan, scanCommand } from "../../src/remote/server/scanCommand.ts"
 import { parseContainers } from "../../src/remote/stack/containersCommand.ts"
 import { parseInspect } from "../../src/remote/stack/inspectCommand.ts"
@@ -59,6 +60,7 @@ const parsers: ReadonlyArray<
   ["scan", parseScan, scanCommand.limit, ["%\0compose.yml\0\0\0\0x\0", "\0"]],
   ["stack", parseStack, state, ["removed\t%\n", "image\t%\n"]],
   ["stats", parseStats, undefined, ["container|%|1|2|3|4\nusage|%|1|1B / 1B|1B / 1B\n", "|"]],
+  ["sample", parseSample, sampleCommand(false).limit, ["container|%|web|1\nusage|%|1|1B / 1B|1B / 1B|1B / 1B\n", "|"]],
   ["upload", parseReceived, undefined, [" ", "1"]]
 ]
 

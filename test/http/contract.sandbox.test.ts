@@ -23,6 +23,7 @@ const endpoints = [
   "GET /api/servers/{id}/logs/follow",
   "GET /api/logs/follow",
   "GET /api/servers/{id}/stats",
+  "GET /api/servers/{id}/stats/history",
   "GET /api/servers/{id}/releases",
   "POST /api/servers/{id}/exec",
   "POST /api/exec/{id}/input",

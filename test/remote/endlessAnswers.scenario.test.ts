@@ -24,6 +24,7 @@ import { discardStaged, readProxyFile, staged, writeProxyFile } from "../../src/
 import { overviewCommand } from "../../src/remote/server/overviewCommand.ts"
 import { portOpenCommand } from "../../src/remote/server/portOpenCommand.ts"
 import { portsCommand } from "../../src/remote/server/portsCommand.ts"
+import { sampleCommand } from "../../src/remote/server/sampleCommand.ts"
 import { scanCommand } from "../../src/remote/server/scanCommand.ts"
 import { containersCommand } from "../../src/remote/stack/containersCommand.ts"
 import { exitsCommand } from "../../src/remote/stack/exitsCommand.ts"
@@ -78,6 +79,7 @@ const collected: Readonly<Record<string, RemoteCommand>> = {
   releasesCommand: releasesCommand(path, false),
   releaseFilesCommand: releaseFilesCommand(path, "1", "compose.yml"),
   restageCommand: restageCommand(path, "1"),
+  sampleCommand: sampleCommand(false),
   scanCommand,
   stackCommand: stackCommand("look", path, false),
   statsCommand: statsCommand(false),

@@ -19,6 +19,7 @@ import { ServersApi } from "./ServersApi.ts"
 import { SessionApi } from "./SessionApi.ts"
 import { SettingsApi } from "./SettingsApi.ts"
 import { StacksApi } from "./StacksApi.ts"
+import { StatsApi } from "./StatsApi.ts"
 import { WebhooksApi } from "./WebhooksApi.ts"
 
 const api = HttpApi.make("berth")
@@ -26,6 +27,7 @@ const api = HttpApi.make("berth")
   .add(OverviewApi.middleware(KnownQuery).middleware(Allowed))
   .add(ProjectsApi.middleware(KnownQuery).middleware(Allowed))
   .add(ServersApi.middleware(KnownQuery).middleware(Allowed))
+  .add(StatsApi.middleware(KnownQuery).middleware(Allowed))
   .add(LogsApi.middleware(KnownQuery).middleware(Allowed))
   .add(ExecApi.middleware(KnownQuery).middleware(Allowed))
   .add(DeployApi.middleware(KnownQuery).middleware(Allowed))

@@ -1,6 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
-import { adopt } from "../../pipelines/adopt/adopt.ts"
 import { createApplication, listApplications, showApplication } from "../../pipelines/applications/applications.ts"
 import { relayed } from "../../pipelines/applications/leaving.ts"
 import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
@@ -10,10 +9,13 @@ import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
 import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
 import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
-import { verify } from "../../pipelines/verify/verify.ts"
 import { Platform } from "../../services/platform/Platform.ts"
 import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
+import { loading } from "../wire/loading.ts"
+
+const loadAdopt = () => import("../../pipelines/adopt/adopt.ts")
+const loadVerify = () => import("../../pipelines/verify/verify.ts")
 
 export const ApplicationsHandlers = HttpApiBuilder.group(
   BerthApi,
@@ -44,8 +46,8 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("drift", ({ payload }) => orApiError(drift(payload)))
         .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
         .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
-        .handle("adopt", ({ payload }) => orApiError(adopt(payload)))
-        .handle("verify", ({ payload }) => orApiError(verify(payload)))
+        .handle("adopt", ({ payload }) => orApiError(loading(loadAdopt, ({ adopt }) => adopt(payload))))
+        .handle("verify", ({ payload }) => orApiError(loading(loadVerify, ({ verify }) => verify(payload))))
         .handle("platformConfig", ({ urlParams: { path } }) =>
           declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
         .handle("changelog", ({ urlParams }) =>

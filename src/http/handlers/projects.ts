@@ -1,13 +1,15 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { build } from "../../pipelines/build/build.ts"
-import { compare } from "../../pipelines/compare/compare.ts"
 import { editorDiff } from "../../pipelines/editor/editorDiff.ts"
-import { init } from "../../pipelines/init/init.ts"
 import { readProject } from "../../pipelines/inspect/readProject.ts"
 import { listProjects } from "../../pipelines/projects/listProjects.ts"
 import { pull } from "../../pipelines/pull/pull.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
+import { loading } from "../wire/loading.ts"
+
+const loadCompare = () => import("../../pipelines/compare/compare.ts")
+const loadInit = () => import("../../pipelines/init/init.ts")
 
 export const ProjectsHandlers = HttpApiBuilder.group(
   BerthApi,
@@ -16,8 +18,8 @@ export const ProjectsHandlers = HttpApiBuilder.group(
     handlers
       .handle("listProjects", () => orApiError(listProjects()))
       .handle("inspectProject", ({ payload }) => orApiError(readProject(payload)))
-      .handle("compareProject", ({ payload }) => orApiError(compare(payload)))
-      .handle("initProject", ({ payload }) => orApiError(init(payload)))
+      .handle("compareProject", ({ payload }) => orApiError(loading(loadCompare, ({ compare }) => compare(payload))))
+      .handle("initProject", ({ payload }) => orApiError(loading(loadInit, ({ init }) => init(payload))))
       .handle("build", ({ payload }) => orApiError(build(payload)))
       .handle("pull", ({ payload }) => orApiError(pull(payload)))
       .handle("editorDiff", ({ payload }) => orApiError(editorDiff(payload)))

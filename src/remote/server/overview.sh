@@ -6,23 +6,8 @@
 # with its size and what is free of it in KiB, and where it is mounted. A `load` line has the load of the last minute and the
 # number of processors, a `memory` line its size and what is available of it in KiB. A Docker that cannot be used ends it with 3.
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
-LC_ALL=C
-export LC_ALL
 tab=$(printf '\t')
-disk_of() {
-  df -Pk "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
-    for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/) {
-      mount = match($0, /[0-9]+% +\//) ? substr($0, RSTART) : ""
-      sub(/^[0-9]+% +/, "", mount)
-      printf "disk\t%s\t%s\t%s\t%s\n", kind, $(i - 3), $(i - 1), mount
-      exit
-    }
-  }'
-}
-[ ! -r /proc/loadavg ] ||
-  printf 'load\t%s\t%s\n' "$(cut -d ' ' -f 1 /proc/loadavg)" "$(grep -c '^processor' /proc/cpuinfo 2>/dev/null)"
-[ ! -r /proc/meminfo ] ||
-  awk '/^MemTotal:/ { all = $2 } /^MemAvailable:/ { free = $2 } END { printf "memory\t%s\t%s\n", all, free }' /proc/meminfo
+. "$(dirname "$0")/../lib/usage.sh"
 stacks=$HOME/containers
 [ -d "$stacks" ] || stacks=$HOME
 disk_of containers "$stacks"

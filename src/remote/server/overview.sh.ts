@@ -1,7 +1,7 @@
 // Generated from overview.sh by "npm run scripts".
-export const script = `LC_ALL=C
+export const script = `tab=$(printf '\\t')
+LC_ALL=C
 export LC_ALL
-tab=$(printf '\\t')
 disk_of() {
 df -Pk "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
 for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/) {

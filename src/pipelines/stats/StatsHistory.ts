@@ -1,0 +1,50 @@
+import { Context, Effect, Layer, Option } from "effect"
+import type { Scope } from "effect"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
+import { sampleSeconds, type StatsHistory as History } from "../../schema/servers/StatsHistory.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+
+/** Resource usage of servers over time. */
+export class StatsHistory extends Context.Tag("berth/StatsHistory")<StatsHistory, {
+  /** The samples of a server during the last minutes; the first call waits for one. */
+  readonly of: (server: string, minutes: number) => Effect.Effect<History, ServerUnresolved | SettingsError>
+  /** Samples every stored server while the setting `stats.sample` is `always`. */
+  readonly keepSampling: Effect.Effect<never>
+}>() {}
+
+// Without a look nothing of this is loaded.
+const load = Effect.gen(function*() {
+  const [{ makeSampling }, { takeSample }] = yield* Effect.promise(() =>
+    Promise.all([import("./sampling.ts"), import("./takeSample.ts")])
+  )
+  return yield* makeSampling(takeSample)
+})
+
+const make = Effect.gen(function*() {
+  const settings = yield* Settings
+  const context = yield* Effect.context<Scope.Scope | Settings | Ssh>()
+  const sampling = yield* Effect.cached(Effect.uninterruptible(Effect.provide(load, context)))
+  const lookAtAll = Effect.gen(function*() {
+    const setting = yield* settings.find("stats.sample")
+    if (Option.getOrUndefined(setting) !== "always") return
+    const servers = yield* settings.servers
+    const { look } = yield* sampling
+    yield* Effect.forEach(servers, ({ id }) => look(id), { discard: true })
+  })
+  return StatsHistory.of({
+    of: Effect.fn("StatsHistory.of")(function*(server: string, minutes: number) {
+      const id = yield* settings.serverId(server)
+      const { history } = yield* sampling
+      return { everySeconds: sampleSeconds, points: yield* history(id, minutes) }
+    }),
+    keepSampling: lookAtAll.pipe(
+      Effect.ignore,
+      Effect.zipRight(Effect.sleep(`${sampleSeconds} seconds`)),
+      Effect.forever
+    )
+  })
+})
+
+export const StatsHistoryLive: Layer.Layer<StatsHistory, never, Settings | Ssh> = Layer.scoped(StatsHistory, make)

@@ -1,0 +1,125 @@
+import { Clock, Deferred, Effect, Option, Ref, SynchronizedRef } from "effect"
+import type { Scope } from "effect"
+import { keptMinutes, sampleSeconds, type StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import { makeSharedTexts } from "./sharedTexts.ts"
+
+const everyMillis = sampleSeconds * 1_000
+const keptMillis = keptMinutes * 60_000
+/** Time for which a look keeps a server sampled. */
+const lookMillis = 60_000
+/** Interval at which points of a server that nobody looks at are forgotten. */
+const prunePause = "5 minutes"
+const serversAtOnce = 16
+
+/** The history of one server, and the looks that keep it going. */
+interface Watched {
+  readonly points: Ref.Ref<ReadonlyArray<StatsPoint>>
+  readonly lookedAt: Ref.Ref<number>
+  /** Open once it is looked at again. */
+  readonly wake: Effect.Latch
+  /** Done with the next sample. */
+  readonly next: Ref.Ref<Deferred.Deferred<void>>
+}
+
+const since = (points: ReadonlyArray<StatsPoint>, from: number) => points.filter(({ at }) => Date.parse(at) > from)
+
+const makeWatched = Effect.gen(function*() {
+  return {
+    points: yield* Ref.make<ReadonlyArray<StatsPoint>>([]),
+    lookedAt: yield* Clock.currentTimeMillis.pipe(Effect.flatMap(Ref.make)),
+    wake: yield* Effect.makeLatch(true),
+    next: yield* Deferred.make<void>().pipe(Effect.flatMap(Ref.make))
+  } satisfies Watched
+})
+
+const isLookedAt = ({ lookedAt }: Watched) =>
+  Effect.zipWith(Ref.get(lookedAt), Clock.currentTimeMillis, (last, now) => now - last < lookMillis)
+
+/**
+ * Samples servers while somebody looks at them, one fiber a server: it ends when its points are gone. A server that is
+ * slow misses the turns that pass meanwhile.
+ */
+export const makeSampling = <R>(
+  take: (server: string) => Effect.Effect<StatsPoint, never, R>
+): Effect.Effect<
+  {
+    /** Keeps a server sampled for another minute. */
+    readonly look: (server: string) => Effect.Effect<Watched>
+    /** Points of the last minutes, after the first sample. */
+    readonly history: (server: string, minutes: number) => Effect.Effect<ReadonlyArray<StatsPoint>>
+  },
+  never,
+  R | Scope.Scope
+> =>
+  Effect.gen(function*() {
+    const scope = yield* Effect.scope
+    const context = yield* Effect.context<R>()
+    const turns = yield* Effect.makeSemaphore(serversAtOnce)
+    const all = yield* SynchronizedRef.make<ReadonlyMap<string, Watched>>(new Map())
+
+    const sample = (server: string, { next, points }: Watched, share: (point: StatsPoint) => StatsPoint) =>
+      Effect.gen(function*() {
+        const start = yield* Clock.currentTimeMillis
+        const point = share(yield* turns.withPermits(1)(take(server)))
+        const end = yield* Clock.currentTimeMillis
+        yield* Ref.update(points, (before) => [...since(before, end - keptMillis), point])
+        yield* Deferred.succeed(yield* Ref.getAndSet(next, yield* Deferred.make<void>()), undefined)
+        const took = Math.max(1, end - start)
+        yield* Effect.sleep(Math.ceil(took / everyMillis) * everyMillis - (end - start))
+      })
+
+    /** Forgets what is too old; true where nothing is left of a server, and nobody has looked meanwhile. */
+    const forget = (server: string, watched: Watched) =>
+      SynchronizedRef.modifyEffect(all, (known) =>
+        Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          const points = yield* Ref.updateAndGet(watched.points, (before) => since(before, now - keptMillis))
+          if (points.length > 0 || (yield* isLookedAt(watched))) return [false, known] as const
+          return [true, new Map([...known].filter(([other]) => other !== server))] as const
+        }))
+
+    const run = (server: string, watched: Watched) =>
+      Effect.gen(function*() {
+        const share = makeSharedTexts()
+        while (true) {
+          if (yield* isLookedAt(watched)) yield* sample(server, watched, share)
+          else {
+            yield* watched.wake.close
+            // A look that came before it was closed is not missed.
+            if (yield* isLookedAt(watched)) continue
+            const woken = yield* Effect.timeoutOption(watched.wake.await, prunePause)
+            if (Option.isNone(woken) && (yield* forget(server, watched))) return
+          }
+        }
+      })
+
+    const look = (server: string) =>
+      SynchronizedRef.modifyEffect(all, (known) =>
+        Effect.gen(function*() {
+          const before = known.get(server)
+          if (before !== undefined) {
+            yield* Ref.set(before.lookedAt, yield* Clock.currentTimeMillis)
+            yield* before.wake.open
+            return [before, known] as const
+          }
+          const watched = yield* makeWatched
+          yield* run(server, watched).pipe(Effect.provide(context), Effect.interruptible, Effect.forkIn(scope))
+          return [watched, new Map([...known, [server, watched]])] as const
+        }))
+
+    const recent = ({ points }: Watched, millis: number) =>
+      Effect.zipWith(Ref.get(points), Clock.currentTimeMillis, (kept, now) => since(kept, now - millis))
+
+    return {
+      look,
+      history: (server, minutes) =>
+        Effect.gen(function*() {
+          const watched = yield* look(server)
+          const next = yield* Ref.get(watched.next)
+          const points = yield* recent(watched, minutes * 60_000)
+          if (points.length > 0) return points
+          yield* Deferred.await(next)
+          return yield* recent(watched, minutes * 60_000)
+        })
+    }
+  })

@@ -1,0 +1,32 @@
+import { Clock, Effect, Either } from "effect"
+import { commandFailed } from "../../remote/execute.ts"
+import { parseSample, sampleCommand, sampleExit } from "../../remote/server/sampleCommand.ts"
+import type { StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { Ssh } from "../../services/ssh/Ssh.ts"
+import { dockerHelp } from "../servers/dockerHelp.ts"
+
+const longestError = 300
+
+const ask = (id: string) =>
+  Effect.gen(function*() {
+    const access = yield* (yield* Settings).server(id)
+    const command = sampleCommand(access.useSudo)
+    const { code, stderr, stdout } = yield* (yield* Ssh).exec(access, command, { timeout: "30 seconds" })
+    const error = code === 0
+      ? undefined
+      : code === sampleExit.noDocker
+      ? dockerHelp(stderr.trim(), access)
+      : commandFailed(access, command, code, stderr).message
+    return { stdout, error }
+  })
+
+/** Samples what a server and its containers use. A failure is a point with its reason. */
+export const takeSample = Effect.fn("stats.takeSample")(function*(id: string) {
+  const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+  const asked = yield* Effect.either(ask(id))
+  const { error, stdout } = Either.getOrElse(asked, ({ message }) => ({ stdout: "", error: message }))
+  const point: StatsPoint = { at, ...parseSample(stdout) }
+  return error === undefined ? point : { ...point, error: (yield* withoutSecrets(error)).slice(0, longestError) }
+})

@@ -1,0 +1,18 @@
+# shellcheck shell=sh
+# Prints `load` and `memory` of this server, and has disk_of, which prints the `disk` of a directory.
+LC_ALL=C
+export LC_ALL
+disk_of() {
+  df -Pk "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
+    for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/) {
+      mount = match($0, /[0-9]+% +\//) ? substr($0, RSTART) : ""
+      sub(/^[0-9]+% +/, "", mount)
+      printf "disk\t%s\t%s\t%s\t%s\n", kind, $(i - 3), $(i - 1), mount
+      exit
+    }
+  }'
+}
+[ ! -r /proc/loadavg ] ||
+  printf 'load\t%s\t%s\n' "$(cut -d ' ' -f 1 /proc/loadavg)" "$(grep -c '^processor' /proc/cpuinfo 2>/dev/null)"
+[ ! -r /proc/meminfo ] ||
+  awk '/^MemTotal:/ { all = $2 } /^MemAvailable:/ { free = $2 } END { printf "memory\t%s\t%s\n", all, free }' /proc/meminfo

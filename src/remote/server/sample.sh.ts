@@ -1,0 +1,34 @@
+// Generated from sample.sh by "npm run scripts".
+export const script = `LC_ALL=C
+export LC_ALL
+disk_of() {
+df -Pk "$2" 2>/dev/null | awk -v kind="$1" 'NR > 1 {
+for (i = 5; i <= NF; i++) if ($i ~ /^[0-9]+%$/) {
+mount = match($0, /[0-9]+% +\\//) ? substr($0, RSTART) : ""
+sub(/^[0-9]+% +/, "", mount)
+printf "disk\\t%s\\t%s\\t%s\\t%s\\n", kind, $(i - 3), $(i - 1), mount
+exit
+}
+}'
+}
+[ ! -r /proc/loadavg ] ||
+printf 'load\\t%s\\t%s\\n' "$(cut -d ' ' -f 1 /proc/loadavg)" "$(grep -c '^processor' /proc/cpuinfo 2>/dev/null)"
+[ ! -r /proc/meminfo ] ||
+awk '/^MemTotal:/ { all = $2 } /^MemAvailable:/ { free = $2 } END { printf "memory\\t%s\\t%s\\n", all, free }' /proc/meminfo
+stacks=$HOME/containers
+[ -d "$stacks" ] || stacks=$HOME
+disk_of containers "$stacks"
+for try in 1 2 3; do
+list=$(as_root docker ps --no-trunc --format '{{.ID}}|{{.Label "com.docker.compose.service"}}|{{.Names}}' </dev/null) || exit 3
+root=\${root-$(as_root docker info --format '{{.DockerRootDir}}' 2>/dev/null </dev/null)}
+[ -n "$list" ] || break
+list=$(printf '%s\\n' "$list" | head -n 500)
+running=$(printf '%s\\n' "$list" | cut -d '|' -f 1)
+said=$(as_root docker stats --no-stream --no-trunc --format 'usage|{{.ID}}|{{.CPUPerc}}|{{.MemUsage}}|{{.NetIO}}|{{.BlockIO}}' $running 2>&1 </dev/null) && break
+[ "$try" -lt 3 ] || { printf '%s\\n' "$said" >&2; exit 3; }
+done
+[ ! -d "$root" ] || disk_of docker "$root"
+[ -z "$list" ] || printf '%s\\n' "$list" | sed 's/^/container|/'
+[ -z "$list" ] || printf '%s\\n' "$said"
+exit 0
+`

@@ -1,0 +1,53 @@
+import type { ContainerSample, StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
+import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
+import { ownName } from "../stack/containersCommand.ts"
+import { numberOf, pairOf } from "../stack/figures.ts"
+import { parseDisks, parseUsage } from "./overviewCommand.ts"
+import { script } from "./sample.sh.ts"
+
+/** The exit code of `sampleCommand` where Docker cannot be used. */
+export const sampleExit = { noDocker: 3 } as const
+
+/** Reads in one command what a server and its running containers use. */
+export const sampleCommand = (sudo: boolean): RemoteCommand => ({
+  what: "sampling the usage",
+  script,
+  args: [],
+  sudo,
+  // An hour of these answers is kept.
+  limit: lineLimit(0.25, 2_000)
+})
+
+const longestName = 255
+const mostContainers = 500
+
+const sumOf = (pair: string) => {
+  const [one, other] = pairOf(pair)
+  return one + other
+}
+
+const containersIn = (output: string): ReadonlyArray<ContainerSample> => {
+  const rows = output.split("\n").map((line) => line.split("|"))
+  const usage = new Map(rows.flatMap(([kind, id = "", ...figures]) => kind === "usage" ? [[id, figures]] : []))
+  return rows.flatMap(([kind, id = "", service = "", ...names]) => {
+    const figures = usage.get(id)
+    if (kind !== "container" || figures === undefined) return []
+    const [cpu = "", memory = "", network = "", block = ""] = figures
+    return [{
+      name: ownName(names.join("|")).slice(0, longestName),
+      service: service === "<no value>" ? "" : service.slice(0, longestName),
+      cpuPercent: numberOf(cpu),
+      memoryBytes: pairOf(memory)[0],
+      networkBytes: sumOf(network),
+      blockBytes: sumOf(block)
+    }]
+  }).slice(0, mostContainers)
+}
+
+/** Reads the answer of `sampleCommand`, also that of a Docker that cannot be used. */
+export const parseSample = (output: string): Pick<StatsPoint, "containers" | "disks" | "load" | "memory"> => ({
+  ...parseUsage(output),
+  disks: parseDisks(output),
+  containers: containersIn(output)
+})

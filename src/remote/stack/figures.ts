@@ -1,0 +1,25 @@
+const units: ReadonlyMap<string, number> = new Map([
+  ["B", 1],
+  ...["k", "M", "G", "T", "P"].flatMap((prefix, index): ReadonlyArray<readonly [string, number]> => [
+    [`${prefix}B`, 1000 ** (index + 1)],
+    [`${prefix.toUpperCase()}iB`, 1024 ** (index + 1)]
+  ])
+])
+
+/** Bytes of a size as Docker writes it, `1.5MiB` or `12kB`; 0 for anything else. */
+const bytesOf = (text: string): number => {
+  const [, number = "", unit = ""] = /^(\d{1,15}(?:\.\d{1,9})?)([A-Za-z]{1,3})$/.exec(text.trim()) ?? []
+  return Math.round(Number(number) * (units.get(unit) ?? 0))
+}
+
+/** Bytes of two sizes that Docker writes side by side: `1.5MiB / 2GiB`. */
+export const pairOf = (text: string): readonly [number, number] => {
+  const [one = "", other = ""] = text.split(" / ")
+  return [bytesOf(one), bytesOf(other)]
+}
+
+/** A number as Docker writes it, with or without `%`; 0 for anything else. */
+export const numberOf = (text: string): number => {
+  const number = Number(text.replace("%", ""))
+  return Number.isFinite(number) ? number : 0
+}
