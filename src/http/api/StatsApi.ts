@@ -1,5 +1,5 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
-import { StatsHistory, StatsHistoryQuery } from "../../schema/servers/StatsHistory.ts"
+import { StatsHistory, StatsHistoryQuery } from "../../schema/StatsHistory.ts"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"

@@ -1,7 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { StatsHistory } from "../../pipelines/stats/StatsHistory.ts"
-import { keptMinutes } from "../../schema/servers/StatsHistory.ts"
+import { keptMinutes } from "../../schema/StatsHistory.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 

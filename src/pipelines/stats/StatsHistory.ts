@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { Scope } from "effect"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
-import { sampleSeconds, type StatsHistory as History } from "../../schema/servers/StatsHistory.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
+import { sampleSeconds, type StatsHistory as History } from "../../schema/StatsHistory.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 

@@ -1,6 +1,6 @@
 import { Clock, Deferred, Effect, Option, Ref, SynchronizedRef } from "effect"
 import type { Scope } from "effect"
-import { keptMinutes, sampleSeconds, type StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import { keptMinutes, sampleSeconds, type StatsPoint } from "../../schema/StatsHistory.ts"
 import { makeSharedTexts } from "./sharedTexts.ts"
 
 const everyMillis = sampleSeconds * 1_000

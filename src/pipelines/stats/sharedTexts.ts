@@ -1,4 +1,4 @@
-import type { StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import type { StatsPoint } from "../../schema/StatsHistory.ts"
 
 const most = 4_000
 

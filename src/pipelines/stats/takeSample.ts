@@ -1,7 +1,7 @@
 import { Clock, Effect, Either } from "effect"
 import { commandFailed } from "../../remote/execute.ts"
 import { parseSample, sampleCommand, sampleExit } from "../../remote/server/sampleCommand.ts"
-import type { StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import type { StatsPoint } from "../../schema/StatsHistory.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"

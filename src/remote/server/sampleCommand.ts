@@ -1,4 +1,4 @@
-import type { ContainerSample, StatsPoint } from "../../schema/servers/StatsHistory.ts"
+import type { ContainerSample, StatsPoint } from "../../schema/StatsHistory.ts"
 import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { ownName } from "../stack/containersCommand.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Ref, Schedule, TestClock } from "effect"
 import { makeSampling } from "../../../src/pipelines/stats/sampling.ts"
-import type { StatsPoint } from "../../../src/schema/servers/StatsHistory.ts"
+import type { StatsPoint } from "../../../src/schema/StatsHistory.ts"
 
 /** Counts the samples of all servers that were begun, and the most of one at a time. */
 const counted = (takes: (sample: number) => number) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { takeSample } from "../../../src/pipelines/stats/takeSample.ts"
-import type { StatsPoint } from "../../../src/schema/servers/StatsHistory.ts"
+import type { StatsPoint } from "../../../src/schema/StatsHistory.ts"
 import { buildImage, docker, uniqueName } from "../../fixtures/docker.ts"
 import { realServer } from "../../fixtures/realProject.ts"
 import { sshdWorld } from "../../fixtures/servers.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { ObservedServer, ServerDisk } from "../Overview.ts"
-import { number, text } from "../words/described.ts"
-import { strictQuery } from "../words/strict.ts"
+import { ObservedServer, ServerDisk } from "./Overview.ts"
+import { number, text } from "./words/described.ts"
+import { strictQuery } from "./words/strict.ts"
 
 /** Seconds between two samples of a server. */
 export const sampleSeconds = 15
