@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 import { type EngineName, environmentOf, storeSuites } from "./test/fixtures/engines/engine.ts"
+import { patience } from "./test/fixtures/patience.ts"
 
 // What a test needs stands in its file's name; test/projects.test.ts holds it to that.
 const sandbox = "test/**/*.sandbox.test.ts" // a server, a shell or a service that the test starts by itself
@@ -49,12 +50,16 @@ const engineProject = (name: EngineName): TestProjectInlineConfiguration => ({
     env: environmentOf(name),
     globalSetup: "test/fixtures/engines/setup.ts",
     provide: { world: "sshd" },
-    testTimeout: 60_000,
-    hookTimeout: 120_000
+    retry,
+    testTimeout: 60_000 * patience,
+    hookTimeout: 120_000 * patience
   }
 })
 
 const workers = availableParallelism() + 1
+// A second try for what meets moments of real programs, where the machine does other work too. The summary of .ci/run
+// names each test that needed it.
+const retry = Number(process.env["BERTH_TEST_RETRIES"] ?? 0)
 
 export default defineConfig({
   test: {
@@ -92,12 +97,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: "real",
+          retry,
           include: [real, worlds],
           exclude: [faults],
           globalSetup: "test/fixtures/engines/setup.ts",
           provide: { world: "sshd" },
-          testTimeout: 60_000,
-          hookTimeout: 120_000
+          testTimeout: 60_000 * patience,
+          hookTimeout: 120_000 * patience
         }
       },
       engineProject("engine26"),
@@ -106,6 +112,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "page",
+          retry,
           include: [page],
           // One browser at a time: they measure what it shows, and share what is built.
           poolOptions: { forks: { singleFork: true } },
@@ -119,32 +126,35 @@ export default defineConfig({
         extends: true,
         test: {
           name: "faults",
+          retry,
           include: [`${faults}/*.test.ts`],
           exclude: [...measured, ...soaks],
           // Of the tests of one file that run at once, most wait for somebody who does not answer.
           maxConcurrency: 8,
-          testTimeout: 120_000,
-          hookTimeout: 60_000
+          testTimeout: 120_000 * patience,
+          hookTimeout: 60_000 * patience
         }
       },
       {
         extends: true,
         test: {
           name: "soaks",
+          retry,
           include: soaks,
-          testTimeout: 120_000,
-          hookTimeout: 60_000
+          testTimeout: 120_000 * patience,
+          hookTimeout: 60_000 * patience
         }
       },
       {
         extends: true,
         test: {
           name: "measured",
+          retry,
           include: measured,
           // One file at a time, and after all of the other projects.
           poolOptions: { forks: { singleFork: true } },
-          testTimeout: 120_000,
-          hookTimeout: 60_000
+          testTimeout: 120_000 * patience,
+          hookTimeout: 60_000 * patience
         }
       }
     ]

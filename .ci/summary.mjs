@@ -53,6 +53,10 @@ for (const suite of suites) {
       const reason = String(test.failureMessages?.[0] ?? "").split("\n")[0].slice(0, 300)
       say(`failed: ${file}: ${test.fullName}: ${reason}`)
     }
+    for (const test of assertionResults.filter((test) => test.status === "passed" && test.failureMessages.length > 0)) {
+      const reason = String(test.failureMessages[0]).split("\n")[0].slice(0, 300)
+      say(`passed on a second try: ${file}: ${test.fullName}: ${reason}`)
+    }
     const skipped = assertionResults.filter((test) => test.status === "skipped" || test.status === "pending")
     const [allowed, why] = mayBeSkipped.get(file) ?? [0]
     if (skipped.length > 0) say(`skipped: ${skipped.length} in ${file}${why === undefined ? "" : ` (${why})`}`)

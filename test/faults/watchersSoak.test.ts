@@ -6,6 +6,7 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { runCapacity, streamCapacity } from "../../src/schema/runs/capacity.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
+import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith } from "../fixtures/service.ts"
 import { requestTo } from "../sandbox/request.ts"
 
@@ -16,8 +17,13 @@ const settings = (projects: string) =>
   `projects:\n  root: ${projects}\nhttp:\n  tokens:\n${
     names.map((name) => `    - { name: ${name}, token: ${name}-open-sesame, role: operator }\n`).join("")
   }`
-/** Prints as fast as it is read, for some seconds. */
-const loud = "#!/bin/sh\ntimeout 12 sh -c 'yes \"[12:00:00] a line of a build that says what it does, and more\"'\n"
+/** Prints as fast as it is read, until there is a file `enough` beside it. */
+const loud = `#!/bin/sh
+for part in $(seq 30); do
+  [ -e enough ] && break
+  timeout 3 sh -c 'yes "[12:00:00] a line of a build that says what it does, and more"'
+done
+`
 
 /** Totals of all watchers: responses per status, bytes, ends of the run, and drops of lines. */
 const Watched = Schema.parseJson(Schema.Struct({
@@ -44,6 +50,7 @@ const watchers = (url: string, path: string, count: number) =>
     let output = ""
     child.stdout.on("data", (text) => output += String(text))
     return {
+      answered: Effect.sync(() => output.includes("answered\n")),
       end: Effect.flatMap(
         Effect.async<string>((resume) => {
           child.once("close", () => resume(Effect.succeed(output.split("\n").at(-2) ?? "")))
@@ -96,7 +103,7 @@ const serviceWith = (script: string) =>
         const usual = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0
         return { done: yield* Fiber.join(working), usual, slowest: Math.max(...times), growth }
       })
-    return { url, request, build, during }
+    return { url, request, build, during, projectPath }
   })
 
 describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
@@ -104,7 +111,7 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
     "of 1,000 watchers of a loud run holds up nobody, and takes no memory for what it does not read",
     () =>
       Effect.gen(function*() {
-        const { build, during, request, url } = yield* serviceWith(loud)
+        const { build, during, projectPath, request, url } = yield* serviceWith(loud)
         const id = (yield* build(0)).headers.get("berth-run")
         const crowd = yield* watchers(url, `/api/runs/${id}/events`, 1_000)
         const hasEnded = Effect.map(
@@ -113,9 +120,10 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
         )
         const { growth, slowest, usual } = yield* during(
           Effect.sleep("1 second").pipe(
-            Effect.repeat({
-              until: () => hasEnded
-            }),
+            Effect.repeat({ until: () => crowd.answered }),
+            Effect.zipRight(Effect.sleep("6 seconds")),
+            Effect.zipRight(Effect.sync(() => writeFileSync(join(projectPath, "enough"), ""))),
+            Effect.zipRight(Effect.repeat(Effect.sleep("1 second"), { until: () => hasEnded })),
             // The last of them has its turn within a second, on a machine that does nothing else.
             Effect.zipRight(Effect.sleep("10 seconds"))
           )
@@ -124,8 +132,8 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
         yield* Console.log(
           `1,000 watchers: health within ${usual} ms, at most ${slowest} ms, ${growth} kB more, ${JSON.stringify(got)}`
         )
-        expect(usual).toBeLessThan(500)
-        expect(slowest).toBeLessThan(5_000)
+        expect(usual).toBeLessThan(500 * patience)
+        expect(slowest).toBeLessThan(5_000 * patience)
         expect(growth).toBeLessThan(600_000)
         expect(got.statuses).toEqual({ 200: streamCapacity.all, 429: 1_000 - streamCapacity.all })
         expect(got.dropped).toBeGreaterThan(0)
@@ -147,8 +155,8 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
         yield* Console.log(`4,000 runs: health within ${usual} ms, at most ${slowest} ms, ${growth} kB more`)
         expect([count(202), count(429)]).toEqual([runCapacity.all, 4_000 - runCapacity.all])
         expect(done.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("30")
-        expect(usual).toBeLessThan(500)
-        expect(slowest).toBeLessThan(5_000)
+        expect(usual).toBeLessThan(500 * patience)
+        expect(slowest).toBeLessThan(5_000 * patience)
         expect(growth).toBeLessThan(400_000)
       }),
     120_000
