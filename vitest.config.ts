@@ -37,8 +37,8 @@ const nearProject: TestProjectInlineConfiguration = {
     include: ["test/**/*.test.ts"],
     exclude: [real, faults, page, ...process.env["BERTH_SLOW_TESTS"] === "1" ? [] : [scenario]],
     provide: { world: "sandbox" },
-    testTimeout: 60_000,
-    hookTimeout: 60_000
+    testTimeout: 60_000 * patience,
+    hookTimeout: 60_000 * patience
   }
 }
 

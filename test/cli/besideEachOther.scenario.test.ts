@@ -5,6 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { spawnBerth } from "../fixtures/berthProcess.ts"
 import { compiled } from "../fixtures/compiled.ts"
+import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith } from "../fixtures/service.ts"
 import { hasTerminal, type OnTerminal, onTerminal, screenOf } from "../fixtures/terminal.ts"
 import { inPart } from "../fixtures/thorough.ts"
@@ -34,14 +35,17 @@ const scene = Effect.gen(function*() {
 
 const until = (is: () => boolean) =>
   Effect.repeat(Effect.sync(is), { until: (done) => done, schedule: Schedule.spaced("50 millis") }).pipe(
-    Effect.timeoutFail({ duration: "20 seconds", onTimeout: () => new Error("It never happened") }),
+    Effect.timeoutFail({ duration: Duration.seconds(20 * patience), onTimeout: () => new Error("It never happened") }),
     Effect.orDie
   )
 
 const ctrlC = "\u0003"
 const idIn = (output: string) => /\b01[0-9a-z]{24}\b/.exec(output)?.[0] ?? ""
 
-describe.skipIf(process.platform === "win32")("commands beside each other, without a service", () => {
+// Each has a store of its own, and mostly waits.
+const together = { concurrent: true }
+
+describe.skipIf(process.platform === "win32")("commands beside each other, without a service", together, () => {
   it.scopedLive(
     "list, show, follow and cancel the run of another terminal while it lasts",
     () =>
@@ -68,7 +72,7 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         expect(yield* after.ended).toEqual({ code: 0, signal: null })
         expect(after.output()).toMatch(/build +one +cancelled/)
       }),
-    90_000
+    90_000 * patience
   )
 
   it.scopedLive.each(inPart([1, 20, 70], [1]))(
@@ -87,10 +91,10 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         const [elapsed, ends] = yield* Effect.timed(Effect.all([one.ended, two.ended, three.ended]))
         expect(ends.map(({ code }) => code), [one, two, three].map(({ output }) => output()).join("\n"))
           .toEqual([0, 0, 0])
-        expect(Duration.toSeconds(elapsed)).toBeLessThan(30)
+        expect(Duration.toSeconds(elapsed)).toBeLessThan(30 * patience)
         expect(two.output()).toMatch(/Waiting for another berth: build of one, process \d+/)
       }),
-    150_000
+    150_000 * patience
   )
 
   it.scopedLive.each(
@@ -108,14 +112,14 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         yield* two.kill(signal)
         const [elapsed, end] = yield* Effect.timed(two.ended)
         expect(end).toEqual({ code: 130, signal: null })
-        expect(Duration.toSeconds(elapsed)).toBeLessThan(5)
+        expect(Duration.toSeconds(elapsed)).toBeLessThan(5 * patience)
         yield* letGo("one")
         expect(yield* one.ended).toMatchObject({ code: 0 })
         const after = yield* berth("runs")
         yield* after.ended
         expect(after.output()).not.toContain("build of two")
       }),
-    90_000
+    90_000 * patience
   )
 
   it.scopedLive.skipIf(!hasTerminal)(
@@ -137,7 +141,7 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         expect(yield* terminal.ended).toBe(130)
         expect(terminal.output()).toContain("The build of one was cancelled")
       }),
-    90_000
+    90_000 * patience
   )
 
   it.scopedLive.each(hasTerminal ? inPart([1, 20, 70], [1]) : [])(
@@ -199,6 +203,6 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
           expect(shownBy(terminal).filter((line) => line.length > columns)).toEqual([])
         }
       }),
-    150_000
+    150_000 * patience
   )
 })
