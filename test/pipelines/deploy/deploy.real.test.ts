@@ -5,6 +5,7 @@ import { copyFile, readdir, readFile, rm, stat, truncate, writeFile } from "node
 import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker } from "../../fixtures/docker.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
@@ -114,7 +115,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
         const [waited, sick] = yield* Effect.timed(deployed)
         expect(sick).toMatchObject({ success: true, healthy: false, status: "unhealthy" })
         expect(sick.message).toMatch(/web.* is unhealthy/)
-        expect(Duration.toSeconds(waited)).toBeLessThan(30)
+        expect(Duration.toSeconds(waited)).toBeLessThan(30 * patience)
 
         yield* build("well", { healthcheck: "HEALTHCHECK --interval=1s CMD [\"/bin/busybox\", \"true\"]" })
         expect(yield* deployed).toMatchObject({ success: true, healthy: true, status: "healthy" })

@@ -5,6 +5,7 @@ import { Sftp } from "../../../src/services/ssh/Sftp.ts"
 import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { realSsh, RealSshd } from "../../fixtures/openssh.ts"
 import type { SshUser } from "../../fixtures/openssh.ts"
+import { patience } from "../../fixtures/patience.ts"
 import { thorough } from "../../fixtures/thorough.ts"
 import { command, liveSsh } from "./live.ts"
 
@@ -30,7 +31,7 @@ describe.skipIf(!realSsh.available || !wanted)(title, () => {
           Effect.flip(Stream.runCollect(session.list("~"))),
           Effect.flip(exec(user.access(), command("true")))
         ], { concurrency: 3 }))
-        expect(Duration.toSeconds(took)).toBeLessThan(22)
+        expect(Duration.toSeconds(took)).toBeLessThan(22 * patience)
         for (const error of errors) {
           expect(error).toMatchObject({ _tag: "ConnectionLost", reason: "it stopped answering" })
         }
@@ -54,7 +55,7 @@ describe.skipIf(!realSsh.available || !wanted)(title, () => {
           { concurrency: 6 }
         ))
         expect(exits.map((exit) => exit.stdout)).toEqual(exits.map(() => "served\n"))
-        expect(Duration.toSeconds(took)).toBeLessThan(15)
+        expect(Duration.toSeconds(took)).toBeLessThan(15 * patience)
       }), 60_000)
 
     it.scoped("loses its idle connection, unseen by the next command", () =>
