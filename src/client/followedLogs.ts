@@ -60,25 +60,24 @@ const decodeEvent = (where: string) => (raw: RawEvent): Effect.Effect<ReadonlyAr
   })
 }
 
-const timeOf = (event: RawEvent | undefined) =>
-  event?.event === "line"
-    ? Option.getOrUndefined(Option.map(decoders.line(event.data), ({ time }) => time))
-    : undefined
-
 /** Filters the lines that a new connection repeats: up to the last line of each source before it. */
 const repeated = () => {
   const latest = new Map<string, string>()
+  const lastOfProjects = new Map<string, string>()
   let before = new Map<string, string>()
   return {
     connect: () => {
       before = new Map(latest)
     },
+    /** Time from which on lines may be missing: the last line of the project that has been quiet for longest. */
+    since: (): string | undefined => [...lastOfProjects.values()].toSorted()[0],
     isNew: (event: LogEvent): boolean => {
       if (event.event !== "line") return true
       const { project = "", service, stream, time } = event.data
       const source = `${project} ${service} ${stream}`
       if (time <= (before.get(source) ?? "")) return false
       latest.set(source, time)
+      lastOfProjects.set(project, time)
       return true
     }
   }
@@ -96,7 +95,7 @@ const followed = (
   }
 ): Stream.Stream<LogEvent, BerthError> =>
   Stream.suspend(() => {
-    const { connect, isNew } = repeated()
+    const { connect, isNew, since: brokenAt } = repeated()
     return serverEvents(client, where, {
       request: (last) => {
         connect()
@@ -104,7 +103,7 @@ const followed = (
           HttpClientRequest.setUrlParams({
             ...rest,
             lines: last === undefined ? lines : mostLines,
-            since: timeOf(last) ?? since
+            since: last === undefined ? since : brokenAt() ?? since
           })
         )
       },

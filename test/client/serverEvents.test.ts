@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
-import { followedLogs } from "../../src/client/followedLogs.ts"
+import { followedLogs, followedProjects } from "../../src/client/followedLogs.ts"
 import { runEvents } from "../../src/client/runEvents.ts"
 
 /** A client whose streams of events end after these bodies, one for each connection; says what it was asked. */
@@ -23,9 +23,9 @@ const breaking = (bodies: ReadonlyArray<string>) => {
   }
 }
 
-const line = (second: number, text: string, stream = "stdout") =>
+const line = (second: number, text: string, stream = "stdout", of: { readonly project?: string } = {}) =>
   `event: line\ndata: ${
-    JSON.stringify({ time: `2026-01-02T03:04:0${second}.000000001Z`, service: "web", stream, text })
+    JSON.stringify({ time: `2026-01-02T03:04:0${second}.000000001Z`, service: "web", stream, text, ...of })
   }\n\n`
 
 it.effect("a log goes on after its connection broke, and tells no line twice", () =>
@@ -56,6 +56,35 @@ it.effect("a log goes on after its connection broke, and tells no line twice", (
     expect(asked.map(({ query }) => query)).toEqual([
       "?remotePath=%7E%2Fa+b&lines=5",
       "?remotePath=%7E%2Fa+b&lines=10000&since=2026-01-02T03%3A04%3A01.000000001Z"
+    ])
+  }))
+
+it.effect("the logs of several projects go on from the one that has been quiet for longest", () =>
+  Effect.gen(function*() {
+    const [shop, blog] = [{ project: "shop" }, { project: "blog" }]
+    const { asked, client } = breaking([
+      line(1, "shop 1", "stdout", shop) + line(2, "blog 2", "stdout", blog) + line(5, "blog 5", "stdout", blog),
+      line(3, "shop 3", "stdout", shop) + line(5, "blog 5", "stdout", blog) + line(6, "blog 6", "stdout", blog) +
+      "event: end\ndata: {}\n\n"
+    ])
+    const events = yield* Effect.fork(
+      followedProjects(client, "here", { projects: ["shop", "blog"], lines: 5 }).pipe(
+        Stream.map(({ data, event }) => event === "line" ? data.text : event),
+        Stream.runCollect
+      )
+    )
+    yield* TestClock.adjust("2 seconds")
+    expect(Chunk.toReadonlyArray(yield* Fiber.join(events))).toEqual([
+      "shop 1",
+      "blog 2",
+      "blog 5",
+      "shop 3",
+      "blog 6",
+      "end"
+    ])
+    expect(asked.map(({ query }) => query)).toEqual([
+      "?project=shop&project=blog&lines=5",
+      "?project=shop&project=blog&lines=10000&since=2026-01-02T03%3A04%3A01.000000001Z"
     ])
   }))
 

@@ -5,7 +5,10 @@ import type { WantedLogs } from "./logsQuery.ts"
 /** Grace for lines that are under way when the time has come, in milliseconds. */
 const grace = 2_000
 
-/** The further lines up to `until`. Where that is past, the server sends none and ends by itself. */
+/**
+ * The further lines up to `until`. Where that is past, the server sends none and ends by itself. A later line ends nothing:
+ * earlier ones of another container may follow it.
+ */
 export const untilThen = <E, R>(
   live: Stream.Stream<LogLine, E, R>,
   { until }: Pick<WantedLogs, "until">
@@ -17,7 +20,7 @@ export const untilThen = <E, R>(
     (now) => Effect.sleep(Math.max(0, end - now) + grace)
   )
   return live.pipe(
-    Stream.takeWhile(({ time }) => !(Date.parse(time) > end)),
+    Stream.filter(({ time }) => !(Date.parse(time) > end)),
     Stream.interruptWhen(passed)
   )
 }

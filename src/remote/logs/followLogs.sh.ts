@@ -47,8 +47,10 @@ printf '\\''%s\\n'\\'' "$service"
 }
 if command -v stdbuf >/dev/null 2>&1; then
 marked() { stdbuf -oL sed "s/^/$1/"; }
-else
+elif sed -u '\\'''\\'' </dev/null 2>/dev/null; then
 marked() { sed -u "s/^/$1/"; }
+else
+marked() { awk -v by="$1" '\\''{ print by $0; fflush() }'\\''; }
 fi
 both() {
 by=$1
@@ -82,18 +84,19 @@ else both "$(label_of "$id")" --tail "$tail" --until "$end" "$id"
 fi
 done | containing | LC_ALL=C sort -s -t '\\''|'\\'' -k 3.1,3.30 | tail -n "$lines" | tail -c "$bytes"
 }
-if [ "$past" = yes ]; then
-latest
-exit 0
-fi
 exec 5<&0
 {
-cat <&5 >/dev/null
+cat <&5 >/dev/null 2>&1
 trap '\\'''\\'' TERM
 kill 0
 } &
+watcher=$!
 exec 5<&-
 latest
+if [ "$past" = yes ]; then
+kill "$watcher" 2>/dev/null
+exit 0
+fi
 echo live
 follow() {
 case $1 in "" | *[!0-9a-f]*) return ;; esac

@@ -49,8 +49,11 @@ label_of() {
 # ten times as long.
 if command -v stdbuf >/dev/null 2>&1; then
   marked() { stdbuf -oL sed "s/^/$1/"; }
-else
+elif sed -u '' </dev/null 2>/dev/null; then
   marked() { sed -u "s/^/$1/"; }
+else
+  # busybox's sed has no -u.
+  marked() { awk -v by="$1" '{ print by $0; fflush() }'; }
 fi
 # both SERVICE ARGUMENT…: the log of a container, each line with its stream and service before it.
 both() {
@@ -90,21 +93,21 @@ latest() {
     fi
   done | containing | LC_ALL=C sort -s -t '|' -k 3.1,3.30 | tail -n "$lines" | tail -c "$bytes"
 }
-if [ "$past" = yes ]; then
-  latest
-  exit 0
-fi
-
 # The end of the input means that the reader is gone: then everything ends, also processes of root.
 exec 5<&0
 {
-  cat <&5 >/dev/null
+  cat <&5 >/dev/null 2>&1
   trap '' TERM
   kill 0
 } &
+watcher=$!
 exec 5<&-
 
 latest
+if [ "$past" = yes ]; then
+  kill "$watcher" 2>/dev/null
+  exit 0
+fi
 echo live
 
 # follow ID SINCE, unless its log is being followed. One that has just stopped takes a moment to end.
