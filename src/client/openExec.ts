@@ -1,5 +1,5 @@
 import { type HttpClient, HttpClientRequest } from "@effect/platform"
-import { Effect, Option, Schema, type Scope, Sink, Stream } from "effect"
+import { Effect, Option, Ref, Schema, type Scope, Sink, Stream } from "effect"
 import { type ExecEvent, ExecExit, ExecOpened, ExecOutput, ExecRequest } from "../schema/servers/Exec.ts"
 import type { Berth, OpenedExec } from "./Berth.ts"
 import { type BerthError, errorIn, readRefusal, refused, toBerthError, unexpected, unreachable } from "./BerthError.ts"
@@ -78,11 +78,13 @@ export const openExec = (
       unreadable(where)
     )
     const { exec } = opened
+    const hasEnded = yield* Ref.make(false)
     yield* Effect.addFinalizer(() =>
       use((api) => api.endExec({ path: { id: exec } })).pipe(
         Effect.interruptible,
         Effect.timeout(endTimeout),
-        Effect.ignore
+        Effect.ignore,
+        Effect.unlessEffect(Ref.get(hasEnded))
       )
     )
     const send = inputSender(exec, use)
@@ -91,6 +93,7 @@ export const openExec = (
       events: rest.pipe(
         Stream.mapEffect(decodeEvent(where)),
         Stream.flattenIterables,
+        Stream.tap(({ event }) => event === "exit" ? Ref.set(hasEnded, true) : Effect.void),
         Stream.concat(Stream.fail(unreachable(where, "the connection broke, and with it the command has ended"))),
         Stream.takeUntil(({ event }) => event === "exit")
       ),

@@ -5,11 +5,12 @@ import { type ExecOpened, ExecRefused, type ExecRequest } from "../../schema/ser
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { quoted } from "../../schema/words/quoted.ts"
 import { mayExec } from "../../services/access/rights.ts"
-import { Execs, type OpenExec } from "../../services/exec/Execs.ts"
+import { Execs, markLength, type OpenExec } from "../../services/exec/Execs.ts"
 import { RunRecords } from "../../services/runs/RunRecords.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { renderCommand } from "../../services/ssh/remoteShell.ts"
 import { findContainer, findShell } from "./findContainer.ts"
 
 /** A command that runs in a container until the scope closes. */
@@ -37,6 +38,10 @@ export const openExec = Effect.fn("openExec")(function*(
   const remotePath = yield* remotePathIn("remotePath", path)
   const container = yield* findContainer(server, remotePath, wanted)
   const words = command ?? [yield* findShell(server, container)]
+  const { useSudo } = server
+  const execute = (mark: string) => execCommand(container, mark, words, { sudo: useSudo, terminal })
+  // The history has no command that cannot be sent.
+  yield* renderCommand(execute("0".repeat(markLength)))
   const secrets = yield* secretsInUse
   const told = words.map((word) => scrubbed(word, secrets))
   yield* (yield* RunRecords).add({
@@ -55,8 +60,8 @@ export const openExec = Effect.fn("openExec")(function*(
     }
   })
   const { events, id } = yield* (yield* Execs).open(requestedBy.name, server, (mark) => ({
-    start: execCommand(container, mark, words, { sudo: server.useSudo, terminal }),
-    end: endExecCommand(mark, server.useSudo)
+    start: execute(mark),
+    end: endExecCommand(mark, useSudo)
   }))
   const opened: ExecOpened = { exec: id, container: container.name, service: container.service, command: words }
   return { opened, events } satisfies StartedExec

@@ -26,8 +26,12 @@ export const settingRefusal = (setting: string, value: SettingJson) =>
 /** Reason, as a sentence, why the current caller may not change a setting; null where it may. */
 export const changeRefusal = (setting: string) =>
   Effect.gen(function*() {
-    const { role } = yield* CurrentCaller
-    if (!mayChange(role)) return "A viewer changes nothing"
+    const { limitedBy, role } = yield* CurrentCaller
+    if (!mayChange(role)) {
+      return limitedBy === undefined
+        ? "A viewer changes nothing"
+        : `Agents may only read here: the setting ${limitedBy} is on`
+    }
     const reason = yield* settingRefusal(setting, null)
     return reason === undefined
       ? null

@@ -19,6 +19,10 @@ import { type InputBuffer, makeInputBuffer } from "./inputBuffer.ts"
 export const idleTimeout = Duration.hours(12)
 const endTimeout = "10 seconds"
 
+const markBytes = 16
+/** Characters of the id with which a command is marked. */
+export const markLength = 2 * markBytes
+
 /** The remote command that starts it, and the one that ends what it has left running. */
 export interface ExecCommands {
   readonly start: RemoteCommand
@@ -86,7 +90,7 @@ export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
       server: ServerAccess,
       commands: (id: string) => ExecCommands
     ): Effect.fn.Return<OpenExec, SshError, Scope.Scope> {
-      const id = randomBytes(16).toString("hex")
+      const id = randomBytes(markBytes).toString("hex")
       const { end: endCommand, start } = commands(id)
       let heardAt = yield* Clock.currentTimeMillis
       const hear = Effect.map(Clock.currentTimeMillis, (now) => {

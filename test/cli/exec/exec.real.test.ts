@@ -180,6 +180,32 @@ describe.skipIf(!realServer.available)(realServer.title("berth exec on a real se
       expect(JSON.stringify(runs)).not.toContain("42\\n")
     }), limit)
 
+  it.scopedLive("ends with the reader of its output", () =>
+    Effect.gen(function*() {
+      const { settingsFile } = yield* world({ groups: ["docker"] })
+      const { url } = yield* startService(settingsFile)
+      const pipe = "\"$0\" \"$1\" exec app web -- busybox yes 73521 | head -n 1; echo left >&2"
+      for (const env of [{ BERTH_URL: url, BERTH_TOKEN: "ops-token" }, { BERTH_CONFIG: settingsFile }]) {
+        const { BERTH_URL: _, ...inherited } = process.env
+        const ended = yield* Effect.async<string>((resume) => {
+          const child = spawn("sh", ["-c", pipe, process.execPath, compiled("src/cli/berth.ts")], {
+            env: { ...inherited, ...env }
+          })
+          let output = ""
+          for (const stream of [child.stdout, child.stderr]) {
+            stream.on("data", (chunk: Buffer) => {
+              output += chunk.toString("utf8")
+            })
+          }
+          child.stdin.end()
+          child.on("close", () => resume(Effect.succeed(output)))
+          return Effect.sync(() => child.kill("SIGKILL"))
+        }).pipe(Effect.timeout("60 seconds"))
+        expect(ended).toBe("73521\nleft\n")
+        yield* eventually(running("busybox yes 73521"), (count) => count === 0)
+      }
+    }), limit)
+
   it.scopedLive.skipIf(!hasTerminal)(
     "is a terminal: its size, Ctrl-C, the exit code, and its end with it",
     () =>

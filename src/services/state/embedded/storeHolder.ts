@@ -29,9 +29,22 @@ const readNote = (file: string) =>
     Effect.flatMap((text) => Schema.decode(Holder)(text))
   )
 
+/** How often this process holds each store, by its file. */
+const heldHere = new Map<string, number>()
+
+const holdHere = (file: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => heldHere.set(file, (heldHere.get(file) ?? 0) + 1)),
+    () =>
+      Effect.sync(() => {
+        const left = (heldHere.get(file) ?? 0) - 1
+        if (left > 0) heldHere.set(file, left)
+        else heldHere.delete(file)
+      })
+  )
+
 /** True while this process holds a store. */
-export const isHeldHere = (file: string): Effect.Effect<boolean> =>
-  readNote(file).pipe(Effect.map(({ pid }) => pid === process.pid), Effect.orElseSucceed(() => false))
+export const isHeldHere = (file: string): Effect.Effect<boolean> => Effect.sync(() => heldHere.has(file))
 
 /** Describes the holder of a store: `deploy of hello, process 4711`; nothing where it is unknown. */
 export const holderOf = (file: string): Effect.Effect<Option.Option<string>> =>
@@ -60,6 +73,7 @@ export const noteHolder = (file: string): Effect.Effect<HolderNote, never, Scope
       await writeFile(part, JSON.stringify({ pid: process.pid, runs: [...runs.values()] }), { mode: 0o600, flag: "wx" })
       await rename(part, besides(file))
     })).pipe(turn.withPermits(1))
+    yield* holdHere(file)
     yield* Effect.acquireRelease(write, () => Effect.promise(() => rm(besides(file), { force: true })))
     return {
       changed: (run) =>

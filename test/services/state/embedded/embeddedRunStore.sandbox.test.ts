@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync
@@ -14,7 +15,7 @@ import {
 import { join } from "node:path"
 import type { StateStore } from "../../../../src/services/runs/RunStore.ts"
 import { makeRunStoreIn } from "../../../../src/services/state/embedded/embeddedRunStore.ts"
-import { holderOf } from "../../../../src/services/state/embedded/storeHolder.ts"
+import { holderOf, isHeldHere } from "../../../../src/services/state/embedded/storeHolder.ts"
 import { outboxBehaves } from "../../../fixtures/outbox.ts"
 import { behaves, stored, storedRun as run } from "../../../fixtures/storedRuns.ts"
 import { inPart } from "../../../fixtures/thorough.ts"
@@ -164,6 +165,20 @@ describe("runs in a file", () => {
         writeFileSync(`${file}.holder`, text)
         expect(yield* holderOf(file)).toEqual(Option.none())
       }
+    }))
+
+  it.scopedLive("are held here for as long as they are open, whatever the note for others says", () =>
+    Effect.gen(function*() {
+      const file = join(yield* temporaryDirectory, "berth.db")
+      writeFileSync(`${file}.holder`, JSON.stringify({ pid: process.pid, runs: [] }))
+      expect(yield* isHeldHere(file)).toBe(false)
+      yield* using(file, (store) =>
+        Effect.gen(function*() {
+          yield* store.history.insert(stored(run(1)))
+          rmSync(`${file}.holder`)
+          expect(yield* isHeldHere(file)).toBe(true)
+        }))
+      expect(yield* isHeldHere(file)).toBe(false)
     }))
 
   it.scopedLive.each([
