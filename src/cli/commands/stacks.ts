@@ -10,7 +10,7 @@ import { flag, optionalArgument } from "../parse/described.ts"
 import { rollbackPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { exitCodes, verdictCode } from "../terminal/Failure.ts"
+import { exitCodes, Failed, verdictCode } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
@@ -88,6 +88,11 @@ const rollbackCommand = command(
           return plan.obstacles.length > 0 ? exitCodes.failed : exitCodes.done
         }
         yield* say([`${title}:`, ...rollbackPlanLines(plan, err)].join("\n"))
+        if (plan.obstacles.length > 0) {
+          return yield* new Failed({
+            message: `${describePlace(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
+          })
+        }
         if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
         const { body, value } = yield* followRun((api) => api.rollback({ payload: { ...stackAt(place), release: id } }))
         if (input.json) yield* print(body)

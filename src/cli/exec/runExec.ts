@@ -2,8 +2,8 @@ import { Effect, Stream } from "effect"
 import { Berth, type OpenedExec } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import type { ExecRequest } from "../../schema/servers/Exec.ts"
-import { Failed } from "../terminal/Failure.ts"
-import { hungUp, input, isAtTerminal, rawKeys, sizes, terminalNow, write } from "./standardStreams.ts"
+import { exitCodes, Failed } from "../terminal/Failure.ts"
+import { hungUp, input, isAtTerminal, rawKeys, readerGone, sizes, terminalNow, write } from "./standardStreams.ts"
 
 /** Exit code of a program whose terminal is closed, as shells tell it. */
 const hungUpCode = 129
@@ -49,6 +49,6 @@ export const runExec = (
     }
     return yield* Effect.raceFirst(
       Effect.raceFirst(relayOutput(opened), relayInput(opened)),
-      Effect.as(hungUp, hungUpCode)
+      Effect.raceFirst(Effect.as(hungUp, hungUpCode), Effect.as(readerGone, exitCodes.done))
     )
   }))

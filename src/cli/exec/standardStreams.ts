@@ -51,9 +51,15 @@ export const write = (stream: "stderr" | "stdout", data: Uint8Array): Effect.Eff
     process[stream].write(data, () => resume(Effect.void))
   })
 
+const signalled = (signal: "SIGHUP" | "SIGPIPE"): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const end = () => resume(Effect.void)
+    process.once(signal, end)
+    return Effect.sync(() => process.off(signal, end))
+  })
+
 /** Completes when the terminal is closed. */
-export const hungUp: Effect.Effect<void> = Effect.async((resume) => {
-  const end = () => resume(Effect.void)
-  process.once("SIGHUP", end)
-  return Effect.sync(() => process.off("SIGHUP", end))
-})
+export const hungUp = signalled("SIGHUP")
+
+/** Completes when the reader of the output has closed it. */
+export const readerGone = signalled("SIGPIPE")

@@ -16,11 +16,11 @@ const surfaceOf = (stream: NodeJS.WriteStream, environment: Environment): Surfac
   }
 })
 
-/** Exits quietly when the reader of a pipe has closed it, as `head` does. */
+/** Exits quietly when the reader of a pipe has closed it, as `head` does; a command that listens ends by itself. */
 const endWithReader = (stream: NodeJS.WriteStream) =>
   stream.on("error", (error) => {
-    if ("code" in error && error.code === "EPIPE") process.exit(0)
-    throw error
+    if (!("code" in error) || error.code !== "EPIPE") throw error
+    if (!process.emit("SIGPIPE")) process.exit(0)
   })
 
 const write = (stream: NodeJS.WriteStream, text: string) =>

@@ -26,7 +26,7 @@ export class BridgeStays extends Data.TaggedError("BridgeStays")<{
   override get message() {
     const names = this.bridges.map(({ bridgePort, name }) => `${name} on port ${bridgePort}`).join(" and ")
     return `${names} still serves the requests, since they could not be led back: ${this.reason.replace(/\.$/, "")}. ` +
-      "The next deploy leads them back"
+      "The next deploy tries again"
   }
 }
 
@@ -55,28 +55,30 @@ const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recur
 
 class PortClosed extends Data.TaggedError("PortClosed") {}
 
+/** A service that is led back to, at its own port. */
+interface ReturnMove extends PortMove {
+  readonly service: string
+}
+
+/** True where the proxy's server still cannot connect to a port once a service had the time to start. */
+const isClosed = (home: ProxyHome, host: string, port: number) =>
+  Effect.flatMap(tryPort(home, host, port), (code) => code === portOpenExit.closed ? new PortClosed() : Effect.void)
+    .pipe(
+      Effect.retry({ schedule: startingUp, while: ({ _tag }) => _tag === "PortClosed" }),
+      Effect.as(false),
+      Effect.catchTag("PortClosed", () => Effect.succeed(true))
+    )
+
 /** Refusal to lead the requests of bridges back, where no port would take them. */
-const closedPort = (home: ProxyHome, moves: ReadonlyArray<PortMove>) =>
+const closedPort = (home: ProxyHome, moves: ReadonlyArray<ReturnMove>) =>
   Effect.gen(function*() {
     const text = yield* readProxyText(home)
-    const targets = moves.flatMap(({ from, hosts, to }) =>
-      hosts.filter((host) => hasServer(text, [host], from)).map((host) => ({ host, to }))
+    const targets = moves.flatMap(({ from, hosts, service, to }) =>
+      hosts.filter((host) => hasServer(text, [host], from)).map((host) => ({ host, service, to }))
     )
-    const [first] = yield* Effect.filter(targets, ({ host, to }) =>
-      Effect.flatMap(tryPort(home, host, to), (code) =>
-        code === portOpenExit.closed ? new PortClosed() : Effect.void).pipe(
-          Effect.retry({
-            schedule: startingUp,
-            while: ({ _tag }) =>
-              _tag === "PortClosed"
-          }),
-          Effect.as(false),
-          Effect.catchTag("PortClosed", () => Effect.succeed(true))
-        ))
-    if (first !== undefined) {
-      return Option.some(`port ${first.to} of ${first.host}, seen from "${home.server.name}", takes no connection`)
-    }
-    return Option.none()
+    const closed = yield* Effect.findFirst(targets, ({ host, to }) => isClosed(home, host, to))
+    return Option.map(closed, ({ host, service, to }) =>
+      `port ${to} of ${host}, seen from "${home.server.name}", takes no connection: the service ${service} has left it`)
   })
 
 /** Leads the requests of a noted switch back to the services. */
@@ -88,7 +90,12 @@ const leadRequestsBack = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonl
     if (place.file !== noted.file || place.server !== noted.server) {
       return yield* stays(`they were led there in ${noted.file} on ${noted.server}, which is not the proxy file here`)
     }
-    const moves = bridges.map(({ bridgePort, port }) => ({ hosts: noted.hosts, from: bridgePort, to: port }))
+    const moves = bridges.map(({ bridgePort, port, service }) => ({
+      hosts: noted.hosts,
+      service,
+      from: bridgePort,
+      to: port
+    }))
     const closed = yield* closedPort(home, moves)
     if (Option.isSome(closed)) return yield* stays(closed.value)
     yield* moveServers(addServers, moves)

@@ -139,6 +139,7 @@ const activateProject = (
     const deployed = { ...facts, deployed: plan.envFiles }
     const activations = yield* makeActivations(server, remotePath, deployed)
     const hookLines = startHookLines(plan.hooks, (yield* Steps).run)
+    const stoppable = stopHookWhenCancelled(server, remotePath, hookLines)
     const bridging = yield* makeBridging(server, remotePath, decision.rollouts, facts.hasBridge === true)
     const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
       Effect.gen(function*() {
@@ -163,12 +164,11 @@ const activateProject = (
     const started = Effect.gen(function*() {
       const { activation, sent } = yield* stage(
         "load",
-        loadImages(server, decision, isCompressed, begin),
+        stoppable(loadImages(server, decision, isCompressed, begin)),
         ({ detail }) => detail
       )
       if (hookLines.length > 0) {
-        const hooked = stopHookWhenCancelled(server, remotePath)(activation.hooked)
-        yield* stage("beforeStart", hooked, () => "done")
+        yield* stage("beforeStart", stoppable(activation.hooked), () => "done")
       }
       if (bridging.lines.length > 0) {
         yield* stage("bridge", bridging.lead(activation, healthOptions), (detail) => detail)

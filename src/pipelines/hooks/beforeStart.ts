@@ -5,6 +5,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { sha256Of } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { Hooks } from "./Hooks.ts"
 
 /** Lines of a release's manifest that have an activation run the hook before it starts the stack; none without one. */
@@ -19,12 +20,18 @@ export const startHookLines = (hooks: Hooks | undefined, run: string): ReadonlyA
     }
   })
 
-/** Has the server stop the hook when its run is cancelled; it takes everything back then. */
+/**
+ * Has the server stop the hook when its run is cancelled, or not begin it; it takes everything back then.
+ * @param lines of the hook in the release's manifest; without any, nothing is to be stopped
+ */
 export const stopHookWhenCancelled =
-  (server: ServerAccess, remotePath: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(
+  (server: ServerAccess, remotePath: string, lines: ReadonlyArray<string>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Ssh | Steps> =>
+    lines.length === 0 ? effect : Effect.flatMap(
       Steps,
       ({ isCancelled, run }) =>
-        Effect.onInterrupt(effect, () =>
-          uncancellable(Effect.whenEffect(Effect.ignore(execute(server, takeBack(remotePath, run))), isCancelled)))
+        Effect.onInterrupt(
+          effect,
+          () => uncancellable(Effect.whenEffect(Effect.ignore(execute(server, takeBack(remotePath, run))), isCancelled))
+        )
     )

@@ -182,10 +182,14 @@ describe.skipIf(!realServer.available)(realServer.title("berth exec on a real se
 
   it.scopedLive("ends with the reader of its output", () =>
     Effect.gen(function*() {
-      const { settingsFile } = yield* world({ groups: ["docker"] })
-      const { url } = yield* startService(settingsFile)
+      const { settingsFile } = yield* world({ sudo: "password" })
       const pipe = "\"$0\" \"$1\" exec app web -- busybox yes 73521 | head -n 1; echo left >&2"
-      for (const env of [{ BERTH_URL: url, BERTH_TOKEN: "ops-token" }, { BERTH_CONFIG: settingsFile }]) {
+      const served = Effect.map(
+        startService(settingsFile),
+        ({ url }) => ({ BERTH_URL: url, BERTH_TOKEN: "ops-token" })
+      )
+      for (const environment of [Effect.succeed({ BERTH_CONFIG: settingsFile }), served]) {
+        const env = yield* environment
         const { BERTH_URL: _, ...inherited } = process.env
         const ended = yield* Effect.async<string>((resume) => {
           const child = spawn("sh", ["-c", pipe, process.execPath, compiled("src/cli/berth.ts")], {

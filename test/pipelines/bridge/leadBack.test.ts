@@ -26,14 +26,15 @@ interface Server {
   readonly text: string
   /** Seconds for which somebody else holds the proxy file. */
   readonly lockedFor?: number
-  readonly isServiceUp?: boolean
+  /** Seconds after which the service takes connections at its own port. */
+  readonly upAfter?: number
   readonly noted?: string
 }
 
 const ended = (stdout = "", code = 0): RemoteExit => ({ code, stdout, stderr: "" })
 
 /** Leads back from a noted bridge on port 30000; answers what came of it, and what is left. */
-const ledBack = ({ isServiceUp = true, lockedFor = 0, noted = file, text }: Server) =>
+const ledBack = ({ lockedFor = 0, noted = file, text, upAfter = 0 }: Server) =>
   Effect.gen(function*() {
     const hasNote = yield* Ref.make(true)
     const note = `run\ta-run\nbridge\tweb\tberth-web-bridge-1\t8080\t30000\nproxy\t10.0.0.5:22\t10.0.0.5\t${noted}\n`
@@ -47,7 +48,7 @@ const ledBack = ({ isServiceUp = true, lockedFor = 0, noted = file, text }: Serv
               const now = yield* Clock.currentTimeMillis
               if (command.what === `reading ${file}` && now < lockedFor * 1_000) return ended("", proxyExit.busy)
               if (command.what === "reading the bridge's note") return ended((yield* Ref.get(hasNote)) ? note : "")
-              if (command.what.startsWith("connecting to")) return ended("", isServiceUp ? 0 : 1)
+              if (command.what.startsWith("connecting to")) return ended("", now < upAfter * 1_000 ? 1 : 0)
               if (command.what === "removing the bridge") yield* Ref.set(hasNote, false)
               return yield* proxy.exec(at, command)
             })
@@ -73,6 +74,7 @@ describe("leading the requests back from a bridge", () => {
     { title: "the bridge serves", text: textOf(30000) },
     { title: "both serve again", text: textOf(8080, 30000) },
     { title: "the service serves again", text: before },
+    { title: "the service takes 8 s to listen again", text: textOf(30000), upAfter: 8 },
     { title: "somebody holds the file for 40 s", text: textOf(30000), lockedFor: 40 }
   ])("ends with the file as it was where $title", (world) =>
     Effect.gen(function*() {
@@ -98,8 +100,9 @@ describe("leading the requests back from a bridge", () => {
     {
       title: "nothing listens where the service was",
       text: textOf(30000),
-      isServiceUp: false,
-      reason: /port 8080 of 10\.0\.0\.5, seen from "Main", takes no connection/
+      upAfter: 3_600,
+      reason:
+        /: port 8080 of 10\.0\.0\.5, seen from "Main", takes no connection: the service web has left it\. The next deploy tries again$/
     },
     { title: "the settings name another file", text: textOf(30000), noted: "/etc/other.yml", reason: /other\.yml/ }
   ])("leaves the bridge to serve, and says why, where $title", ({ reason, ...world }) =>

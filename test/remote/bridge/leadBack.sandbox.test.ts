@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { noteSwitch } from "../../../src/remote/bridge/bridgeCommand.ts"
-import { runHere, type Shell, shells } from "../../layers/RemoteHere.ts"
+import { runHere, type Shell, shells, systemShell } from "../../layers/RemoteHere.ts"
 import { temporaryDirectory } from "../../layers/temporary.ts"
 
 const source = fileURLToPath(new URL("../../../src/remote/activation/restore.sh", import.meta.url))
@@ -24,7 +24,11 @@ const listening = Effect.acquireRelease(
 }))
 
 /** Runs restore.sh in a directory whose note tells of a bridge on port 30000. */
-const restored = (shell: Shell, text: string, { isHere = true, port }: { readonly isHere?: boolean; port: number }) =>
+const restored = (
+  shell: Shell,
+  text: string,
+  { isHere = true, isLocked = false, port }: { readonly isHere?: boolean; readonly isLocked?: boolean; port: number }
+) =>
   Effect.gen(function*() {
     const home = yield* temporaryDirectory
     const [app, programs, proxy] = [join(home, "app"), join(home, "programs"), join(home, "proxy.yml")]
@@ -32,7 +36,15 @@ const restored = (shell: Shell, text: string, { isHere = true, port }: { readonl
     mkdirSync(programs)
     // A busybox may have no flock.
     const docker = `#!/bin/sh\nprintf '%s\\n' "$*" >>'${home}/asked'\n`
-    for (const [name, program] of [["docker", `${docker}echo 2.32.4\n`], ["flock", "#!/bin/sh\n"]] as const) {
+    // Somebody holds the lock of proxy files, and time flies.
+    const locked: ReadonlyArray<readonly [string, string]> = isLocked
+      ? [
+        ["flock", "#!/bin/sh\ncase \"$*\" in *-x\\ 9) exit 1 ;; esac\n"],
+        ["date", `#!/bin/sh\necho x >>'${home}/ticks'\necho $(($(wc -l <'${home}/ticks') * 10))\n`]
+      ]
+      : [["flock", "#!/bin/sh\n"]]
+    const stubs: ReadonlyArray<readonly [string, string]> = [["docker", `${docker}echo 2.32.4\n`], ...locked]
+    for (const [name, program] of stubs) {
       writeFileSync(join(programs, name), program)
       chmodSync(join(programs, name), 0o755)
     }
@@ -118,3 +130,12 @@ describe.each(shells)("restore.sh beside a bridge, in $name", (shell) => {
       expect(left.said).toContain("nothing listens on the port of the stack")
     }))
 })
+
+it.scoped("restore.sh leaves the bridge to serve where somebody else holds the proxy file, and says so", () =>
+  Effect.gen(function*() {
+    const text = "url: http://app.lan:30000\n"
+    // A busybox takes its own date.
+    const left = yield* restored(systemShell, text, { port: yield* listening, isLocked: true })
+    expect([left.text, left.isNoted, left.status]).toEqual([text, true, 1])
+    expect(left.said).toContain("proxy.yml cannot be written: somebody else has been editing it for 30 s")
+  }))

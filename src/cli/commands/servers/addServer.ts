@@ -71,7 +71,10 @@ export const addServerCommand = command(
           return yield* showAnswer(
             input,
             (api) => api.saveServer({ payload: fields, urlParams: { plan: "true" } }),
-            ({ change }) => print(safeText(change?.diff.trimEnd() ?? ""))
+            ({ change }) => {
+              const diff = change?.diff.trimEnd() ?? ""
+              return diff === "" ? say("Nothing would change.") : print(safeText(diff))
+            }
           )
         }
         const key = replaced === undefined

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Runs the command of the manifest's `hook` line in a container of the new version, beside what runs. It is stopped, and
 # everything is taken back, when its time is up, where the caller asks for that (.berth/stop), or when the caller is gone,
-# which its lock shows.
+# which its lock shows. A stop that came before it counts, too, and one for a later run stays.
 hook=$(about hook)
 run_hook() {
   place || return 1
@@ -13,15 +13,20 @@ ARGUMENTS
   compose -f "$compose_file" run --rm -T --no-deps --name "$hook_name" --label "berth.hook=$(pwd -P)" \
     -e "BERTH_RUN=$run" -e BERTH_HOOK=beforeStart "$hook_service" "$@" </dev/null
 }
+is_stopped() { [ "$(cat .berth/stop 2>/dev/null)" = "$run" ]; }
+# The activation has ended, or another one has begun.
+is_over() {
+  [ ! -e .berth/hook ] || [ "$(cut -f 1 .berth/outcome 2>/dev/null)" != "$run" ] ||
+    { [ $((left % 5)) = 0 ] && flock -n .berth/activation true; }
+}
 # Says why it stops the container, and goes on until it is gone: the container may not be there yet.
 watch_hook() {
   left=$hook_seconds
   why=
-  while [ -e .berth/hook ]; do
-    left=$((left - 1))
+  while left=$((left - 1)) && ! is_over; do
     if [ -z "$why" ]; then
       if [ "$left" -lt 0 ]; then why="it was stopped after $hook_seconds s (hooks.timeout in container.json)"
-      elif [ -e .berth/stop ] && [ "$(cat .berth/stop)" = "$run" ]; then why="it was taken back"
+      elif is_stopped; then why="it was taken back"
       elif [ $((left % 5)) = 0 ] && flock -n .berth/lock true; then why="nobody was waiting for it any more"
       fi
       [ -z "$why" ] || printf '%s\n' "$why" >.berth/hook
@@ -33,7 +38,7 @@ watch_hook() {
 hook_failed() {
   why=$(cat .berth/hook 2>/dev/null)
   [ -z "$why" ] || said=$(printf '%s\n%s' "$said" "$why")
-  rm -f .berth/hook .berth/stop
+  rm -f .berth/hook
   remove_hooks
   note_brought 2>/dev/null
   if [ -s .berth/running ]; then
@@ -48,11 +53,13 @@ if [ -n "$hook" ]; then
   hook_service=$(printf '%s\n' "$hook" | cut -f 1)
   hook_name=$(printf '%s\n' "$hook" | cut -f 2)
   hook_seconds=$(printf '%s\n' "$hook" | cut -f 3)
-  rm -f .berth/stop
   remove_hooks
+  said="it was taken back"
+  ! is_stopped || hook_failed
   said="so .berth/hook could not be noted"
   : >.berth/hook || hook_failed
-  watch_hook >/dev/null 2>&1 </dev/null 5>&- 8>&- &
+  # A shell keeps what it closes for a function, so a subshell lets go of the lock.
+  (exec 5>&- 8>&-; watch_hook) >/dev/null 2>&1 </dev/null &
   said=$(told hooked run_hook) || hook_failed
   placed=yes
   # It may have been stopped at its very end.

@@ -79,7 +79,10 @@ edit_back() {
       ports_back "$2" "$bridge_port" "$port" <.berth/proxy-after >.berth/proxy-next && mv .berth/proxy-next .berth/proxy-after || return 1
     done <.berth/proxy-bridges
     if cmp -s .berth/proxy-before .berth/proxy-after; then return 0; fi
-    again=$( (take_lock -x 30 2>/dev/null && as_root sh -c "$steps" sh "" "$1" "$(pwd)/.berth/proxy-before" "$(pwd)/.berth/proxy-after") 2>&1)
+    again=$( (
+      take_lock -x 30 2>/dev/null || { echo "somebody else has been editing it for 30 s"; exit 75; }
+      as_root sh -c "$steps" sh "" "$1" "$(pwd)/.berth/proxy-before" "$(pwd)/.berth/proxy-after"
+    ) 2>&1)
     code=$?
     [ "$code" != 73 ] || continue
     [ "$code" = 0 ] && return 0

@@ -1,0 +1,83 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import { runCli } from "../../fixtures/cli.ts"
+import { freePort } from "../../fixtures/freePort.ts"
+import { settingsFileWith, startService } from "../../fixtures/service.ts"
+
+const release = {
+  id: "3",
+  at: "2026-01-02T03:04:05Z",
+  by: "ann",
+  current: false,
+  available: true,
+  images: [],
+  files: []
+}
+
+/** A service that plans a rollback with these obstacles; `asked` are the paths of its requests. */
+const planning = (obstacles: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const asked: Array<string> = []
+    const answers: Readonly<Record<string, unknown>> = {
+      "/api/servers": [{ id: "1", name: "Main", host: "main.test", port: 22, username: "ann", useSudo: false }],
+      "/api/container/rollback/plan": {
+        serverId: "1",
+        remotePath: "~/app",
+        release,
+        files: [],
+        services: [],
+        obstacles,
+        warnings: []
+      }
+    }
+    const port = yield* freePort
+    yield* Effect.acquireRelease(
+      Effect.async<ReturnType<typeof createServer>>((resume) => {
+        const server = createServer((request, response) => {
+          const path = String(request.url)
+          asked.push(path)
+          const answer = answers[path]
+          response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" })
+          response.end(JSON.stringify(answer ?? { error: "there is no such thing" }))
+        })
+        server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) =>
+        Effect.sync(() => {
+          server.close()
+          server.closeAllConnections()
+        })
+    )
+    return { asked, url: `http://127.0.0.1:${port}` }
+  })
+
+describe("berth", () => {
+  it.scopedLive("rollback fails where something is in the way, and changes nothing", () =>
+    Effect.gen(function*() {
+      const { asked, url } = yield* planning(["Docker is too old"])
+      const ran = yield* runCli({ url }, ["rollback", "/", "--server", "1", "--path", "~/app", "--yes"])
+      expect(ran).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("~/app on Main cannot be rolled back to release 3 now: nothing was changed")
+      })
+      expect(ran.err).toContain("✗ Docker is too old")
+      expect(asked).not.toContain("/api/container/rollback")
+    }))
+
+  it.scopedLive("server add --dry-run says where it would change nothing", () =>
+    Effect.gen(function*() {
+      const settingsFile = yield* settingsFileWith(
+        "servers:\n  - id: attic\n    name: Attic\n    host: attic.invalid\n    port: 22\n    username: ann\n" +
+          "    agent: true\n    useSudo: false\n"
+      )
+      const { url } = yield* startService(settingsFile)
+      const before = readFileSync(settingsFile, "utf8")
+      const add = (name: string) =>
+        runCli({ url }, ["server", "add", name, "ann@attic.invalid", "--agent", "--id", "attic", "--dry-run"])
+      expect(yield* add("Attic")).toMatchObject({ code: 0, out: "", err: "Nothing would change.\n" })
+      expect((yield* add("Cellar")).out).toContain("Cellar")
+      expect(readFileSync(settingsFile, "utf8")).toBe(before)
+    }))
+})
