@@ -15,6 +15,7 @@ const lines = [
   "server list",
   "server scan sandbox",
   "server stats sandbox",
+  "server stats sandbox --minutes 5",
   "server test sandbox",
   "app plan hello",
   "app list",

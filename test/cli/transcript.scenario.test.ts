@@ -49,6 +49,7 @@ const commands = [
   "ps sandbox",
   "ps nobody",
   "server stats sandbox",
+  "server stats sandbox --minutes 30",
   "server add Attic ann@attic.invalid --agent",
   "server remove nobody --yes",
   "server remove attic",

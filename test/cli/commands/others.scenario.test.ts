@@ -19,6 +19,12 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["ps Sandbox", 0, /^SERVER .*\nSandbox +greeter /],
           ["ps sandbx", 1, /No server with the id or the name "sandbx" is stored\. Did you mean "sandbox"\?/],
           ["server stats Sandbox", 0, /^CONTAINER .*\ngreeter /],
+          [
+            "server stats Sandbox --minutes 30",
+            0,
+            /^CONTAINER +SERVICE +CPU +MEAN +MOST .*\ngreeter +greeter +0\.0% .*\nSampled for /
+          ],
+          ["server stats Sandbox --minutes 61", 64, /must be a whole number from 1 to 60, not "61"/],
           ["releases notes --server SANDBOX", 0, /No release yet/],
           ["logs greeter --server Sandbox", 0, /stand-in/],
           [

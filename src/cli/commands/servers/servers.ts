@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import { formatBytes } from "../../../schema/words/formatBytes.ts"
 import { showAnswer, withService } from "../../connection/withService.ts"
 import { common, yes } from "../../options/common.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
@@ -11,6 +10,7 @@ import { printTable } from "../../terminal/printTable.ts"
 import { safeText } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 import { addServerCommand } from "./addServer.ts"
+import { serverStatsCommand } from "./serverStats.ts"
 import { testServerCommand } from "./testServer.ts"
 
 const server = argument("server", "The id or the name of a stored server; berth server list names them.", "server")
@@ -89,30 +89,6 @@ const scanCommand = command(
     )
 )
 
-const statsCommand = command(
-  { name: "stats", summary: "Show what the containers of a server use.", examples: ["berth server stats main"] },
-  { server, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>
-        showAnswer(input, (api) =>
-          api.serverStats({ path: { id } }), ({ containers }) =>
-          printTable(
-            "No container runs.",
-            ["CONTAINER", "SERVICE", "CPU", "MEMORY", "NETWORK", "RESTARTS"],
-            containers.map(({ cpuPercent, memoryBytes, memoryLimitBytes, name, networkBytes, restarts, service }) => [
-              name,
-              service,
-              `${cpuPercent.toFixed(1)}%`,
-              `${formatBytes(memoryBytes)} of ${formatBytes(memoryLimitBytes)}`,
-              formatBytes(networkBytes),
-              String(restarts)
-            ])
-          )))
-    )
-)
-
 export const serversCommands = [
   group({ name: "server", summary: "The stored servers: list, add, test, remove, scan, stats." }, [
     listCommand,
@@ -120,6 +96,6 @@ export const serversCommands = [
     testServerCommand,
     removeCommand,
     scanCommand,
-    statsCommand
+    serverStatsCommand
   ])
 ]
