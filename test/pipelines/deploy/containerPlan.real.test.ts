@@ -5,13 +5,13 @@ import { join } from "node:path"
 import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
 import { runnableImage } from "../../fixtures/runnableImage.ts"
 
 const title = realServer.title("a plan of a deploy to a real server")
 
 describe.skipIf(!realServer.available)(title, { timeout: 180_000 }, () => {
-  for (const useSudo of [false, true]) {
+  for (const useSudo of withSudo) {
     it.scopedLive(
       `says what the deploy does, and is out of date when anything moves, ${
         useSudo ? "through sudo" : "as a docker user"

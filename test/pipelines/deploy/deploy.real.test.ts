@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker } from "../../fixtures/docker.ts"
 import { patience } from "../../fixtures/patience.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
 import { eventually } from "../../sandbox/eventually.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
@@ -14,7 +14,7 @@ const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 const title = realServer.title("deploy to a real server")
 
 describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
-  for (const useSudo of [false, true]) {
+  for (const useSudo of withSudo) {
     it.scopedLive(`brings a project up, and its next version, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
       Effect.gen(function*() {
         const { server, user } = yield* onServer(useSudo)

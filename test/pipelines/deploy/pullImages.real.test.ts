@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { containerPlan } from "../../../src/pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { docker, removeImages } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
 import { startRegistry } from "../../fixtures/registry.ts"
 
 const title = realServer.title("a stack whose images come from a registry")
 
 describe.skipIf(!realServer.available)(title, { timeout: 120_000 }, () => {
-  for (const useSudo of [false, true]) {
+  for (const useSudo of withSudo) {
     it.scopedLive(`is pulled by the server as far as it may, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
       Effect.gen(function*() {
         const { server } = yield* onServer(useSudo)

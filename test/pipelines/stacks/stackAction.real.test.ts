@@ -6,12 +6,12 @@ import { join } from "node:path"
 import { deploy } from "../../../src/pipelines/deploy/deploy.ts"
 import { stackAction } from "../../../src/pipelines/stacks/stackAction.ts"
 import { docker, lines } from "../../fixtures/docker.ts"
-import { berth, onServer, project, realServer } from "../../fixtures/realProject.ts"
+import { berth, onServer, project, realServer, withSudo } from "../../fixtures/realProject.ts"
 
 const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 
 describe.skipIf(!realServer.available)(realServer.title("a stack on a real server"), { timeout: 180_000 }, () => {
-  for (const useSudo of [false, true]) {
+  for (const useSudo of withSudo) {
     it.scopedLive(
       `is stopped, started, restarted and removed, and data/ and volumes stay, ${
         useSudo ? "through sudo" : "as a docker user"
