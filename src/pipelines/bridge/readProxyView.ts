@@ -9,17 +9,18 @@ import type { ProxyView } from "./judgeRollout.ts"
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
 const inUrl = (host: string) => (host.includes(":") ? `[${host}]` : host).toLowerCase()
 
+type StoredServer = Pick<ServerAccess, "host" | "id" | "port">
+
 /** True if both are one stored server. */
-export const isSame = (
-  one: Pick<ServerAccess, "host" | "id" | "port">,
-  other: Pick<ServerAccess, "host" | "id" | "port">
-) => one.id === other.id || (one.host === other.host && one.port === other.port)
+export const isSame = (one: StoredServer, other: StoredServer) =>
+  one.id === other.id || (one.host === other.host && one.port === other.port)
 
 /**
  * Addresses that mean a server in the proxy file: its host, `proxy.targetIp` where no other stored server can be meant by
  * that, and its own, as a platform has one of them for its target. A loopback address means the proxy's own server.
+ * @param own addresses of its interfaces
  */
-const addressesOf = (server: ServerAccess, home: ProxyHome, own: ReadonlyArray<string>) =>
+export const addressesOf = (server: StoredServer, home: ProxyHome, own: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const targetIp = yield* settings.find("proxy.targetIp")

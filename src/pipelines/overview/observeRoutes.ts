@@ -2,6 +2,7 @@ import { Effect, Either, Option } from "effect"
 import { ProxyFileUnfit } from "../../schema/routes/Route.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { addressesOf } from "../bridge/readProxyView.ts"
 import { refused } from "../routes/editProxyFile.ts"
 import { listedRoutes } from "../routes/listedRoutes.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
@@ -25,9 +26,13 @@ export interface RoutedDomain {
 export interface ObservedRoutes {
   readonly broken: ReadonlyArray<BrokenRoute>
   readonly routed: ReadonlyArray<RoutedDomain>
+  /** Addresses that mean a server in the proxy file, by the id of the server. */
+  readonly hosts: ReadonlyMap<string, ReadonlyArray<string>>
 }
 
-const nothing: ObservedRoutes = { broken: [], routed: [] }
+const nothing: ObservedRoutes = { broken: [], routed: [], hosts: new Map() }
+
+const loopbacks = ["127.0.0.1", "::1", "localhost"]
 
 const observed = Effect.gen(function*() {
   if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return nothing
@@ -43,7 +48,11 @@ const observed = Effect.gen(function*() {
   const routed = routes.flatMap(({ domains, targets }) =>
     domains.flatMap((domain) => targets.map((target): RoutedDomain => ({ domain, target })))
   )
-  return { broken, routed } satisfies ObservedRoutes
+  const hosts = yield* Effect.forEach(
+    yield* (yield* Settings).servers,
+    (server) => Effect.map(addressesOf(server, home, loopbacks), (addresses) => [server.id, addresses] as const)
+  )
+  return { broken, routed, hosts: new Map(hosts) } satisfies ObservedRoutes
 })
 
 /** Reads the routes of the proxy file. A file that cannot be read is told by its server, or by the applications. */

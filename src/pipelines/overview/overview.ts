@@ -14,7 +14,7 @@ import { findNeedsCare } from "./findNeedsCare.ts"
 import { lastRunOf, recentRuns } from "./lastRun.ts"
 import { type Compared, longestProxyReading, observeApplications } from "./observeApplications.ts"
 import { type Changes, makeChanges, observeChanges } from "./observeChanges.ts"
-import { observeRoutes } from "./observeRoutes.ts"
+import { type ObservedRoutes, observeRoutes } from "./observeRoutes.ts"
 import { observeServers, type ServerSight, type Silent } from "./observeServers.ts"
 import { projectUrls } from "./projectUrls.ts"
 import { stacksOf } from "./stacksOf.ts"
@@ -64,8 +64,10 @@ const isOf = ({ path, remotePath, serverId }: LocalProject) => ({ subject }: Run
 const portsOf = (
   [stack]: ReadonlyArray<ObservedStack>,
   sights: ReadonlyArray<ServerSight>,
-  servers: ReadonlyArray<Server>
+  servers: ReadonlyArray<Server>,
+  { hosts }: ObservedRoutes
 ) => ({
+  hosts: hosts.get(stack?.serverId ?? "") ?? [],
   ports: sights.find(({ server }) => server.id === stack?.serverId)?.stackAt?.(stack?.remotePath ?? "").ports ?? [],
   server: servers.find(({ id }) => id === stack?.serverId)
 })
@@ -144,7 +146,7 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
         urls: projectUrls(project, {
           applications: platform.applications,
           routed: routes.routed,
-          ...portsOf(stacks, sights, servers)
+          ...portsOf(stacks, sights, servers, routes)
         }),
         observedAt: project.observedAt,
         ...errorOf(project)

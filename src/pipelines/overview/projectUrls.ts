@@ -56,11 +56,20 @@ const declaredDomains = ({ declared }: KnownProject, applications: ReadonlyArray
       : []
   )
 
+/** Hosts of a published port in the proxy file. A loopback address is one only for the proxy's own server. */
+const proxied = (address: string, hosts: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (address === "") return hosts
+  const host = bracketed(address).toLowerCase()
+  return isLoopback(address) && !hosts.includes(host) ? [] : [host]
+}
+
 /** Links to a project: domains of its applications, domains that are routed to its ports, and the ports themselves. */
 export const projectUrls = (
   project: KnownProject,
-  { applications, ports, routed, server }: {
+  { applications, hosts, ports, routed, server }: {
     readonly applications: ReadonlyArray<ObservedApplication>
+    /** Addresses that mean the server in the proxy file. */
+    readonly hosts: ReadonlyArray<string>
     readonly ports: ReadonlyArray<string>
     readonly routed: ReadonlyArray<RoutedDomain>
     readonly server: Pick<Server, "host"> | undefined
@@ -68,11 +77,11 @@ export const projectUrls = (
 ): ReadonlyArray<string> => {
   const published = server === undefined ? [] : publishedPorts(ports)
   const targets = new Set(
-    published.map(({ address, port }) => `${bracketed(address === "" ? server?.host ?? "" : address)}:${port}`)
+    published.flatMap(({ address, port }) => proxied(address, hosts).map((host) => `${host}:${port}`))
   )
   const domains = [
     ...declaredDomains(project, applications),
-    ...routed.flatMap(({ domain, target }) => (targets.has(target) ? [domain] : []))
+    ...routed.flatMap(({ domain, target }) => (targets.has(target.toLowerCase()) ? [domain] : []))
   ]
   const urls = [
     ...domains.flatMap((domain) => linkTo("https", domain)),

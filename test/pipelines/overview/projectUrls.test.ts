@@ -20,8 +20,9 @@ const project: KnownProject = {
 const urls = (
   ports: ReadonlyArray<string>,
   host = "203.0.113.5",
-  routed: ReadonlyArray<{ readonly domain: string; readonly target: string }> = []
-) => projectUrls(project, { applications: [], ports, routed, server: { host } })
+  routed: ReadonlyArray<{ readonly domain: string; readonly target: string }> = [],
+  hosts: ReadonlyArray<string> = [host]
+) => projectUrls(project, { applications: [], hosts, ports, routed, server: { host } })
 
 describe("published ports", () => {
   it("are those of Docker's words, ranges too, of TCP alone", () => {
@@ -65,5 +66,19 @@ describe("links to a project", () => {
       "https://shop.example.com",
       "http://203.0.113.5:2000"
     ])
+  })
+
+  it("know its server in the proxy file by each of its addresses, and by loopback where the proxy runs there", () => {
+    const routed = [
+      { domain: "target.example.com", target: "10.0.0.9:2000" },
+      { domain: "near.example.com", target: "127.0.0.1:2000" },
+      { domain: "bound.example.com", target: "127.0.0.1:2001" }
+    ]
+    const ports = ["0.0.0.0:2000->80/tcp", "127.0.0.1:2001->80/tcp"]
+    const domains = (hosts: ReadonlyArray<string>) =>
+      urls(ports, "203.0.113.5", routed, hosts).filter((url) => url.startsWith("https"))
+    expect(domains(["203.0.113.5"])).toEqual([])
+    expect(domains(["203.0.113.5", "10.0.0.9"])).toEqual(["https://target.example.com"])
+    expect(domains(["203.0.113.5", "127.0.0.1"])).toEqual(["https://near.example.com", "https://bound.example.com"])
   })
 })
