@@ -9,6 +9,7 @@ import { BerthApi } from "./api/BerthApi.ts"
 import { CurrentPolicyLive } from "./guard/CurrentPolicy.ts"
 import { guard } from "./guard/guard.ts"
 import { ApplicationsHandlers } from "./handlers/applications.ts"
+import { DeclaredHandlers } from "./handlers/declared.ts"
 import { DeployHandlers } from "./handlers/deploy.ts"
 import { ExecHandlers } from "./handlers/exec.ts"
 import { HealthHandlers } from "./handlers/health.ts"
@@ -45,6 +46,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
     DeployHandlers,
     StacksHandlers,
     ApplicationsHandlers,
+    DeclaredHandlers,
     RoutesHandlers,
     WebhooksHandlers,
     RunsHandlers,

@@ -6,6 +6,7 @@ import { documented } from "./annotations/documented.ts"
 import { failuresIn } from "./annotations/failures.ts"
 import { KnownQuery } from "./annotations/KnownQuery.ts"
 import { ApplicationsApi } from "./ApplicationsApi.ts"
+import { DeclaredApi } from "./DeclaredApi.ts"
 import { DeployApi } from "./DeployApi.ts"
 import { ExecApi } from "./ExecApi.ts"
 import { HealthApi } from "./HealthApi.ts"
@@ -33,6 +34,7 @@ const api = HttpApi.make("berth")
   .add(DeployApi.middleware(KnownQuery).middleware(Allowed))
   .add(StacksApi.middleware(KnownQuery).middleware(Allowed))
   .add(ApplicationsApi.middleware(KnownQuery).middleware(Allowed))
+  .add(DeclaredApi.middleware(KnownQuery).middleware(Allowed))
   .add(RoutesApi.middleware(KnownQuery).middleware(Allowed))
   .add(WebhooksApi.middleware(KnownQuery).middleware(Allowed))
   .add(RunsApi.middleware(KnownQuery).middleware(Allowed))

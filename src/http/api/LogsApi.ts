@@ -1,10 +1,25 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
+import { done, text } from "../../schema/words/described.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"
 import { selectedLines } from "./selectedLines.ts"
+import { ServerIdPath } from "./ServersApi.ts"
+
+const FollowQuery = Schema.Struct({
+  containerName: Schema.optional(text("The name of the container.", "hello-web-1")),
+  remotePath: Schema.optional(text("The directory of the compose stack on the server.", "~/containers/hello")),
+  ...selectedLines
+}).annotations(strictQuery)
+
+const LogsQuery = Schema.Struct({
+  ...FollowQuery.fields,
+  timestamps: Schema.optional(
+    Schema.String.annotations({ jsonSchema: { type: "boolean", default: false } })
+  ).annotations({ description: "True when each line comes with its time." })
+}).annotations(strictQuery)
 
 const ProjectsQuery = Schema.Struct({
   project: Schema.Array(Schema.String).annotations({
@@ -14,8 +29,46 @@ const ProjectsQuery = Schema.Struct({
   ...selectedLines
 }).annotations(strictQuery)
 
-/** Logs of projects, wherever they run. */
+/** Logs of stacks and containers, and of projects wherever they run. */
 export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
+  .add(
+    HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.server, [500, "Neither a container nor a stack is named, or its logs cannot be read."])
+      )
+      .setPath(ServerIdPath)
+      .setUrlParams(LogsQuery)
+      .addSuccess(Schema.Struct({ success: done, logs: text("The lines, oldest first.") }))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Show logs",
+          description:
+            "The last lines of the compose stack in remotePath, or else of the container, running or not; both streams."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.server, [404, "There is no such container or stack."], failures.watched, [
+          429,
+          "As many logs of the server are followed as can be at a time."
+        ], [500, "Neither a container nor a stack is named."])
+      )
+      .setPath(ServerIdPath)
+      .setUrlParams(FollowQuery)
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Follow logs",
+          description:
+            "Server-sent events: a `line` {time, service, stream, text} for each of the last lines and every " +
+            "further one of the stack in remotePath, or else of the container, running or not; `dropped` {lines} where " +
+            "they came faster than they were read. Goes on until the caller leaves, or until `until` and then an " +
+            "`end`; `error` {error} when the server cannot be heard any more."
+        })
+      )
+  )
   .add(
     HttpApiEndpoint.get("followProjectLogs", "/api/logs/follow").annotateContext(forViewers)
       .annotateContext(
@@ -42,5 +95,5 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Logs")
-  .annotate(OpenApi.Description, "The logs of several projects at once.")
+  .annotate(OpenApi.Description, "The logs of stacks and containers, and of several projects at once.")
 {}

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Release } from "../../schema/deploy/Release.ts"
 import { Container, DeployedProject } from "../../schema/servers/Container.ts"
@@ -9,12 +9,11 @@ import { ServerReplacement, ServerToStore } from "../../schema/servers/ServerToS
 import { SshDefaults, SshDefaultsQuery } from "../../schema/servers/SshDefaults.ts"
 import { ContainerStats } from "../../schema/servers/Stats.ts"
 import { SettingsChanged, SettingsChangeQuery } from "../../schema/settings/SettingsList.ts"
-import { done, field, serverId, text } from "../../schema/words/described.ts"
+import { done, field, serverId } from "../../schema/words/described.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"
-import { selectedLines } from "./selectedLines.ts"
 
 /** The `{id}` of a stored server. */
 export const ServerIdPath = Schema.Struct({ id: serverId })
@@ -28,19 +27,6 @@ const StoredServerAnswer = Schema.Struct({
     description: "The change of the settings file; only with plan=true, which writes nothing."
   })
 })
-
-const FollowQuery = Schema.Struct({
-  containerName: Schema.optional(text("The name of the container.", "hello-web-1")),
-  remotePath: Schema.optional(text("The directory of the compose stack on the server.", "~/containers/hello")),
-  ...selectedLines
-}).annotations(strictQuery)
-
-const LogsQuery = Schema.Struct({
-  ...FollowQuery.fields,
-  timestamps: Schema.optional(
-    Schema.String.annotations({ jsonSchema: { type: "boolean", default: false } })
-  ).annotations({ description: "True when each line comes with its time." })
-}).annotations(strictQuery)
 
 const ContainersQuery = Schema.Struct({
   all: Schema.optional(Schema.Literal("true", "false")).annotations({
@@ -192,44 +178,6 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .add(
-    HttpApiEndpoint.get("serverLogs", "/api/servers/:id/logs").annotateContext(forViewers)
-      .annotateContext(
-        failsWith(failures.server, [500, "Neither a container nor a stack is named, or its logs cannot be read."])
-      )
-      .setPath(ServerIdPath)
-      .setUrlParams(LogsQuery)
-      .addSuccess(Schema.Struct({ ...Success.fields, logs: text("The lines, oldest first.") }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Show logs",
-          description:
-            "The last lines of the compose stack in remotePath, or else of the container, running or not; both streams."
-        })
-      )
-  )
-  .add(
-    HttpApiEndpoint.get("followLogs", "/api/servers/:id/logs/follow").annotateContext(forViewers)
-      .annotateContext(
-        failsWith(failures.server, [404, "There is no such container or stack."], failures.watched, [
-          429,
-          "As many logs of the server are followed as can be at a time."
-        ], [500, "Neither a container nor a stack is named."])
-      )
-      .setPath(ServerIdPath)
-      .setUrlParams(FollowQuery)
-      .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Follow logs",
-          description:
-            "Server-sent events: a `line` {time, service, stream, text} for each of the last lines and every " +
-            "further one of the stack in remotePath, or else of the container, running or not; `dropped` {lines} where " +
-            "they came faster than they were read. Goes on until the caller leaves, or until `until` and then an " +
-            "`end`; `error` {error} when the server cannot be heard any more."
-        })
-      )
-  )
-  .add(
     HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats").annotateContext(forViewers)
       .annotateContext(failsWith(failures.server, [502, "Docker does not tell what the containers use."]))
       .setPath(ServerIdPath)
@@ -265,5 +213,5 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       )
   )
   .annotate(OpenApi.Title, "Servers")
-  .annotate(OpenApi.Description, "The stored servers: what is deployed and runs on them, their logs and their usage.")
+  .annotate(OpenApi.Description, "The stored servers: what is deployed and runs on them, and their usage.")
 {}

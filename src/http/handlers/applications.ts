@@ -2,20 +2,11 @@ import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { createApplication, listApplications, showApplication } from "../../pipelines/applications/applications.ts"
 import { relayed } from "../../pipelines/applications/leaving.ts"
-import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
-import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
-import { drift } from "../../pipelines/drift/drift.ts"
 import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
 import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
-import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
-import { upsert } from "../../pipelines/upsert/upsert.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
+import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { loading } from "../wire/loading.ts"
-
-const loadAdopt = () => import("../../pipelines/adopt/adopt.ts")
-const loadVerify = () => import("../../pipelines/verify/verify.ts")
 
 export const ApplicationsHandlers = HttpApiBuilder.group(
   BerthApi,
@@ -43,14 +34,5 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
           ({ path }) => orApiError(relayed(Effect.map(platform.deploy(path.uuid), ({ body }) => body)))
         )
         .handle("listPlatformServers", () => orApiError(relayed(platform.serversBody)))
-        .handle("drift", ({ payload }) => orApiError(drift(payload)))
-        .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
-        .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
-        .handle("adopt", ({ payload }) => orApiError(loading(loadAdopt, ({ adopt }) => adopt(payload))))
-        .handle("verify", ({ payload }) => orApiError(loading(loadVerify, ({ verify }) => verify(payload))))
-        .handle("platformConfig", ({ urlParams: { path } }) =>
-          declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
-        .handle("changelog", ({ urlParams }) =>
-          orApiError(readChangelog(urlParams)))
     })
 )

@@ -3,8 +3,6 @@ import { Effect } from "effect"
 import { testServer } from "../../pipelines/health/testServer.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
-import { followLogs } from "../../pipelines/servers/followLogs.ts"
-import { logs } from "../../pipelines/servers/logs.ts"
 import { scan } from "../../pipelines/servers/scan.ts"
 import { stats } from "../../pipelines/servers/stats.ts"
 import { planServer, storeServer } from "../../pipelines/servers/storeServer.ts"
@@ -14,8 +12,6 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { sshDefaults } from "../../services/sshClient/sshDefaults.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { EventStreams } from "../wire/eventStreams.ts"
-import { logEvents } from "../wire/logEvents.ts"
 
 const success = { success: true as const }
 
@@ -28,7 +24,6 @@ const stored = (input: ServerToStore, { plan }: SettingsChangeQuery) =>
 export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handlers) =>
   Effect.gen(function*() {
     const settings = yield* Settings
-    const streams = yield* EventStreams
     return handlers
       .handle("listServers", () => orApiError(settings.servers))
       .handle("saveServer", ({ payload, urlParams }) => orApiError(stored(payload, urlParams)))
@@ -46,13 +41,6 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
           Effect.map((running) => ({ ...success, containers: running })),
           orApiError
         ))
-      .handle("serverLogs", ({ path, urlParams }) =>
-        logs(path.id, urlParams).pipe(Effect.map((text) => ({ ...success, logs: text })), orApiError))
-      .handleRaw("followLogs", ({ path, urlParams }) =>
-        orApiError(Effect.gen(function*() {
-          const respond = yield* streams.open
-          return respond(logEvents(yield* followLogs(path.id, urlParams)))
-        })))
       .handle("listReleases", ({ path, urlParams }) =>
         orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
       .handle("serverStats", ({ path }) =>

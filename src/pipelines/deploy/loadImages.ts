@@ -12,10 +12,10 @@ import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { LoadFailed, type RunningActivation } from "../activation/activate.ts"
+import { savesTime } from "../archive/savesTime.ts"
 import { archiveHelp, fallback, imageSource, type Transfer, transferInput, transferSize } from "../archive/transfer.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
-import { savesTime } from "./savesTime.ts"
 
 const describeLoad = (transfer: Transfer, file: DeployFile | undefined): string => {
   switch (transfer.kind) {

@@ -5,9 +5,9 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { isCompressible } from "../archive/compressible.ts"
-import { type Transfer, transferSize } from "../archive/transfer.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
+import { isCompressible } from "./compressible.ts"
+import { type Transfer, transferSize } from "./transfer.ts"
 
 const probeSize = 1024 * 1024
 /** 200 Mbit/s in bytes per second: on a faster line the compression is what takes long. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { savesTime } from "../../../src/pipelines/deploy/savesTime.ts"
+import { savesTime } from "../../../src/pipelines/archive/savesTime.ts"
 import { RemoteTimeout } from "../../../src/schema/servers/Ssh.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 import { type SshAnswer, SshAsked, SshTest } from "../../layers/SshTest.ts"

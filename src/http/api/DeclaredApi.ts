@@ -1,0 +1,144 @@
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
+import { Schema } from "effect"
+import { Adoption, AdoptRequest } from "../../schema/applications/Adopt.ts"
+import { ChangelogPage, ChangelogQuery } from "../../schema/applications/Changelog.ts"
+import { AppRequest, Drift } from "../../schema/applications/Drift.ts"
+import { RawEntry } from "../../schema/applications/PlatformFile.ts"
+import { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
+import { UpsertRequest, UpsertResult } from "../../schema/applications/Upsert.ts"
+import { Verification } from "../../schema/applications/Verify.ts"
+import { strictQuery } from "../../schema/words/strict.ts"
+import { forOperators, forViewers } from "./annotations/access.ts"
+import { ErrorBody } from "./annotations/ApiError.ts"
+import * as failures from "./annotations/failures.ts"
+import { failsWith } from "./annotations/failures.ts"
+import { startsRun } from "./annotations/startsRun.ts"
+
+const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
+
+/** The applications as projects declare them. */
+export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("drift", "/api/platform/drift").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.body, failures.platform, failures.project))
+      .setPayload(AppRequest)
+      .addSuccess(Drift)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Drift",
+          description:
+            "Tells how an application on the platform differs from what its project's platform.json declares."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("platformPlan", "/api/platform/plan").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, failures.project, failures.gitHost, failures.busy, failures.proxy, [
+          500,
+          "Too little can be read to plan."
+        ])
+      )
+      .setPayload(AppRequest)
+      .addSuccess(PlatformPlan)
+      .annotateContext(
+        help(
+          "Plan an upsert",
+          "Tells what an upsert would change on the platform, in the proxy file and on the git host, step by step, with a " +
+            "hash that an upsert can be held to. Changes nothing anywhere."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("upsert", "/api/platform/upsert").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, failures.project, failures.run, [
+          500,
+          "A step failed; what earlier steps did stays."
+        ], [
+          409,
+          "The plan no longer holds."
+        ])
+      )
+      .annotateContext(startsRun)
+      .setPayload(UpsertRequest)
+      .addSuccess(UpsertResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Upsert",
+          description: "Creates or updates an application as its project's platform.json declares it: build, port, " +
+            "proxy route, deployment and webhook."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("adopt", "/api/platform/adopt").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.platform, failures.project, [
+          409,
+          "The project declares an application of this name already, or another process works on the same."
+        ], [422, "The application cannot be written as an entry."])
+      )
+      .setPayload(AdoptRequest)
+      .addSuccess(Adoption)
+      .annotateContext(
+        help(
+          "Adopt an application",
+          "Writes an application of the platform as an entry of a project's platform.json, so that nothing drifts; " +
+            "409 when the file has an entry of its name and replace is not true."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("verify", "/api/platform/verify").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.settings, [
+          422,
+          "The project declares no application whose way could be followed."
+        ])
+      )
+      .setPayload(AppRequest)
+      .addSuccess(Verification)
+      .annotateContext(
+        help(
+          "Verify an application",
+          "Follows the way to a declared application: the platform says it runs, its port takes connections from the " +
+            "proxy's server, the proxy file leads its domain there, and HTTPS on the domain answers."
+        )
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("platformConfig", "/api/platform/config").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.project))
+      .setUrlParams(
+        Schema.Struct({
+          path: Schema.NonEmptyString.annotations({
+            description: "The absolute path of the project's directory.",
+            message: () => "must not be empty"
+          })
+        }).annotations(strictQuery)
+      )
+      .addSuccess(Schema.Union(Schema.Array(RawEntry), ErrorBody))
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Read platform.json",
+          description: "The entries of a project's platform.json; an `error` when the project has none."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("changelog", "/api/platform/changelog").annotateContext(forViewers)
+      .annotateContext(failsWith(failures.project))
+      .setUrlParams(ChangelogQuery)
+      .addSuccess(ChangelogPage)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Read the changelog",
+          description:
+            "Changes that upserts made to the applications of a project, as its platform.changelog.json keeps it, newest first."
+        })
+      )
+  )
+  .annotate(OpenApi.Title, "Declared applications")
+  .annotate(OpenApi.Description, "The applications as projects declare them in platform.json.")
+{}

@@ -1,0 +1,29 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { Effect } from "effect"
+import { declaredEntries } from "../../pipelines/applications/platformFile.ts"
+import { readChangelog } from "../../pipelines/applications/readChangelog.ts"
+import { drift } from "../../pipelines/drift/drift.ts"
+import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
+import { upsert } from "../../pipelines/upsert/upsert.ts"
+import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+import { loading } from "../wire/loading.ts"
+
+const loadAdopt = () => import("../../pipelines/adopt/adopt.ts")
+const loadVerify = () => import("../../pipelines/verify/verify.ts")
+
+export const DeclaredHandlers = HttpApiBuilder.group(
+  BerthApi,
+  "declared",
+  (handlers) =>
+    handlers
+      .handle("drift", ({ payload }) => orApiError(drift(payload)))
+      .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
+      .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
+      .handle("adopt", ({ payload }) => orApiError(loading(loadAdopt, ({ adopt }) => adopt(payload))))
+      .handle("verify", ({ payload }) => orApiError(loading(loadVerify, ({ verify }) => verify(payload))))
+      .handle("platformConfig", ({ urlParams: { path } }) =>
+        declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
+      .handle("changelog", ({ urlParams }) =>
+        orApiError(readChangelog(urlParams)))
+)

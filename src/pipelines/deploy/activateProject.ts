@@ -1,0 +1,91 @@
+import { Effect } from "effect"
+import type { Stream } from "effect"
+import type { ImageSource } from "../../remote/activation/activateCommand.ts"
+import { manifestLines } from "../../remote/activation/releaseManifest.ts"
+import { Steps } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
+import { activate } from "../activation/activate.ts"
+import { finishDeploy } from "../activation/finishDeploy.ts"
+import { awaitHealth } from "../activation/health/awaitHealth.ts"
+import { healthOutcome } from "../activation/health/describeHealth.ts"
+import { keepReleases } from "../activation/keepReleases.ts"
+import { makeActivations } from "../activation/undoWhenCancelled.ts"
+import { makeBridging } from "../bridge/Bridging.ts"
+import { describeRollouts } from "../bridge/Rollout.ts"
+import { runAfterDeploy } from "../hooks/afterDeploy.ts"
+import { startHookLines, stopHookWhenCancelled } from "../hooks/beforeStart.ts"
+import type { DeployFile } from "../projects/deployFiles.ts"
+import { envFileNames } from "../projects/envFileNames.ts"
+import type { DeployDecision } from "./DeployDecision.ts"
+import type { DeployTarget } from "./deployFacts.ts"
+import { stage } from "./deployStage.ts"
+import { loadImages } from "./loadImages.ts"
+import { releaseOf } from "./releaseOf.ts"
+
+/** Loads the images, starts the stack and waits for its health; an unhealthy one is rolled back if that was decided. */
+export const activateProject = (
+  target: DeployTarget,
+  decision: DeployDecision,
+  { isCompressed, uploaded }: { readonly isCompressed: boolean; readonly uploaded: ReadonlyArray<DeployFile> },
+  by: string
+) =>
+  Effect.gen(function*() {
+    const { remotePath, server } = target
+    const { facts, healthOptions, onUnhealthy, plan } = decision
+    const deployed = { ...facts, deployed: plan.envFiles }
+    const activations = yield* makeActivations(server, remotePath, deployed)
+    const hookLines = startHookLines(plan.hooks, (yield* Steps).run)
+    const stoppable = stopHookWhenCancelled(server, remotePath, hookLines)
+    const bridging = yield* makeBridging(server, remotePath, decision.rollouts, facts.hasBridge === true)
+    const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
+      Effect.gen(function*() {
+        const { run } = yield* Steps
+        const release = [
+          ...manifestLines(releaseOf(plan, by)),
+          yield* keepReleases(onUnhealthy),
+          ...hookLines,
+          ...bridging.lines
+        ]
+        return yield* activations.begin(activate(server, facts, {
+          run,
+          remotePath,
+          composeFile: plan.compose.fileName,
+          source,
+          stagedFiles: uploaded.length,
+          envFiles: envFileNames(plan, facts),
+          images: plan.images,
+          release
+        }, input))
+      })
+    const started = Effect.gen(function*() {
+      const { activation, sent } = yield* stage(
+        "load",
+        stoppable(loadImages(server, decision, isCompressed, begin)),
+        ({ detail }) => detail
+      )
+      if (hookLines.length > 0) {
+        yield* stage("beforeStart", stoppable(activation.hooked), () => "done")
+      }
+      if (bridging.lines.length > 0) {
+        yield* stage("bridge", bridging.lead(activation, healthOptions), (detail) => detail)
+      }
+      // The server exchanges the files from here on: the next safe point to stop is after the start.
+      const remarks = yield* uncancellable(stage("start", activation.started, () => plan.compose.fileName))
+      const health = yield* stage(
+        "health",
+        Effect.flatMap(activation.seen, (seen) => awaitHealth(server, plan.compose.services, seen, healthOptions)),
+        healthOutcome
+      )
+      const keptRelease = yield* activation.keptRelease
+      const judged = yield* runAfterDeploy(target, plan.hooks, health, keptRelease.release)
+      const result = yield* finishDeploy(server, remotePath, {
+        facts: deployed,
+        health: judged,
+        keptRelease,
+        onUnhealthy
+      })
+      return { keptRelease, remarks, result, sent }
+    })
+    const [done, remark] = yield* bridging.ledBack(activations.undoWhenCancelled(bridging.takenBack(started)))
+    return { ...done, remark: describeRollouts(decision.rollouts) + remark }
+  })
