@@ -8,6 +8,7 @@ import { Age } from "../ui/Age.tsx"
 import { Badge, type Tone } from "../ui/Badge.tsx"
 import { FirstLink } from "../ui/Links.tsx"
 import { formatCount } from "../ui/words.ts"
+import { ProjectSpark } from "../usage/laterUsage.tsx"
 import { RowActions } from "./RowActions.tsx"
 
 const placeOf = ({ file, line }: FileProblem) =>
@@ -54,6 +55,7 @@ export const ProjectRow = ({ changes, chosen, observed, onChoose, project, serve
 }) => {
   const { reason, tone, words } = stateOf(project, observed)
   const ready = isReady(project)
+  const stack = observed?.servers[0]
   return (
     <>
       <span role="cell" className="choose">
@@ -73,6 +75,9 @@ export const ProjectRow = ({ changes, chosen, observed, onChoose, project, serve
         <span className={`state ${tone}`}>
           <span className={`dot ${tone}`} />
           <span>{words}</span>
+          {stack === undefined || (stack.containers?.up ?? 0) === 0
+            ? null
+            : <ProjectSpark name={project.name} serverId={stack.serverId} containers={stack.containerNames} />}
         </span>
       </span>
       <span role="cell" className="place">{serverName ?? <span className="quiet">–</span>}</span>

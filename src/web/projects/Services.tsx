@@ -6,6 +6,7 @@ import { Badge, type Tone } from "../ui/Badge.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { formatCount } from "../ui/words.ts"
+import { ContainerUsage } from "../usage/laterUsage.tsx"
 import { portsOf } from "./projectState.ts"
 
 const toneOf = (status: string): Tone => {
@@ -54,6 +55,7 @@ export const Services = ({ observed, serverId }: {
               <span className="numbers quiet">
                 {used === undefined || used.restarts === 0 ? "" : formatCount(used.restarts, "restart")}
               </span>
+              <ContainerUsage serverId={serverId} name={name} />
             </li>
           )
         })}

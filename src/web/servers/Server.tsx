@@ -9,6 +9,7 @@ import { Head } from "../ui/Head.tsx"
 import { later } from "../ui/later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
+import { ServerUsage } from "../usage/laterUsage.tsx"
 import { Containers } from "./Containers.tsx"
 import { Deployed } from "./Deployed.tsx"
 import { ServerHead, underServers } from "./ServerHead.tsx"
@@ -76,6 +77,7 @@ export const Server = ({ id }: { readonly id: string }) => {
           <Failure error={removal.error} />
         </Panel>
       )}
+      {containers.error === null ? <ServerUsage serverId={id} name={server.name} /> : null}
       <Containers serverId={id} containers={containers} onRead={setRead} reading={read} />
       {read === undefined ? null : <Logs key={read} name={read} serverId={id} target={{ containerName: read }} />}
       <Deployed serverId={id} />

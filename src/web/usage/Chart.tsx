@@ -1,0 +1,51 @@
+import { type Sampled, summarize } from "../../schema/usageSeries.ts"
+import { chartPath, chartSize } from "./chartPath.ts"
+
+/** What a chart shows, in numbers: for those who do not see it. */
+const labelOf = (name: string, series: ReadonlyArray<Sampled>, words: (value: number) => string): string => {
+  const summary = summarize(series)
+  return summary === undefined
+    ? `${name} over the last half hour: not sampled`
+    : `${name} over the last half hour: ${words(summary.last)} now, ${words(summary.mean)} on average, ` +
+      `${words(summary.most)} at most`
+}
+
+/** Line chart of a series; `lowest` is the least that its full height stands for. */
+export const Chart = ({ from, look = "", lowest, name, series, to, words }: {
+  readonly name: string
+  readonly series: ReadonlyArray<Sampled>
+  readonly from: number
+  readonly to: number
+  readonly lowest: number
+  readonly words: (value: number) => string
+  readonly look?: "spark" | ""
+}) => {
+  const most = Math.max(lowest, summarize(series)?.most ?? 0)
+  const label = labelOf(name, series, words)
+  return (
+    <svg
+      className={`chart ${look}`}
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${chartSize.width} ${chartSize.height}`}
+      preserveAspectRatio="none"
+    >
+      <title>{label}</title>
+      <path d={chartPath(series, { from, to, most })} vectorEffect="non-scaling-stroke" />
+    </svg>
+  )
+}
+
+/** Chart with its name and its last number. */
+export const NamedChart = ({ title, ...chart }: Parameters<typeof Chart>[0] & { readonly title: string }) => {
+  const summary = summarize(chart.series)
+  return (
+    <figure className="named-chart">
+      <figcaption>
+        <span className="quiet">{title}</span>
+        <span className="numbers">{summary === undefined ? "–" : chart.words(summary.last)}</span>
+      </figcaption>
+      <Chart {...chart} />
+    </figure>
+  )
+}
