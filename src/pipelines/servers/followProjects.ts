@@ -1,5 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Effect, Either, Order, Stream } from "effect"
+import { Deferred, Effect, Either, Fiber, Option, Order, Stream } from "effect"
 import type { Scope } from "effect"
 import { LogsQueryInvalid } from "../../schema/servers/Container.ts"
 import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
@@ -8,8 +8,8 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { endEvent, lineEvents } from "./followLogs.ts"
 import { latestLines } from "./latestLines.ts"
-import type { LogsQuery } from "./logsQuery.ts"
-import { type OpenLog, openLog } from "./openLog.ts"
+import type { LogsQuery, WantedLogs } from "./logsQuery.ts"
+import { openLog } from "./openLog.ts"
 import { type ProjectStack, projectStacks } from "./projectStacks.ts"
 import { untilThen } from "./untilThen.ts"
 
@@ -18,7 +18,7 @@ export const mostProjects = 10
 
 const noProjects = new LogsQueryInvalid({ reason: `project must be given from 1 to ${mostProjects} times` })
 
-type OpenFailure = Effect.Effect.Error<ReturnType<typeof openLog>>
+type LogsFailure = Effect.Effect.Error<ReturnType<typeof openLog>>
 
 const unavailable = (project: string, { message }: { readonly message: string }): LogEvent => ({
   event: "unavailable",
@@ -36,36 +36,50 @@ const withProject = (project: string) => (event: LogEvent): LogEvent =>
 
 const closed = "the server ended the log: follow it again"
 
-type Opened = OpenLog & { readonly project: string }
+/** Time that the others wait for a project whose server does not answer: its lines come later then. */
+const headStart = "3 seconds"
 
-/** The last lines of all logs by their time, and then what each of them gets. */
-const merged = (opened: ReadonlyArray<Opened>) =>
+/** A log that is followed: its last lines, and then what it gets. */
+interface Begun {
+  readonly past: ReadonlyArray<LogLine>
+  readonly live: Stream.Stream<LogEvent>
+  readonly wanted: WantedLogs
+}
+
+/** Opens the log of a project and reads its last lines; `opened` completes before these are read. */
+const begin = (
+  { project, remotePath, serverId }: ProjectStack,
+  query: Omit<LogsQuery, "containerName" | "remotePath">,
+  opened: Deferred.Deferred<WantedLogs>
+) =>
   Effect.gen(function*() {
-    const begun = yield* Effect.forEach(
-      opened,
-      ({ project, read, wanted }) => Effect.map(Effect.either(read), (outcome) => ({ project, wanted, outcome })),
-      { concurrency: "unbounded" }
-    )
-    const past = begun.flatMap(({ outcome, project }) =>
-      Either.match(outcome, { onLeft: () => [], onRight: ({ past }) => past.map((line) => ({ ...line, project })) })
-    )
-    const live = begun.map(({ outcome, project, wanted }) =>
-      Either.match(outcome, {
-        onLeft: (error) => Stream.make(unavailable(project, error)),
-        onRight: ({ live }) =>
-          latestLines(untilThen(live, wanted)).pipe(
-            Stream.map(withProject(project)),
-            Stream.concat(wanted.until === "" ? Stream.make(unavailable(project, { message: closed })) : Stream.empty),
-            Stream.catchAll((error) => Stream.make(unavailable(project, error)))
-          )
-      })
-    )
-    return Stream.concat(lineEvents(past.toSorted(byTime)), Stream.mergeAll(live, { concurrency: "unbounded" }))
+    const { read, wanted } = yield* openLog(serverId, { ...query, remotePath })
+    yield* Deferred.succeed(opened, wanted)
+    const { live, past } = yield* read
+    return {
+      wanted,
+      past: past.map((line) => ({ ...line, project })),
+      live: latestLines(untilThen(live, wanted)).pipe(
+        Stream.map(withProject(project)),
+        Stream.concat(wanted.until === "" ? Stream.make(unavailable(project, { message: closed })) : Stream.empty),
+        Stream.catchAll((error) => Stream.make(unavailable(project, error)))
+      )
+    } satisfies Begun
   })
+
+/** What a project gets, which began after the others. */
+const late = (project: string, begun: Effect.Effect<Either.Either<Begun, LogsFailure>>) =>
+  Stream.unwrap(Effect.map(
+    begun,
+    Either.match({
+      onLeft: (error) => Stream.make(unavailable(project, error)),
+      onRight: ({ live, past }) => Stream.concat(lineEvents(past), live)
+    })
+  ))
 
 /**
  * The logs of several projects as they are written, each line with its project. One that cannot be followed is reported,
- * and the others go on; it fails when none can be.
+ * and the others go on; it fails when none can be. One whose server is slow joins the others later.
  * @param query as for one log, for each of them
  */
 export const followProjects = Effect.fn("followProjects")(function*(
@@ -73,23 +87,40 @@ export const followProjects = Effect.fn("followProjects")(function*(
   query: Omit<LogsQuery, "containerName" | "remotePath">
 ): Effect.fn.Return<
   Stream.Stream<LogEvent>,
-  OpenFailure | Effect.Effect.Error<ReturnType<typeof projectStacks>>,
+  LogsFailure | Effect.Effect.Error<ReturnType<typeof projectStacks>>,
   Settings | Ssh | Scope.Scope | LocalFiles | Path.Path
 > {
   const wanted = [...new Set(names)]
   if (wanted.length > mostProjects) return yield* noProjects
-  const open = ({ project, remotePath, serverId }: ProjectStack) =>
+  const opened = yield* Deferred.make<WantedLogs>()
+  const logs = yield* Effect.forEach(yield* projectStacks(wanted), (stack) =>
     Effect.map(
-      Effect.either(openLog(serverId, { ...query, remotePath })),
-      Either.mapBoth({ onLeft: (error) => ({ project, error }), onRight: (log) => ({ ...log, project }) })
-    )
-  const outcomes = yield* Effect.forEach(yield* projectStacks(wanted), open, { concurrency: "unbounded" })
-  const opened = outcomes.flatMap((each) => Either.isRight(each) ? [each.right] : [])
-  const refused = outcomes.flatMap((each) => Either.isLeft(each) ? [each.left] : [])
-  const [first] = opened
-  if (first === undefined) return yield* Effect.fail(refused[0]?.error ?? noProjects)
+      Effect.forkScoped(Effect.either(begin(stack, query, opened))),
+      (fiber) => ({ fiber, project: stack.project })
+    ))
+  yield* Effect.raceFirst(
+    Effect.asVoid(Fiber.awaitAll(logs.map(({ fiber }) => fiber))),
+    Effect.zipRight(Deferred.await(opened), Effect.sleep(headStart))
+  )
+  const polled = yield* Effect.forEach(
+    logs,
+    ({ fiber, project }) => Effect.map(Fiber.poll(fiber), (exit) => ({ exit, fiber, project }))
+  )
+  const ended = yield* Effect.forEach(
+    polled.filter(({ exit }) => Option.isSome(exit)),
+    ({ fiber, project }) => Effect.map(Fiber.join(fiber), (begun) => ({ begun, project }))
+  )
+  const pending = polled.filter(({ exit }) => Option.isNone(exit))
+  const begun = ended.flatMap(({ begun }) => Either.isRight(begun) ? [begun.right] : [])
+  const refused = ended.flatMap(({ begun, project }) => Either.isLeft(begun) ? [{ project, error: begun.left }] : [])
+  if (begun.length + pending.length === 0) return yield* Effect.fail(refused[0]?.error ?? noProjects)
+  const live = [
+    ...begun.map(({ live }) => live),
+    ...pending.map(({ fiber, project }) => late(project, Fiber.join(fiber)))
+  ]
   return Stream.fromIterable(refused.map(({ error, project }) => unavailable(project, error))).pipe(
-    Stream.concat(Stream.unwrapScoped(merged(opened))),
-    Stream.concat(endEvent(first.wanted))
+    Stream.concat(lineEvents(begun.flatMap(({ past }) => past).toSorted(byTime))),
+    Stream.concat(Stream.mergeAll(live, { concurrency: "unbounded" })),
+    Stream.concat(endEvent(yield* Deferred.await(opened)))
   )
 })
