@@ -103,7 +103,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
         OpenApi.annotations({
           summary: "Look a host up in the SSH configuration",
           description:
-            "Entry that ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
+            "What ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
             "key, with file and line. Nothing is connected to, and no program of the configuration is executed."
         })
       )

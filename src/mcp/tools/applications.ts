@@ -15,7 +15,8 @@ const input = Schema.Struct(declared)
 export const appDrift = tool({
   name: "app_drift",
   title: "Drift of an application",
-  description: "Compares an application on the platform with its entry in the project's platform.json, and which " +
+  description:
+    "Compares an application on the platform with its entry in the project's platform.json, and tells which " +
     "side has moved since the last upsert. What the platform keeps to itself is unknown, not different.",
   readOnly: true,
   input,

@@ -40,12 +40,12 @@ export interface DriftUnknown extends Schema.Schema.Type<typeof DriftUnknown> {}
 
 /** Something beside the compared fields that is not as declared: a route, a webhook, what an upsert writes as well. */
 export const DriftPart = Schema.Struct({
-  field: text("Part of it.", "active"),
-  label: text("Display name.", "Proxy route"),
+  field: text("The field of it.", "active"),
+  label: text("Label of the field.", "Proxy route"),
   local: Schema.Unknown.annotations({ description: "Declared value; null when nothing should be there." }),
   remote: Schema.Unknown.annotations({ description: "Present value; null when there is none." }),
   remedy: Schema.optional(Schema.String).annotations({
-    description: "Remedy; absent where an upsert makes it as declared."
+    description: "Why an upsert does not make it as declared, and what to do; absent where it does."
   })
 }).annotations({ identifier: "DriftPart" })
 export interface DriftPart extends Schema.Schema.Type<typeof DriftPart> {}

@@ -6,10 +6,10 @@ import { cut } from "../words/quoted.ts"
 /** A planned change of an upsert. Secrets are masked as `***`. */
 export const PlanChange = Schema.Struct({
   target: Schema.Literal("application", "variable", "route", "hook", "deployment", "changelog").annotations({
-    description: "Part of the world that would be changed."
+    description: "Kind of what would be changed."
   }),
-  field: text("Part of it.", "git_branch"),
-  label: text("The same for a person to read.", "Branch"),
+  field: text("The field of it.", "git_branch"),
+  label: text("Label of the field.", "Branch"),
   old: Schema.Unknown.annotations({ description: "Present value; null when there is none." }),
   new: Schema.Unknown.annotations({ description: "Value afterwards." })
 }).annotations({ identifier: "PlanChange" })
@@ -18,10 +18,10 @@ export interface PlanChange extends Schema.Schema.Type<typeof PlanChange> {}
 /** A difference from the declaration that an upsert leaves, with its remedy. */
 export const StayingDifference = Schema.Struct({
   target: Schema.Literal("application", "variable", "route", "hook").annotations({
-    description: "Difference in words."
+    description: "Kind of what differs."
   }),
-  field: text("Part of it.", "url"),
-  label: text("The same for a person to read.", "Proxy route"),
+  field: text("The field of it.", "url"),
+  label: text("Label of the field.", "Proxy route"),
   declared: Schema.Unknown.annotations({ description: "Value in platform.json; null when there is none." }),
   live: Schema.Unknown.annotations({ description: "Present value; null when there is none." }),
   remedy: text("Why an upsert leaves it, and what to do.", "remove the route hello, and run the upsert again")

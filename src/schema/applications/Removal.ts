@@ -22,7 +22,7 @@ const removalParts = {
   live: flag("False if the platform no longer has it."),
   route: field(Schema.NullOr(OwnRoute), "Its route in the proxy file; null when it has none there."),
   hooks: field(Schema.Array(OwnHook), "Its webhooks; empty when it has none of its own."),
-  stays: texts("Remains that stay or may stay, and why.", [
+  stays: texts("What stays or may stay, and why.", [
     "the webhook 1 of ann/hello: the application shop uses it too"
   ])
 }

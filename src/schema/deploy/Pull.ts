@@ -8,7 +8,7 @@ export const PullItem = Schema.Struct({
   name: text("Name of this item in the answer.", "data"),
   remotePath: field(RemotePathText, "The file or directory on the server."),
   localPath: text("Where it goes: an absolute path on this machine.", "/home/ann/projects/hello/data"),
-  type: Schema.Literal("file", "directory").annotations({ description: "Path in the remote path." })
+  type: Schema.Literal("file", "directory").annotations({ description: "Kind of the remote path." })
 }).annotations({ identifier: "PullItem" })
 export interface PullItem extends Schema.Schema.Type<typeof PullItem> {}
 

@@ -95,7 +95,7 @@ export const NextPort = Schema.Struct({
   evidence: Schema.optional(
     Schema.Array(Schema.Struct({
       port: Schema.Int.annotations({ description: "A port in use." }),
-      usedBy: Schema.Array(PortUse).annotations({ description: "Owner of the port or name." })
+      usedBy: Schema.Array(PortUse).annotations({ description: "Users of the port." })
     }))
   ).annotations({ description: "Each used port, and what takes it." }),
   warnings: Schema.optional(Schema.Array(Schema.String)).annotations({

@@ -55,9 +55,9 @@ export const ShownHostKey = Schema.Struct({
 export const ServerTest = Schema.Struct({
   ready: flag("True when Berth can deploy there: everything that was tried works, and nothing had to be left out."),
   hostKey: field(Schema.NullOr(ShownHostKey), "Its host key; null where no SSH server was reached."),
-  logIn: field(ServerCheck, "True when Berth gets in over SSH with the credentials."),
-  sudo: field(ServerCheck, "True when sudo works; not tried where the server is used without it."),
-  docker: field(ServerCheck, "True when Docker and compose can be used."),
+  logIn: field(ServerCheck, "The log-in over SSH with the credentials."),
+  sudo: field(ServerCheck, "The use of sudo; not tried where the server is used without it."),
+  docker: field(ServerCheck, "The use of Docker and compose."),
   observedAt: text("When the test began, in UTC.", "2026-01-02T03:04:05.678Z")
 }).annotations({ identifier: "ServerTest" })
 export interface ServerTest extends Schema.Schema.Type<typeof ServerTest> {}
