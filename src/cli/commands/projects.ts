@@ -2,6 +2,7 @@ import { Effect, Option } from "effect"
 import { join, resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
 import type { ComparedFile } from "../../schema/projects/Compare.ts"
+import type { InitResult } from "../../schema/projects/Init.ts"
 import { containerConfigName } from "../../schema/projects/Project.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
@@ -101,12 +102,19 @@ const bridgedHint =
   `"bridged" in ${containerConfigName} names services of which two containers may run at once for a moment: a redeploy ` +
   "then fails no request. Leave out one whose migrations, locks or volumes bear a single version only."
 
+/** Files that `init` creates, and those in which it fills in the server. */
+const writtenFiles = ({ changed = [], created }: Pick<InitResult, "changed" | "created">) => [
+  ...created.map((name) => `+ ${safeText(name)}`),
+  ...changed.map((name) => `~ ${safeText(name)} (serverId)`)
+]
+
 const initCommand = command(
   {
     name: "init",
     summary: "Write what a directory needs to be deployed: what is missing, question, files.",
     details:
-      "Nothing that is there is changed. container.json names the server of --server, or else the only stored one.",
+      "Nothing that is there is changed, except for an empty serverId. container.json names the server of --server, or " +
+      "else the only stored one.",
     examples: ["berth init", "berth init notes --server main --yes"]
   },
   { project, yes, ...placeOptions, ...common },
@@ -119,26 +127,32 @@ const initCommand = command(
         const projectPath = yield* resolveProject(input.project)
         const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
         const serverId = yield* serverOf(input.server, input.yes)
-        const missing = (yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))).created
-        if (missing.length > 0) {
-          if (!input.yes) yield* say(missing.map((name) => `+ ${safeText(name)}`).join("\n"))
-          const question = `Write ${formatCount(missing.length, "file")} to ${safeText(projectPath)}?`
+        const plan = yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))
+        const lines = writtenFiles(plan)
+        if (lines.length > 0) {
+          if (!input.yes) yield* say(lines.join("\n"))
+          const question = `Write ${formatCount(lines.length, "file")} to ${safeText(projectPath)}?`
           if (!(yield* confirm(question, input.yes))) return exitCodes.failed
         }
         return yield* showAnswer(input, (api) =>
-          api.initProject({ payload: { ...asked, serverId } }), ({ created, kept }) =>
+          api.initProject({ payload: { ...asked, serverId } }), ({ changed, created, kept }) =>
           Effect.gen(function*() {
-            if (created.length > 0) {
-              yield* print(
-                created.map((name) =>
-                  `+ ${safeText(name)}`
-                ).join("\n")
-              )
+            const written = writtenFiles({ changed, created })
+            if (written.length > 0) {
+              yield* print(written.join("\n"))
             }
-            if (kept.length > 0) yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
-            if (created.includes(containerConfigName)) yield* say(bridgedHint)
+            if (kept.length > 0) {
+              yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
+            }
+            if (created.includes(containerConfigName)) {
+              yield* say(bridgedHint)
+            }
             // Repeats the given path: a directory outside the projects root has no name.
-            const project = Option.match(input.project, { onNone: () => "", onSome: (given) => ` ${shellWord(given)}` })
+            const project = Option.match(input.project, {
+              onNone: () =>
+                "",
+              onSome: (given) => ` ${shellWord(given)}`
+            })
             yield* say(`Next: berth build${project}, then berth deploy${project}`)
           }))
       })

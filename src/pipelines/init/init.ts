@@ -32,6 +32,7 @@ import { buildScripts } from "./buildScripts.ts"
 import { composeYaml, containerJson, dockerName, envFile } from "./deploymentFiles.ts"
 import { dockerIgnore } from "./dockerIgnore.ts"
 import { exposedPort } from "./exposedPort.ts"
+import { fillServer } from "./fillServer.ts"
 
 const usualContainerPort = 3000
 
@@ -91,7 +92,7 @@ const serverToName = (wanted: string | null | undefined) =>
 
 /**
  * Writes the files that a project's deployment needs and the project does not have: `container.json`, `compose.yml`,
- * `.env`, the build scripts and `.dockerignore`. Nothing that exists is touched.
+ * `.env`, the build scripts and `.dockerignore`. Nothing that exists is touched, but for an empty `serverId`.
  */
 export const init = Effect.fn("init")(function*(
   { plan = false, projectPath, remotePath, serverId }: InitRequest
@@ -136,6 +137,7 @@ export const init = Effect.fn("init")(function*(
     ...scripts.map(({ content, name }): Wanted => ({ names: [name], content, mode: 0o755 })),
     { names: [".dockerignore"], content: dockerIgnore(imageText), mode: 0o644 }
   ]
+  const isFilled = yield* fillServer(directory, server, plan)
   const outcomes = yield* Effect.forEach(files, provide(directory, present, plan))
   const stored = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
   const project = resolveServer(stored)(yield* inspectProject(directory))
@@ -143,7 +145,8 @@ export const init = Effect.fn("init")(function*(
   return {
     success: true,
     created: created.map(({ name }) => name),
-    kept: kept.map(({ name }) => name),
+    ...isFilled ? { changed: [containerConfigName] } : {},
+    kept: kept.map(({ name }) => name).filter((name) => !isFilled || name !== containerConfigName),
     project
   }
 })

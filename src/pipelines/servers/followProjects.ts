@@ -67,7 +67,7 @@ const begin = (
     } satisfies Begun
   })
 
-/** What a project gets, which began after the others. */
+/** Lines of a project that began after the others. */
 const late = (project: string, begun: Effect.Effect<Either.Either<Begun, LogsFailure>>) =>
   Stream.unwrap(Effect.map(
     begun,

@@ -30,6 +30,9 @@ export const InitResult = Schema.Struct({
     "container.json",
     ".dockerignore"
   ]),
+  changed: Schema.optional(texts("The files whose empty serverId was filled in, or with plan would be.", [
+    "container.json"
+  ])),
   kept: texts("The files that were there already and were left as they are.", ["compose.yml"]),
   project: field(LocalProject, "The project as it is now.")
 }).annotations({ identifier: "InitResult" })

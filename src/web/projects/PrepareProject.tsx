@@ -25,7 +25,7 @@ const useFilesPlan = (target: Target, enabled: boolean) =>
     retry: false
   })
 
-/** Names the server and the directory of a project, and writes the files that it lacks; none that exists is touched. */
+/** Names the server and the directory of a project, and writes the files that it lacks. */
 export const PrepareProject = ({ onPrepared, project, servers }: {
   readonly project: LocalProject
   readonly servers: ReadonlyArray<Server>
@@ -78,7 +78,7 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
         </div>
         {files === undefined ? null : (
           <p className="quiet" role="status">
-            Berth writes {listed(files.created)}
+            Berth writes {listed([...files.created, ...files.changed ?? []])}
             {files.kept.length === 0 ? "." : ` and leaves ${listed(files.kept)} as they are.`}
           </p>
         )}

@@ -52,6 +52,26 @@ describe("init", () => {
       expect(yield* textAt(directory, ".dockerignore")).toContain("\n*.tar\n.env\ndata\n")
     }).pipe(Effect.provide(local)))
 
+  it.scoped("fills an empty serverId in, and changes nothing else of a container.json that is there", () =>
+    Effect.gen(function*() {
+      const text = "{\n  \"remotePath\": \"~/a \\\"serverId\\\": b\",\n  \"serverId\" : \"\"\n}\n"
+      const directory = yield* project("app", { "container.json": text })
+      const request = { projectPath: directory, plan: true }
+      expect(yield* init(request).pipe(Effect.provide(local))).toMatchObject({ kept: ["container.json"] })
+      const server = { id: "1", name: "Attic \"$&", host: "10.0.0.1", port: 22, username: "ann", useSudo: false }
+      const withServer = Layer.merge(local, settingsTest({}, [{ ...server, credentials: {} }]))
+      const planned = yield* init(request).pipe(Effect.provide(withServer))
+      expect([planned.changed, planned.kept]).toEqual([["container.json"], []])
+      expect(yield* textAt(directory, "container.json")).toBe(text)
+      const done = yield* init({ projectPath: directory }).pipe(Effect.provide(withServer))
+      expect(done.changed).toEqual(["container.json"])
+      expect(done.project.serverId).toBe("1")
+      expect(yield* textAt(directory, "container.json")).toBe(text.replace("\"\"\n}", () => `"Attic \\"$&"\n}`))
+      // A server that is named stays.
+      const again = yield* init({ projectPath: directory }).pipe(Effect.provide(withServer))
+      expect([again.changed, again.kept.includes("container.json")]).toEqual([undefined, true])
+    }))
+
   it.scoped("names the wanted server, or else the only one, and writes nothing of a plan", () =>
     Effect.gen(function*() {
       const server = (id: string, name: string) => ({

@@ -75,7 +75,7 @@ it.scoped("drift stands while the route or the server cannot be read", () =>
     yield* serve
     yield* judge(differs, unread("route"), differs, unread("server"), differs)
     expect(received).toHaveLength(1)
-    // What the platform never shows does not keep it.
+    // A value that the platform never shows does not keep it.
     yield* judge(unread("port"), differs)
     expect(received).toHaveLength(2)
   }))

@@ -29,7 +29,7 @@ const readNote = (file: string) =>
     Effect.flatMap((text) => Schema.decode(Holder)(text))
   )
 
-/** How often this process holds each store, by its file. */
+/** Number of times that this process holds each store, by its file. */
 const heldHere = new Map<string, number>()
 
 const holdHere = (file: string) =>
