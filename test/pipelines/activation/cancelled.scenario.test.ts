@@ -142,6 +142,21 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled", () =
       expect(run.error?.error).toMatch(still)
       expect([yield* stage.image, stage.read("compose.yml")]).toEqual([before, `${well}# one\n`])
     }), 60_000)
+
+  it.scopedLive("while it loads never begins its hook", () =>
+    Effect.gen(function*() {
+      const stage = yield* staged
+      yield* stage.version("one", well)
+      yield* stage.deployed
+      const before = yield* stage.image
+      yield* stage.version("two", well)
+      const hooks = { beforeStart: { service: "web", command: ["migrate"] } }
+      writeFileSync(join(stage.directory, "container.json"), JSON.stringify({ hooks }))
+      const run = yield* stage.cancelledAt(stage.deployed, "load", "docker load")
+      expect(run.error?.error).toMatch(still)
+      expect(stage.read(".berth/stop")).toBe(`${run.id}\n`)
+      expect(yield* stage.image).toBe(before)
+    }), 60_000)
 })
 
 const rollbackSteps = [
