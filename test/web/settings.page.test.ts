@@ -48,6 +48,20 @@ describe.skipIf(missing !== undefined)(`the settings ${missing ?? ""}`, () => {
     await page.context().close()
   })
 
+  it("has one item of a list a line, which may contain a comma", async () => {
+    const { page } = await stage.open("/settings")
+    const programs = page.getByRole("form", { name: "Programs" })
+    await programs.getByLabel("editor.command").fill("code\n--args=a,b\n--wait")
+    await programs.getByRole("button", { name: "See the change" }).click()
+    await programs.getByRole("button", { name: "Write the change" }).click()
+    await programs.getByRole("button", { name: "Remove editor.command" }).waitFor()
+    expect(await programs.getByLabel("editor.command").inputValue()).toBe("code\n--args=a,b\n--wait")
+    const listed = JSON.parse(await stage.ask("GET", "/api/settings"))
+    expect(listed.settings.find(({ name }: { readonly name: string }) => name === "editor.command").value)
+      .toEqual(["code", "--args=a,b", "--wait"])
+    await page.context().close()
+  })
+
   it("say to a caller with a token which ones are for the machine's user alone", async () => {
     const tokens = "\nhttp:\n  tokens: [{ name: Ann, token: token-of-ann-0123456789, role: operator }]\n"
     await writeFile(stage.world.settingsFile, `${await stored()}${tokens}`)

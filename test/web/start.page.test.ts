@@ -63,6 +63,16 @@ describe.skipIf(missing !== undefined)(`an empty service ${missing ?? ""}`, () =
     expect(readFileSync(stage.world.settingsFile, "utf8")).toBe("projects:\n  root: ~/projects\n")
   })
 
+  it("shows the first steps to nobody else once the directory is named, and goes on where they were begun", async () => {
+    const other = await stage.open("/")
+    await other.page.getByRole("heading", { name: "Overview", exact: true }).waitFor()
+    await other.page.getByRole("table", { name: "Projects" }).or(other.page.getByText("No projects yet")).waitFor()
+    expect(await other.page.getByRole("heading", { name: "First steps" }).count()).toBe(0)
+    await other.page.context().close()
+    await open.page.reload()
+    await open.page.getByRole("region", { name: "Add a server" }).getByLabel("Name").waitFor()
+  })
+
   it("adds a server in place, after a test and the change of the settings file", async () => {
     const { page } = open
     const step = page.getByRole("region", { name: "Add a server" })
@@ -99,6 +109,23 @@ describe.skipIf(missing !== undefined)(`an empty service ${missing ?? ""}`, () =
     await step.getByText(/^Berth writes container.json, compose.yml/).waitFor()
     expect(await step.getByLabel("Directory on the server").inputValue()).toBe("~/containers/shop")
     await look("first-steps-project")
+    // A container.json that is there is never changed: one that names no server is told, and its fields are fixed.
+    await mkdir(join(projects, "attic"))
+    await writeFile(join(projects, "attic/Dockerfile"), "FROM scratch\n")
+    await writeFile(join(projects, "attic/container.json"), "{}\n")
+    await page.reload()
+    await step.getByRole("combobox", { name: "Project" }).selectOption({ label: "attic" })
+    await step.getByText("container.json names no server, and Berth does not change it: add \"serverId\": \"Main\"")
+      .waitFor()
+    expect(await step.getByLabel("Directory on the server").isDisabled()).toBe(true)
+    expect(await step.getByRole("button", { name: "Write the files" }).isDisabled()).toBe(false)
+    await stage.ask("POST", "/api/projects/init", { projectPath: join(projects, "attic") })
+    await page.reload()
+    await step.getByRole("combobox", { name: "Project" }).selectOption({ label: "attic" })
+    await step.getByText(/^Berth writes nothing and leaves container.json/).waitFor()
+    expect(await step.getByRole("button", { name: "Write the files" }).isDisabled()).toBe(true)
+    await step.getByRole("combobox", { name: "Project" }).selectOption({ label: "shop" })
+    await step.getByText(/^Berth writes container.json, compose.yml/).waitFor()
     await step.getByRole("button", { name: "Write the files" }).click()
     await page.getByRole("heading", { name: "shop", exact: true }).waitFor()
     expect(readFileSync(join(projects, "shop/container.json"), "utf8")).toContain("\"serverId\": \"Main\"")

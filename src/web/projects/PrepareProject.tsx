@@ -1,27 +1,22 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
 import { Link } from "wouter"
-import type { LocalProject } from "../../schema/projects/Project.ts"
+import { containerConfigName, type LocalProject } from "../../schema/projects/Project.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { call } from "../service/berth.ts"
 import { Button } from "../ui/Button.tsx"
 import { Field } from "../ui/Field.tsx"
-import { Failure } from "../ui/Notes.tsx"
+import { Failure, Warnings } from "../ui/Notes.tsx"
 
 const listed = (names: ReadonlyArray<string>) => names.length === 0 ? "nothing" : names.join(", ")
 
-interface Target {
-  readonly projectPath: string
-  readonly serverId: string
-  readonly remotePath: string
-}
-
-/** Plans the files that a project lacks. */
-const useFilesPlan = (target: Target, enabled: boolean) =>
+/** Plans the files that a project lacks: they are the same for any server and directory. */
+const useFilesPlan = (projectPath: string, anyServer: string | undefined) =>
   useQuery({
-    enabled,
-    queryKey: ["init", target],
-    queryFn: ({ signal }) => call((berth) => berth.initProject({ payload: { ...target, plan: true } }), signal),
+    enabled: anyServer !== undefined,
+    queryKey: ["init", projectPath],
+    queryFn: ({ signal }) =>
+      call((berth) => berth.initProject({ payload: { projectPath, serverId: anyServer, plan: true } }), signal),
     retry: false
   })
 
@@ -34,12 +29,12 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
   const queries = useQueryClient()
   const [chosen, setServerId] = useState<string>()
   // The list of servers may arrive later.
-  const serverId = servers.find(({ id }) => id === chosen)?.id ?? servers[0]?.id ?? ""
+  const serverId = servers.find(({ id }) => id === (chosen ?? project.serverId))?.id ?? servers[0]?.id ?? ""
   const [remotePath, setRemotePath] = useState(project.remotePath)
-  const target = { projectPath: project.path, serverId, remotePath }
-  const plan = useFilesPlan(target, serverId !== "")
+  const plan = useFilesPlan(project.path, servers[0]?.id)
   const { error, isPending, mutate } = useMutation({
-    mutationFn: () => call((berth) => berth.initProject({ payload: target })),
+    mutationFn: () =>
+      call((berth) => berth.initProject({ payload: { projectPath: project.path, serverId, remotePath } })),
     onSuccess: async () => {
       await queries.invalidateQueries()
       onPrepared()
@@ -57,12 +52,17 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
     mutate()
   }
   const files = plan.error === null ? plan.data : undefined
+  const written = [...files?.created ?? [], ...files?.changed ?? []]
+  // A container.json that is there says where the project goes: only an empty serverId is filled in.
+  const isKept = files?.kept.includes(containerConfigName) === true
+  const isThere = isKept || files?.changed?.includes(containerConfigName) === true
+  const names = servers.map(({ name }) => JSON.stringify(name)).join(" or ")
   return (
     <form onSubmit={submit}>
       <div className="step-body">
         <div className="fields">
           <Field label="Server">
-            <select value={serverId} onChange={({ target }) => setServerId(target.value)}>
+            <select value={serverId} disabled={isKept} onChange={({ target }) => setServerId(target.value)}>
               {servers.map(({ host, id, name }) => <option key={id} value={id}>{name} ({host})</option>)}
             </select>
           </Field>
@@ -70,6 +70,7 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
             <input
               value={remotePath}
               required
+              disabled={isThere}
               spellCheck={false}
               autoComplete="off"
               onChange={({ target }) => setRemotePath(target.value)}
@@ -78,15 +79,29 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
         </div>
         {files === undefined ? null : (
           <p className="quiet" role="status">
-            Berth writes {listed([...files.created, ...files.changed ?? []])}
-            {files.kept.length === 0 ? "." : ` and leaves ${listed(files.kept)} as they are.`}
+            Berth writes {listed(written)}
+            {files.kept.length === 0
+              ? "."
+              : ` and leaves ${listed(files.kept)} as ${files.kept.length === 1 ? "it is" : "they are"}.`}
           </p>
         )}
+        {isKept && project.serverId === null
+          ? (
+            <Warnings
+              texts={[`${containerConfigName} names no server, and Berth does not change it: add "serverId": ${names}`]}
+            />
+          )
+          : null}
         {plan.error === null ? null : <Failure error={plan.error} />}
         {error === null ? null : <Failure error={error} />}
       </div>
       <div className="settings-foot">
-        <Button type="submit" changes look="main-action" disabled={isPending || files === undefined}>
+        <Button
+          type="submit"
+          changes
+          look="main-action"
+          disabled={isPending || files === undefined || written.length === 0}
+        >
           Write the files
         </Button>
       </div>

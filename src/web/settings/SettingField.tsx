@@ -1,11 +1,6 @@
 import type { ListedSetting, SettingJson } from "../../schema/settings/SettingsList.ts"
 import { Field } from "../ui/Field.tsx"
-
-/** A value as a text field shows it. */
-const written = (value: SettingJson): string =>
-  value === null ? "" : typeof value === "object" ? value.join(", ") : String(value)
-
-const isStored = ({ source }: ListedSetting) => source === "file" || source === "environment"
+import { isStored, writeValue } from "./settingText.ts"
 
 const sources = {
   file: "in the file",
@@ -29,7 +24,7 @@ const Control = ({ draft, onChange, setting }: Props) => {
     return (
       <select
         {...shared}
-        value={written(now)}
+        value={writeValue(now)}
         onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
       >
         {draft === null ? <option value="">the default</option> : null}
@@ -38,21 +33,26 @@ const Control = ({ draft, onChange, setting }: Props) => {
     )
   }
   const isSecret = kind === "secret"
-  const shown = draft === undefined ? isStored(setting) && !isSecret ? written(value) : "" : written(draft)
+  const shown = draft === undefined ? isStored(setting) && !isSecret ? writeValue(value) : "" : writeValue(draft)
+  const text = {
+    ...shared,
+    autoComplete: "off",
+    spellCheck: false,
+    value: shown,
+    placeholder: draft === null
+      ? "the default"
+      : isSecret && isStored(setting)
+      ? "stored: type to replace it"
+      : writeValue(value),
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      onChange(target.value === "" ? null : target.value)
+  }
+  if (kind === "list") return <textarea {...text} rows={Math.max(2, shown.split("\n").length)} />
   return (
     <input
-      {...shared}
+      {...text}
       type={isSecret ? "password" : "text"}
       inputMode={kind === "number" ? "numeric" : undefined}
-      autoComplete="off"
-      spellCheck={false}
-      value={shown}
-      placeholder={draft === null
-        ? "the default"
-        : isSecret && isStored(setting)
-        ? "stored: type to replace it"
-        : written(value)}
-      onChange={({ target }) => onChange(target.value === "" ? null : target.value)}
     />
   )
 }
@@ -63,7 +63,7 @@ export const SettingField = (props: Props) => {
   const { description, name, problem, refusal, source } = setting
   return (
     <div className="setting">
-      <Field label={name} help={refusal ?? description}>
+      <Field label={name} help={refusal ?? (setting.kind === "list" ? `${description} One a line.` : description)}>
         <Control {...props} />
       </Field>
       <p className="setting-source">

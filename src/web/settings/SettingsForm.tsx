@@ -4,20 +4,15 @@ import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Notes.tsx"
 import { FileChange } from "./FileChange.tsx"
 import { SettingField } from "./SettingField.tsx"
+import { readValue } from "./settingText.ts"
 import { type Draft, useSettingsChange } from "./useSettings.ts"
 
-/** The values that a form sends: a list is written with commas. */
+/** The values that a form sends. */
 const toSend = (settings: ReadonlyArray<ListedSetting>, draft: Draft): Draft =>
   Object.fromEntries(
     settings.flatMap(({ kind, name }): ReadonlyArray<readonly [string, SettingJson]> => {
       const value = draft[name]
-      if (value === undefined) return []
-      return [[
-        name,
-        kind === "list" && typeof value === "string"
-          ? value.split(",").map((item) => item.trim()).filter((item) => item !== "")
-          : value
-      ]]
+      return value === undefined ? [] : [[name, readValue(kind, value)]]
     })
   )
 

@@ -7,7 +7,7 @@ import { useCall } from "../service/queries.ts"
 export type Draft = Readonly<Record<string, SettingJson>>
 
 /** Every setting, and why the caller may not change it. */
-export const useSettings = () => useCall(["settings"], (berth) => berth.listSettings({}))
+export const useSettings = (enabled = true) => useCall(["settings"], (berth) => berth.listSettings({}), { enabled })
 
 /** Plans a change of the settings file, and makes it. */
 export const useSettingsChange = (onChanged: () => void = () => undefined) => {

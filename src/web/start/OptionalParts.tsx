@@ -2,11 +2,9 @@ import { useState } from "react"
 import type { ListedSetting } from "../../schema/settings/SettingsList.ts"
 import { inGroup, optionalParts } from "../settings/groups.ts"
 import { SettingsForm } from "../settings/SettingsForm.tsx"
+import { isStored } from "../settings/settingText.ts"
 import { Button } from "../ui/Button.tsx"
 import { Panel } from "../ui/Panel.tsx"
-
-const isSetUp = (settings: ReadonlyArray<ListedSetting>) =>
-  settings.some(({ source }) => source === "file" || source === "environment")
 
 const Part = ({ part, settings }: {
   readonly part: typeof optionalParts[number]
@@ -17,7 +15,7 @@ const Part = ({ part, settings }: {
   return (
     <Panel
       title={part.title}
-      note={isSetUp(own) ? "set up" : "optional"}
+      note={own.some(isStored) ? "set up" : "optional"}
       aside={
         <Button look="small" onClick={() => setOpen(!open)}>
           {open ? "Close" : "Set up"}
