@@ -8,6 +8,7 @@ import { command } from "../parse/command.ts"
 import { argument, flag, integer, optionalArgument } from "../parse/described.ts"
 import { handleInterrupt } from "../runs/handleInterrupt.ts"
 import { makeRunView } from "../runs/makeRunView.ts"
+import { remedyLines } from "../runs/remedyLines.ts"
 import { aheadWords, kindOf, runWords, stepLine, subjectOf } from "../runs/stepLines.ts"
 import { exitCodes, verdictCode } from "../terminal/Failure.ts"
 import { formatDuration } from "../terminal/quantities.ts"
@@ -50,7 +51,8 @@ const showRun = (
         ...steps.map((step) => `  ${stepLine(isInMessage(step) ? { ...step, detail: "" } : step, out)}`),
         ...(words === undefined
           ? []
-          : [`Error: ${(yield* shortened(words)).split("\n").map(safeText).join("\n")}`])
+          : [`Error: ${(yield* shortened(words)).split("\n").map(safeText).join("\n")}`]),
+        ...(yield* remedyLines(run))
       ].join("\n"),
       out
     ))

@@ -1,0 +1,55 @@
+import type { Run } from "./Run.ts"
+import { runVerdict } from "./runVerdict.ts"
+
+/**
+ * Next action after a run that did not succeed: read the log, look at the server, run an earlier release, see what would
+ * change, or do it again.
+ */
+export type Remedy = "log" | "server" | "releases" | "changes" | "again"
+
+type Ended = Pick<Run, "error" | "kind" | "result" | "state" | "steps" | "subject">
+
+const stackKinds: ReadonlySet<string> = new Set(["deploy", "rollback", "stack"])
+/** Steps that fail where the server, its disk or its Docker does. */
+const serverSteps: ReadonlySet<string> = new Set(["preflight", "upload", "load"])
+const changed = 409
+const serverFailed = 502
+
+/** Cause of the failure, as far as it decides what to do next. */
+const causeOf = (
+  { error, kind, result, state, steps, subject }: Ended
+): "stopped" | "moved" | "server" | "kept" | "gone" => {
+  if (state !== "failed") return "stopped"
+  if (runVerdict({ kind, subject }, result) === "unhealthy") return "kept"
+  if (error?.status === changed) return "moved"
+  const failed = steps.findLast(({ status }) => status === "error")?.step ?? ""
+  return error?.status === serverFailed || serverSteps.has(failed) ? "server" : "gone"
+}
+
+/** Remedies of a stack's run that did not succeed, the likeliest first; every door offers the same. */
+export const remediesOf = (run: Ended): ReadonlyArray<Remedy> => {
+  if (!stackKinds.has(run.kind) || !["failed", "cancelled", "interrupted"].includes(run.state)) return []
+  const again: ReadonlyArray<Remedy> = run.kind === "deploy" ? ["again"] : []
+  switch (causeOf(run)) {
+    case "stopped":
+      return again
+    case "moved":
+      return ["changes"]
+    case "server":
+      return ["server", ...again]
+    // A version that stays although it is not healthy makes way for an earlier one.
+    case "kept":
+      return ["log", "releases", ...again]
+    case "gone":
+      return ["log", ...again]
+  }
+}
+
+/** Remedies in words. */
+export const remedyWords: Readonly<Record<Remedy, string>> = {
+  log: "Show the log",
+  server: "Look at the server",
+  releases: "Roll back",
+  changes: "See the changes",
+  again: "Deploy again"
+}

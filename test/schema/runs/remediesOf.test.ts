@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest"
+import { remediesOf, type Remedy } from "../../../src/schema/runs/remediesOf.ts"
+
+type Ended = Parameters<typeof remediesOf>[0]
+
+const time = "2026-01-02T03:04:05.678Z"
+const failedAt = (step: string, fields: Partial<Ended> = {}): Ended => ({
+  kind: "deploy",
+  state: "failed",
+  subject: { projectPath: "/projects/hello" },
+  steps: [{ step, status: "error", detail: "it failed", startedAt: time, endedAt: time }],
+  result: null,
+  error: { status: 500, error: "it failed" },
+  ...fields
+})
+
+describe("remediesOf", () => {
+  it.each<readonly [string, Ended, ReadonlyArray<Remedy>]>([
+    ["a server that is not fit", failedAt("preflight"), ["server", "again"]],
+    ["an upload that broke off", failedAt("upload"), ["server", "again"]],
+    ["a server that does not answer", failedAt("start", { error: { status: 502, error: "" } }), ["server", "again"]],
+    ["a stack that does not start", failedAt("start"), ["log", "again"]],
+    [
+      "an unhealthy version that made way",
+      failedAt("health", { result: { success: false, healthy: false }, error: null }),
+      ["log", "again"]
+    ],
+    [
+      "an unhealthy version that stays",
+      failedAt("health", { result: { success: true, healthy: false }, error: null }),
+      ["log", "releases", "again"]
+    ],
+    ["something that moved since the plan", failedAt("plan", { error: { status: 409, error: "" } }), ["changes"]],
+    ["a cancelled deploy", failedAt("health", { state: "cancelled" }), ["again"]],
+    ["an interrupted deploy", failedAt("upload", { state: "interrupted" }), ["again"]],
+    ["a rollback", failedAt("start", { kind: "rollback" }), ["log"]]
+  ])("mends %s", (_, run, remedies) => {
+    expect(remediesOf(run)).toEqual(remedies)
+  })
+
+  it("has none for a run that goes on or succeeded, nor for one of no stack", () => {
+    for (const state of ["queued", "running", "succeeded"] as const) {
+      expect(remediesOf(failedAt("start", { state }))).toEqual([])
+    }
+    expect(remediesOf(failedAt("upsert", { kind: "upsert" }))).toEqual([])
+  })
+})
