@@ -142,6 +142,41 @@ describe.skipIf(missing !== undefined)(`the screen of logs ${missing ?? ""}`, ()
     await inAddress("at", null)
   })
 
+  it("shows the link to copy by hand where the browser does not copy", async () => {
+    await show("?project=hello&project=shop&level=warn")
+    await open.page.evaluate(`(() => {
+      Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })
+      document.execCommand = () => false
+    })()`)
+    await log().getByTitle(/2026-01-02 00:00:01/).click()
+    await open.page.getByText(/Copy this link: http.*at=2026-01-02T05/).waitFor()
+    await open.page.evaluate("document.execCommand = () => true")
+    await log().getByTitle(/2026-01-02 00:00:01/).click()
+    await open.page.getByText("Copied a link to the line of 00:00:01").waitFor()
+  })
+
+  it("lists all services of a stack while lines of one of them are shown", async () => {
+    const { page } = await stage.open("/")
+    const services: Array<string | null> = []
+    await page.route("**/logs/follow?*", (route) => {
+      services.push(new URL(route.request().url()).searchParams.get("service"))
+      const said = ["web", "worker"].map((service) =>
+        event("line", { service, time: "2026-01-02T05:00:00.500Z", stream: "stdout", text: `from ${service}` })
+      )
+      return route.fulfill({ contentType: "text/event-stream", body: `${said.join("")}${event("end", {})}` })
+    })
+    await page.goto(`${stage.service.url}/projects/hello?service=worker`)
+    await page.getByRole("log").getByText("from worker").waitFor()
+    expect(await page.getByLabel("Service").locator("option").allTextContents()).toEqual([
+      "all services",
+      "web",
+      "worker"
+    ])
+    expect(await page.getByRole("log").getByText("from web").count()).toBe(0)
+    expect(services.every((service) => service === null)).toBe(true)
+    await page.context().close()
+  })
+
   it("downloads the lines that it shows", async () => {
     await show("?project=hello&project=shop&level=error")
     const [file] = await Promise.all([
@@ -179,6 +214,13 @@ describe.skipIf(missing !== undefined)(`the screen of logs ${missing ?? ""}`, ()
     await row.getByRole("button", { name: "Log" }).click()
     await log().getByText("this is a stand-in").first().waitFor()
     await picture(open.page, "server-with-ended")
+    // The container is in the address, and with it in a link to one of its lines.
+    expect(new URL(open.page.url()).searchParams.get("container")).not.toBeNull()
+    await open.page.reload()
+    await log().getByText("this is a stand-in").first().waitFor()
+    await row.getByRole("button", { name: "Log" }).click()
+    await log().waitFor({ state: "detached" })
+    expect(new URL(open.page.url()).searchParams.get("container")).toBeNull()
     await open.page.goto(`${stage.service.url}/logs?project=hello`)
     await log().getByText("this is a stand-in").first().waitFor()
   })

@@ -54,6 +54,13 @@ describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? "
     await question.getByRole("button", { name: "Cancel the run" }).click()
     await page.getByRole("region", { name: "Last deploy" }).getByText("cancelled", { exact: true }).first().waitFor()
     await picture(page, "project-cancelled")
+    // What to do next stands beside the outcome, on the project's screen and on that of the run.
+    for (const opened of [false, true]) {
+      if (opened) await page.getByRole("link", { name: "Open the run" }).click()
+      await page.getByRole("group", { name: "What to do next" }).getByRole("button", { name: "Deploy again" }).click()
+      await page.getByRole("dialog", { name: /^Deploy hello/ }).getByRole("button", { name: "Leave it" }).click()
+    }
+    await page.goBack()
     const { runs } = JSON.parse(await stage.ask("GET", "/api/runs?limit=1"))
     expect(runs[0]).toMatchObject({ kind: "deploy", state: "cancelled" })
     const { containers } = JSON.parse(await stage.ask("GET", `/api/servers/${stage.world.serverId}/containers`))

@@ -70,10 +70,24 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     await line.getByRole("button", { name: "Roll back" }).first().click()
     const dialog = page.getByRole("dialog")
     await dialog.getByText("compose.yml").waitFor()
+    // What the plan says differs from what lies there, and not every file of the release.
+    await dialog.getByText("changes", { exact: true }).first().waitFor()
     await dialog.getByText("hello:latest").waitFor()
     await dialog.getByText(/^Release \d+ runs now/).waitFor()
     expect(await barriersInColours(page)).toEqual([])
     await picture(page, "project-rollback")
+    // Without a plan, or with one of an earlier opening, nothing is rolled back.
+    await page.route(
+      "**/api/container/rollback/plan",
+      (route) => route.fulfill({ status: 502, json: { success: false, error: "Sandbox does not answer" } })
+    )
+    await dialog.getByRole("button", { name: "Leave it" }).click()
+    await line.getByRole("button", { name: "Roll back" }).first().click()
+    await dialog.getByText("Sandbox does not answer").waitFor()
+    expect(await dialog.getByRole("button", { name: /^Run release/ }).isDisabled()).toBe(true)
+    await page.unroute("**/api/container/rollback/plan")
+    await dialog.getByRole("button", { name: "Leave it" }).click()
+    await line.getByRole("button", { name: "Roll back" }).first().click()
     await dialog.getByRole("button", { name: /^Run release/ }).click()
     await page.getByRole("region", { name: "Last rollback" }).getByText("healthy").first().waitFor()
     await page.getByRole("link", { name: /^Changes/ }).click()

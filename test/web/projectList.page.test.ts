@@ -29,9 +29,24 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
     await dialog.getByText("compose.yml").first().waitFor()
     await dialog.getByRole("button", { name: "Leave it" }).click()
     await hello.getByRole("button", { name: "More for hello" }).click()
-    await page.getByRole("button", { name: "Restart", exact: true }).waitFor()
+    const restart = page.getByRole("button", { name: "Restart", exact: true })
+    await restart.waitFor()
     expect(await barriersInColours(page)).toEqual([])
     await picture(page, "overview-more")
+    // It opens towards the side with more room.
+    for (const height of [900, 500]) {
+      await page.keyboard.press("Escape")
+      await page.setViewportSize({ width: 1280, height })
+      const more = hello.getByRole("button", { name: "More for hello" })
+      await more.scrollIntoViewIfNeeded()
+      await more.click()
+      await restart.waitFor()
+      const [button, list] = [await more.boundingBox(), await page.locator(".menu-list:popover-open").boundingBox()]
+      if (button === null || list === null) throw new Error("The menu is not there")
+      expect(list.y > button.y).toBe(button.y <= height / 2)
+      expect(list.y).toBeGreaterThanOrEqual(0)
+      expect(list.y + list.height).toBeLessThanOrEqual(height)
+    }
     await page.getByRole("button", { name: "See the changes" }).click()
     await page.waitForURL("**/projects/hello/changes")
     expect(faults).toEqual([])
@@ -81,6 +96,40 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
     await page.context().close()
   })
 
+  it("starts each chosen project once, and keeps only those that could not be started", async () => {
+    const { page } = await stage.open("/")
+    let release = () => {}
+    const planned = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route("**/api/container/plan", async (route) => {
+      await planned
+      await route.continue()
+    })
+    const asked: Array<string> = []
+    await page.route("**/api/container/deploy", (route) => {
+      asked.push(route.request().method())
+      return route.fulfill({ status: 409, json: { success: false, error: "Something has moved since the plan" } })
+    })
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hello", exact: true }) })
+    await row.getByText("Sandbox", { exact: true }).waitFor()
+    await row.hover()
+    await row.getByRole("checkbox", { name: "Choose hello" }).check()
+    await page.getByRole("toolbar", { name: "Chosen projects" }).getByRole("button", { name: "Deploy them" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByText("is being planned").waitFor()
+    expect(await dialog.getByRole("button", { name: "Planning …" }).isDisabled()).toBe(true)
+    release()
+    await dialog.getByText("2 changes").waitFor()
+    await dialog.getByRole("button", { name: "Deploy them" }).dblclick()
+    await dialog.getByText("was not started: Something has moved since the plan").waitFor()
+    await page.getByRole("dialog", { name: "1 project could not be started" }).waitFor()
+    expect(asked).toEqual(["POST"])
+    await dialog.getByRole("button", { name: "Leave it" }).click()
+    await page.getByText("1 project chosen").waitFor()
+    await page.context().close()
+  })
+
   it("shows everything on a telephone too, states in words, and no hints of keys", async () => {
     const { page } = await stage.open("/", { viewport: { width: 390, height: 844 } })
     const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "hello", exact: true }) })
@@ -100,11 +149,25 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
     await page.keyboard.press("Enter")
     await page.getByRole("dialog", { name: "Deploy hello to Sandbox?" }).waitFor()
     await page.keyboard.press("Escape")
+    // So low that the log is out of sight until it is scrolled to.
+    await page.setViewportSize({ width: 1280, height: 360 })
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox").fill("logs hello")
     await page.getByRole("option", { name: "logs hello" }).waitFor()
     await page.keyboard.press("Enter")
     await page.waitForURL("**/projects/hello#log")
+    const inSight = "document.querySelector('#log')?.getBoundingClientRect().top < innerHeight - 60"
+    const toLog = () => expect.poll(() => page.evaluate(inSight)).toBe(true)
+    await toLog()
+    // And so on the project's own screen, where only the part of the address behind the # changes.
+    await page.goto(`${stage.service.url}/projects/hello`)
+    await page.getByRole("log").waitFor()
+    expect(await page.evaluate(inSight)).toBe(false)
+    await page.keyboard.press("Control+k")
+    await page.getByRole("dialog").getByRole("combobox").fill("logs hello")
+    await page.getByRole("option", { name: "logs hello" }).waitFor()
+    await page.keyboard.press("Enter")
+    await toLog()
     await page.context().close()
   })
 
@@ -136,6 +199,16 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
     await page.getByText("No run fits this filter.").waitFor()
     await page.goBack()
     await page.getByRole("link", { name: "Deploy hello" }).first().waitFor()
+    // The history is asked only when the directory of the project is known.
+    const asked: Array<string | null> = []
+    await page.route("**/api/runs?*", (route) => {
+      const query = new URL(route.request().url()).searchParams
+      if (query.has("kind")) asked.push(query.get("projectPath"))
+      return route.continue()
+    })
+    await page.reload()
+    await page.getByRole("link", { name: "Deploy hello" }).first().waitFor()
+    expect(asked).toEqual([`${stage.world.projects}/hello`])
     await page.context().close()
   })
 })

@@ -1,4 +1,4 @@
-import type { Tone } from "../ui/Badge.tsx"
+import type { Tone } from "../ui/tone.ts"
 
 /** Tone of the platform's application status. */
 export const statusTone = (status: string): Tone => {

@@ -62,8 +62,12 @@ export const LogToolbar = ({ address: { address, change, setText }, hit, onDownl
             ? "no hit"
             : `${hit.position === 0 ? "–" : hit.position} of ${formatCount(hit.count, "hit")}`}
         </span>
-        <button type="button" className="icon-button" aria-label="Previous hit" onClick={() => onStep(-1)}>↑</button>
-        <button type="button" className="icon-button" aria-label="Next hit" onClick={() => onStep(1)}>↓</button>
+        <Button look="small" onClick={() => onStep(-1)}>
+          Previous <span className="unseen">hit</span>
+        </Button>
+        <Button look="small" onClick={() => onStep(1)}>
+          Next <span className="unseen">hit</span>
+        </Button>
         <Toggle
           name="Shows lines without the text too"
           on={address.showAll}

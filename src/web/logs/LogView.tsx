@@ -2,7 +2,8 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { formatMoment } from "../ui/localTime.ts"
+import { copyText } from "../ui/copyText.ts"
+import { formatClock, formatMoment } from "../ui/localTime.ts"
 import { Empty, Failure, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { useKey } from "../ui/Search.tsx"
@@ -23,16 +24,13 @@ const around = (at: string) => ({
   until: new Date(Date.parse(at) + 10 * minute).toISOString()
 })
 
-/** Services and projects among lines, by their names; those of earlier selections stay. */
+/** Services and projects among lines, by their names; those of lines that were let go stay. */
 const useSources = (lines: ReadonlyArray<ShownLine>): ReadonlyArray<string> => {
   const known = useRef(new Set<string>())
-  const checked = useRef<number>(undefined)
-  for (const { key, source } of lines.slice(-2_000)) {
-    if (checked.current !== undefined && key <= checked.current) continue
-    if (source !== "") known.current.add(source)
-  }
-  checked.current = lines.at(-1)?.key ?? checked.current
-  return [...known.current].toSorted()
+  return useMemo(() => {
+    for (const { source } of lines) if (source !== "") known.current.add(source)
+    return [...known.current].toSorted()
+  }, [lines])
 }
 
 /** Log of a stack, a container or several projects: live, and searched, filtered and linked to by the address. */
@@ -47,12 +45,14 @@ export const LogView = ({ name, source, stacks, tall = false }: {
   const { address: { at, level, showAll, since, source: chosen, text, unfold, whole, wrap }, change } = kept
   const wanted = useDeferredValue(text)
   const [following, setFollowing] = useState(at === "")
-  const [copied, setCopied] = useState("")
+  const [copied, setCopied] = useState<{ readonly words: string; readonly url?: string }>()
   const one = "serverId" in source && "remotePath" in source.target
   const logs = useLogs(source, {
     ...at === "" ? { since, until: "" } : around(at),
-    // A name with a number may be that of one of several containers.
-    service: one && !/-\d+$/.test(chosen) ? chosen : "",
+    // The page chooses among the lines of all services, which it lists. Only a search of the whole log names one; a name
+    // with a number may be that of one of several containers.
+    service: one && whole && !/-\d+$/.test(chosen) ? chosen : "",
+    further: one && chosen !== "",
     contains: whole ? wanted : ""
   })
   const { lines } = logs
@@ -79,9 +79,12 @@ export const LogView = ({ name, source, stacks, tall = false }: {
     const url = new URL(location.href)
     url.searchParams.set("at", line.time)
     url.searchParams.delete("since")
-    void navigator.clipboard?.writeText(url.href).then(
-      () => setCopied(`Copied a link to the line of ${formatMoment(line.ms)}`),
-      () => setCopied(url.href)
+    void copyText(url.href).then((done) =>
+      setCopied(
+        done
+          ? { words: `Copied a link to the line of ${formatClock(line.ms)}` }
+          : { words: "Copy this link:", url: url.href }
+      )
     )
   }
   const isNarrowed = view.lines !== lines.length
@@ -133,7 +136,13 @@ export const LogView = ({ name, source, stacks, tall = false }: {
         onStep={hits.step}
         onDownload={() => download(name, view.rows, withSource)}
       />
-      <span className="unseen" role="status">{copied}</span>
+      <p className="log-copied quiet" role="status">
+        {copied === undefined ? null : (
+          <>
+            {copied.words} {copied.url === undefined ? null : <code>{copied.url}</code>}
+          </>
+        )}
+      </p>
       {logs.failure === undefined ? null : <Failure error={logs.failure} again={logs.again} />}
       <Warnings texts={Object.entries(logs.unavailable).map(([project, error]) => `${project}: ${error}`)} />
       {at === "" || linked !== -1 || !logs.ended

@@ -21,6 +21,8 @@ export interface LogSelection {
   readonly until: string
   readonly service: string
   readonly contains: string
+  /** Asks for more lines than the latest, as most of them may be left out afterwards. */
+  readonly further: boolean
 }
 
 /** Buffered lines, and the reason why the stream ended. */
@@ -38,7 +40,7 @@ const nothing: FollowedLogs = { lines: [], failure: undefined, unavailable: {}, 
 const given = (text: string) => text === "" ? undefined : text
 
 /** Follows logs while mounted. */
-export const useLogs = (source: LogSource, { contains, service, since, until }: LogSelection) => {
+export const useLogs = (source: LogSource, { contains, further, service, since, until }: LogSelection) => {
   const [logs, setLogs] = useState(nothing)
   const [attempt, setAttempt] = useState(0)
   // The same source is another object at each rendering.
@@ -47,7 +49,7 @@ export const useLogs = (source: LogSource, { contains, service, since, until }: 
     setLogs(nothing)
     if ("projects" in source && source.projects.length === 0) return
     const selection = {
-      lines: since === "" && contains === "" ? atFirst : mostAtFirst,
+      lines: since === "" && contains === "" && !further ? atFirst : mostAtFirst,
       since: given(since),
       until: given(until),
       service: given(service),
@@ -79,6 +81,6 @@ export const useLogs = (source: LogSource, { contains, service, since, until }: 
         }
       }
     )
-  }, [key, since, until, service, contains, attempt])
+  }, [key, since, until, service, contains, further, attempt])
   return { ...logs, again: () => setAttempt((count) => count + 1) }
 }

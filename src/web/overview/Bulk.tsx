@@ -6,10 +6,11 @@ import { formatCount } from "../ui/words.ts"
 import { BulkDialog, type BulkKind } from "./BulkDialog.tsx"
 
 /** Bar of the chosen projects: deploy or restart all of them. */
-export const Bulk = ({ onClear, overview, projects }: {
+export const Bulk = ({ onChoose, overview, projects }: {
   readonly projects: ReadonlyArray<LocalProject>
   readonly overview: Overview | undefined
-  readonly onClear: () => void
+  /** Chooses the projects of these paths instead. */
+  readonly onChoose: (paths: ReadonlyArray<string>) => void
 }) => {
   const [asked, setAsked] = useState<BulkKind>()
   if (projects.length === 0) return null
@@ -18,7 +19,7 @@ export const Bulk = ({ onClear, overview, projects }: {
       <span className="strong grow">{formatCount(projects.length, "project")} chosen</span>
       <Button icon="play" look="small" changes onClick={() => setAsked("deploy")}>Deploy them</Button>
       <Button icon="again" look="small" changes onClick={() => setAsked("restart")}>Restart them</Button>
-      <Button look="small" onClick={onClear}>Choose none</Button>
+      <Button look="small" onClick={() => onChoose([])}>Choose none</Button>
       {asked === undefined
         ? null
         : (
@@ -27,9 +28,9 @@ export const Bulk = ({ onClear, overview, projects }: {
             projects={projects}
             overview={overview}
             onClose={() => setAsked(undefined)}
-            onDone={() => {
-              setAsked(undefined)
-              onClear()
+            onStarted={(failed) => {
+              if (failed.length === 0) setAsked(undefined)
+              onChoose(failed)
             }}
           />
         )}

@@ -1,96 +1,119 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type { ReactNode } from "react"
+import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query"
+import { useRef, useState } from "react"
 import type { Call } from "../../client/index.ts"
-import type { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
-import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import type { Overview } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { planKey, usePlan } from "../projects/usePlan.ts"
+import { planKey, planQuery } from "../projects/usePlan.ts"
 import { startRun } from "../service/berth.ts"
 import { Confirm } from "../ui/Confirm.tsx"
-import { Failure } from "../ui/Notes.tsx"
 import { formatCount } from "../ui/words.ts"
+import { type BulkItem, deployItem, restartItem } from "./bulkItem.ts"
 
 export type BulkKind = "deploy" | "restart"
 
-const Line = ({ children, name, tone }: {
-  readonly name: string
-  readonly tone: string
-  readonly children: ReactNode
-}) => (
-  <li>
-    <span className="strong">{name}</span>
-    <span className={tone}>{children}</span>
-  </li>
-)
+interface Item extends BulkItem {
+  readonly project: LocalProject
+  readonly call: Call<unknown>
+}
 
-const Planned = ({ project }: { readonly project: LocalProject }) => {
-  const { data, error } = usePlan(project)
-  const blocked = error?.message ?? data?.obstacles[0]
-  if (blocked !== undefined) return <Line name={project.name} tone="bad">is left out: {blocked}</Line>
-  if (data === undefined) return <Line name={project.name} tone="quiet">is being planned …</Line>
-  const count = countChanges(data)
-  return (
-    <Line name={project.name} tone="quiet">
-      {count === 0 ? "nothing differs: the same stack is started again" : formatCount(count, "change")}
-    </Line>
-  )
+/** Chosen projects with their standings; plans those that are to be deployed. */
+const useItems = (
+  kind: BulkKind,
+  projects: ReadonlyArray<LocalProject>,
+  overview: Overview | undefined
+): ReadonlyArray<Item> => {
+  const plans = useQueries({ queries: projects.map((project) => planQuery(project, kind === "deploy")) })
+  const isUp = ({ path }: LocalProject) =>
+    (overview?.projects.find((project) => project.path === path)?.servers[0]?.containers?.up ?? 0) > 0
+  return projects.map((project, index): Item => {
+    const { path, remotePath, serverId } = project
+    const stack = { serverId: serverId ?? "", remotePath }
+    if (kind === "restart") {
+      return { ...restartItem(isUp(project)), project, call: (berth) => berth.restartStack({ payload: stack }) }
+    }
+    const { data, error = null, isFetching = false } = plans[index] ?? {}
+    const payload = { projectPath: path, ...stack, planHash: data?.planHash ?? "" }
+    return { ...deployItem({ data, error, isFetching }), project, call: (berth) => berth.deploy({ payload }) }
+  })
+}
+
+/** Starts a run for each item that is ready. Returns the reasons of those that were not started, by project path. */
+const startAll = async (items: ReadonlyArray<Item>): Promise<ReadonlyMap<string, string>> => {
+  const ready = items.filter(({ standing }) => standing === "ready")
+  const started = await Promise.allSettled(ready.map(({ call }) => startRun(call)))
+  return new Map(started.flatMap((each, index): ReadonlyArray<[string, string]> => {
+    const path = ready[index]?.project.path
+    if (each.status === "fulfilled" || path === undefined) return []
+    return [[path, each.reason instanceof Error ? each.reason.message : String(each.reason)]]
+  }))
 }
 
 /** Asks to deploy or restart several projects; those that cannot be are named and left out. */
-export const BulkDialog = ({ kind, onClose, onDone, overview, projects }: {
+export const BulkDialog = ({ kind, onClose, onStarted, overview, projects }: {
   readonly kind: BulkKind
   readonly projects: ReadonlyArray<LocalProject>
   readonly overview: Overview | undefined
   readonly onClose: () => void
-  readonly onDone: () => void
+  /** The paths of the projects that could not be started, which stay chosen. */
+  readonly onStarted: (failed: ReadonlyArray<string>) => void
 }) => {
   const queries = useQueryClient()
-  const isUp = ({ path }: LocalProject) =>
-    (overview?.projects.find((project) => project.path === path)?.servers[0]?.containers?.up ?? 0) > 0
-  const callOf = (project: LocalProject): ReadonlyArray<Call<unknown>> => {
-    const { path, remotePath, serverId } = project
-    if (serverId === null) return []
-    if (kind === "restart") {
-      return isUp(project) ? [(berth) => berth.restartStack({ payload: { serverId, remotePath } })] : []
-    }
-    const plan = queries.getQueryData<ContainerPlan>(planKey(project))
-    return plan === undefined || plan.obstacles.length > 0 ? [] : [(berth) =>
-      berth.deploy({
-        payload: { projectPath: path, serverId, remotePath, planHash: plan.planHash }
-      })]
-  }
-  const { error, isPending, mutate } = useMutation({
-    mutationFn: async () => {
-      const started = await Promise.allSettled(projects.flatMap(callOf).map((call) => startRun(call)))
-      void queries.invalidateQueries({ queryKey: ["runs"] })
-      void queries.invalidateQueries({ queryKey: ["overview"] })
-      const failed = started.flatMap((each) => each.status === "rejected" ? [String(each.reason.message)] : [])
-      if (failed.length > 0) throw new Error(`${failed.length} of ${started.length} were not started: ${failed[0]}`)
+  const items = useItems(kind, projects, overview)
+  const [failures, setFailures] = useState<ReadonlyMap<string, string>>(new Map())
+  // A second click comes before the button is drawn as disabled.
+  const starting = useRef(false)
+  const { isPending, mutate } = useMutation({
+    mutationFn: () => startAll(items),
+    onSuccess: (failed) => {
+      for (const what of ["runs", "overview"]) void queries.invalidateQueries({ queryKey: [what] })
+      // What moved since a plan was made needs another one.
+      for (const project of projects) {
+        if (failed.has(project.path)) void queries.invalidateQueries({ queryKey: planKey(project) })
+      }
+      setFailures(failed)
+      onStarted([...failed.keys()])
     },
-    onSuccess: onDone
+    onSettled: () => {
+      starting.current = false
+    }
   })
   const verb = kind === "deploy" ? "Deploy" : "Restart"
+  const ready = items.filter(({ standing }) => standing === "ready").length
+  const isPlanning = items.some(({ standing }) => standing === "planning")
+  const action = isPending
+    ? "Starting …"
+    : isPlanning
+    ? "Planning …"
+    : ready === projects.length
+    ? `${verb} them`
+    : `${verb} ${formatCount(ready, "project")}`
   return (
     <Confirm
-      title={`${verb} ${formatCount(projects.length, "project")}?`}
-      action={isPending ? "Starting …" : `${verb} them`}
-      disabled={isPending}
+      title={failures.size === 0
+        ? `${verb} ${formatCount(projects.length, "project")}?`
+        : `${formatCount(projects.length, "project")} could not be started`}
+      action={action}
+      disabled={isPending || isPlanning || ready === 0}
       stays
       onClose={onClose}
-      onConfirm={mutate}
+      onConfirm={() => {
+        if (starting.current) return
+        starting.current = true
+        mutate()
+      }}
     >
-      {error === null ? null : <Failure error={error} />}
       <ul className="what">
-        {projects.map((project) =>
-          kind === "deploy"
-            ? <Planned key={project.path} project={project} />
-            : (
-              <Line key={project.path} name={project.name} tone="quiet">
-                {isUp(project) ? "is restarted" : "is left out: it does not run"}
-              </Line>
-            )
-        )}
+        {items.map(({ project: { name, path }, standing, words }) => {
+          const failure = failures.get(path)
+          return (
+            <li key={path}>
+              <span className="strong">{name}</span>
+              <span className={standing === "left out" || failure !== undefined ? "bad" : "quiet"}>
+                {failure === undefined ? words : `was not started: ${failure}`}
+              </span>
+            </li>
+          )
+        })}
       </ul>
       <p className="quiet">Each is a run of its own, which goes on when you leave this page and can be cancelled.</p>
     </Confirm>

@@ -101,7 +101,7 @@ export const ProjectList = ({ overview, projects }: {
       <Bulk
         projects={projects.filter(({ path }) => chosen.has(path))}
         overview={overview}
-        onClear={() => setChosen(new Set())}
+        onChoose={(paths) => setChosen(new Set(paths))}
       />
       {projects.length === 0
         ? (

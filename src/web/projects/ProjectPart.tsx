@@ -1,4 +1,3 @@
-import { useEffect } from "react"
 import { Link } from "wouter"
 import { changedParts } from "../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
@@ -6,6 +5,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { Logs } from "../logs/Logs.tsx"
 import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
+import { useAnchor } from "../ui/useAnchor.ts"
 import { formatCount } from "../ui/words.ts"
 import { Applications, PlanPanel, TimeLine, VariablesPart } from "./laterParts.ts"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
@@ -44,9 +44,7 @@ const Now = (props: PartProps) => {
   const { project: { name, path, remotePath }, serverId, standing } = props
   const observed = useOverview().data?.projects.find((each) => each.path === path)
   const hasLog = standing.containerNames.length > 0
-  useEffect(() => {
-    if (hasLog && location.hash === "#log") document.getElementById("log")?.scrollIntoView()
-  }, [hasLog])
+  useAnchor("log", hasLog)
   return (
     <>
       <Pending {...props} />

@@ -18,6 +18,7 @@ import { ProjectFacts, ProjectHead } from "./ProjectHead.tsx"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
 import { ProjectPart } from "./ProjectPart.tsx"
 import { useProjectState } from "./projectState.ts"
+import { Remedies } from "./Remedies.tsx"
 import { StackMenu } from "./StackMenu.tsx"
 import { Tabs } from "./Tabs.tsx"
 import { usePlan } from "./usePlan.ts"
@@ -131,6 +132,7 @@ export const ReadyProject = ({ project, server, serverId, tab }: {
         title={runTitle}
         watched={watched}
         aside={underWay ? <CancelRun run={watched.run} /> : undefined}
+        next={watched.run === undefined ? undefined : <Remedies run={watched.run} onStarted={onStarted} />}
       />
       <ProjectPart
         tab={tab}

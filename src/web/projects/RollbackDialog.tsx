@@ -32,31 +32,13 @@ const imageDifferences = (from: Release | undefined, to: Release): ReadonlyArray
   })
 }
 
-/** Files of two releases by their names; the text of a common one may be another. */
-const fileDifferences = (from: Release | undefined, to: Release): ReadonlyArray<Difference> => [
-  ...to.files.map((name): Difference =>
-    from === undefined || from.files.includes(name)
-      ? { name, change: "changed", detail: "as it was then" }
-      : { name, change: "new", detail: "as it was then" }
-  ),
-  ...(from?.files ?? []).filter((name) => !to.files.includes(name)).map((name): Difference => ({
-    name,
-    change: "removed",
-    detail: ""
-  }))
-]
-
-const Line = ({ difference: { change, detail, name }, kind }: {
-  readonly difference: Difference
-  readonly kind: string
-}) => {
+const Line = ({ difference: { change, detail, name } }: { readonly difference: Difference }) => {
   const [tone, sign, words] = changeWords[change]
   return (
     <li>
       <span className={`sign ${tone}`} aria-hidden="true">{sign}</span>
       <span>
-        {kind}
-        <code>{name}</code> {change === "changed" && detail === "as it was then" ? detail : `${words} ${detail}`}
+        image <code>{name}</code> {words} {detail}
       </span>
     </li>
   )
@@ -72,15 +54,19 @@ const useRollbackPlan = (
     { staleTime: 0 }
   )
 
-/** Services that a rollback replaces, and how each gets its container. */
-const RollbackServices = ({ plan: { data, error } }: { readonly plan: ReturnType<typeof useRollbackPlan> }) => {
+/** Files and services that a rollback changes, and how each service gets its container. */
+const RollbackChanges = ({ plan: { data, error } }: { readonly plan: ReturnType<typeof useRollbackPlan> }) => {
   if (data === undefined) return error === null ? <Waiting what="the plan" /> : <Failure error={error} />
   return (
     <>
+      {error === null ? null : <Failure error={error} />}
       <Warnings texts={[...data.obstacles, ...data.warnings]} />
+      {data.files.filter(({ change }) => change !== "same").map(({ change, name }) => (
+        <PlannedRow key={`file ${name}`} name={name} change={change} />
+      ))}
       {data.services.filter(({ change }) => change !== "keep").map((service) => (
         <PlannedRow
-          key={service.name}
+          key={`service ${service.name}`}
           name={service.name}
           kind="service"
           change={service.change}
@@ -103,7 +89,8 @@ export const RollbackDialog = ({ current, onClose, onStarted, project, release, 
   const { error, isPending, mutate } = useStartRun(onStarted)
   const payload = { serverId, remotePath: project.remotePath, release: release.id }
   const plan = useRollbackPlan(payload)
-  const isBlocked = plan.isPending || (plan.data?.obstacles.length ?? 0) > 0
+  // A plan of an earlier opening may no longer hold.
+  const isBlocked = plan.data === undefined || plan.error !== null || plan.isFetching || plan.data.obstacles.length > 0
   return (
     <Confirm
       title={`Roll ${project.name} back to release ${release.id}?`}
@@ -117,14 +104,9 @@ export const RollbackDialog = ({ current, onClose, onStarted, project, release, 
       {error === null ? null : <Failure error={error} />}
       {current === undefined ? null : <p>Release {current.id} runs now. With release {release.id}:</p>}
       <ul className="what">
-        {imageDifferences(current, release).map((difference) => (
-          <Line key={`image ${difference.name}`} difference={difference} kind="image " />
-        ))}
-        {fileDifferences(current, release).map((difference) => (
-          <Line key={difference.name} difference={difference} kind="" />
-        ))}
+        {imageDifferences(current, release).map((difference) => <Line key={difference.name} difference={difference} />)}
       </ul>
-      <RollbackServices plan={plan} />
+      <RollbackChanges plan={plan} />
       <p className="quiet">
         Nothing is sent: the server has it all. The files here stay as they are. What runs then is a new release, and a
         step that fails is undone.

@@ -2,18 +2,13 @@ import type { ObservedProject } from "../../schema/Overview.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { useCall, useContainers } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
-import { Badge, type Tone } from "../ui/Badge.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { containerTone } from "../ui/containerTone.ts"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { formatCount } from "../ui/words.ts"
 import { ContainerUsage } from "../usage/laterUsage.tsx"
 import { portsOf } from "./projectState.ts"
-
-const toneOf = (status: string): Tone => {
-  if (status.startsWith("Exited (0)")) return "idle"
-  if (/unhealthy|restarting|dead|exited/i.test(status)) return "bad"
-  return /starting|paused|created/i.test(status) ? "warn" : "good"
-}
 
 /** Containers of a project with their state, ports and use; stopped ones too. */
 export const Services = ({ observed, serverId }: {
@@ -44,7 +39,7 @@ export const Services = ({ observed, serverId }: {
             <li key={name}>
               <span className="strong">{name}</span>
               <span>
-                <Badge tone={toneOf(status)}>{status}</Badge>
+                <Badge tone={containerTone(status)}>{status}</Badge>
               </span>
               <span>{ports === "" ? <span className="quiet">no port</span> : <code>{ports}</code>}</span>
               <span className="numbers quiet">

@@ -4,7 +4,7 @@ import type { Comparison } from "../../schema/projects/Compare.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import type { Container } from "../../schema/servers/Container.ts"
 import { limitConcurrency, useCall, useOverview } from "../service/queries.ts"
-import type { Tone } from "../ui/Badge.tsx"
+import type { Tone } from "../ui/tone.ts"
 import { stateBadge } from "./stateBadge.ts"
 
 /** Compares a project with its deployed copy; disabled while it names no server. */

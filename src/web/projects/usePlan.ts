@@ -1,5 +1,6 @@
+import { useQuery } from "@tanstack/react-query"
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { limitConcurrency, useCall } from "../service/queries.ts"
+import { callOptions, limitConcurrency } from "../service/queries.ts"
 
 /** Cache key of a project's plan. */
 export const planKey = ({ path, remotePath, serverId }: LocalProject): ReadonlyArray<unknown> => [
@@ -14,9 +15,9 @@ export const isReady = (
   { hasComposeFile, serverId }: LocalProject
 ): boolean => serverId !== null && hasComposeFile
 
-/** Fetches the deploy plan of a project; disabled while it is not ready for a deploy. */
-export const usePlan = (project: LocalProject, enabled = true) =>
-  useCall(
+/** Query of the deploy plan of a project; disabled while it is not ready for a deploy. */
+export const planQuery = (project: LocalProject, enabled = true) =>
+  callOptions(
     planKey(project),
     (berth) =>
       limitConcurrency(
@@ -26,3 +27,6 @@ export const usePlan = (project: LocalProject, enabled = true) =>
       ),
     { enabled: enabled && isReady(project), staleTime: 60_000 }
   )
+
+/** Fetches the deploy plan of a project. */
+export const usePlan = (project: LocalProject, enabled = true) => useQuery(planQuery(project, enabled))

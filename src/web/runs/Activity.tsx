@@ -31,7 +31,8 @@ const Choice = <A extends string>({ all, choices, label, onChoose, value }: {
 /** Filter of the history, kept in the address, so that it can be shared and gone back to. */
 const useFilter = () => {
   const [params, setParams] = useSearchParams()
-  const projects = useProjects().data ?? []
+  const { data, isFetched } = useProjects()
+  const projects = data ?? []
   const project = params.get("project") ?? undefined
   const filter: RunFilter = {
     kind: RunKind.literals.find((kind) => kind === params.get("kind")),
@@ -46,13 +47,15 @@ const useFilter = () => {
       else after.set(name, value)
       return after
     })
-  return { filter, project, projects: projects.map(({ name }) => name), setFilter }
+  // The history is asked by the directory of a project, which the list of projects tells.
+  const isKnown = project === undefined || isFetched
+  return { filter, isKnown, project, projects: projects.map(({ name }) => name), setFilter }
 }
 
 /** Running and past runs. */
 export const Activity = () => {
-  const { filter, project, projects, setFilter } = useFilter()
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = useHistory(filter)
+  const { filter, isKnown, project, projects, setFilter } = useFilter()
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = useHistory(filter, isKnown)
   const runs = data?.pages.flatMap((page) => page.runs) ?? []
   return (
     <div className="page">

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react"
 import { Link } from "wouter"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import { useProjects, useServers } from "../service/queries.ts"
@@ -62,7 +63,11 @@ const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: R
 }
 
 /** Screen of one run; resumes following after a reload. */
-export const RunScreen = ({ id }: { readonly id: string }) => {
+export const RunScreen = ({ id, next }: {
+  readonly id: string
+  /** What to do after it has ended. */
+  readonly next: (run: Run) => ReactNode
+}) => {
   const watched = useRun(id)
   const { failure, output, run } = watched
   if (run === undefined) {
@@ -81,7 +86,7 @@ export const RunScreen = ({ id }: { readonly id: string }) => {
         title={describeRun(run)}
         under={{ name: "Activity", href: "/activity" }}
         state={<Badge tone={tone}>{word}</Badge>}
-        actions={isEnded(run.state) ? undefined : <CancelRun run={run} />}
+        actions={isEnded(run.state) ? next(run) : <CancelRun run={run} />}
       >
         <Facts run={run} />
       </Head>

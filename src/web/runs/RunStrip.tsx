@@ -62,47 +62,62 @@ const Words = ({ now, run }: { readonly run: Run; readonly now: number }) => {
   )
 }
 
+/** Announces steps and the outcome; a reader of the screen would not keep up with bytes and seconds. */
+const spoken = (run: Run): string => {
+  const step = run.steps.at(-1)
+  if (isEnded(run.state)) return `${outcomeOf(run).word}. ${lastWords(run) ?? ""}`.trim()
+  return step === undefined ? `It ${describeWait(run)}` : `${step.step}: ${step.status}`
+}
+
 /** Run as one strip whose steps fill; it keeps its height from the first step to the end. */
-export const RunStrip = ({ aside, title, watched: { failure, run } }: {
+export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
   readonly title: (run: Run) => string
   readonly watched: WatchedRun
   readonly aside?: ReactNode
+  /** What to do after it. */
+  readonly next?: ReactNode
 }) => {
   const now = useNow()
-  if (run === undefined) return failure === undefined ? null : <Failure error={failure} />
+  // There from the start: a live region that arrives with its words is not announced.
+  const status = <p className="unseen" role="status">{run === undefined ? "" : `${title(run)}: ${spoken(run)}`}</p>
+  if (run === undefined) return <>{status}{failure === undefined ? null : <Failure error={failure} />}</>
   const { tone, word } = outcomeOf(run)
   const ended = isEnded(run.state)
   return (
-    <section className="panel strip" aria-label={title(run)}>
-      <div className="strip-line">
-        <h2>{title(run)}</h2>
-        <Badge tone={tone}>{word}</Badge>
-        <span className="quiet strip-by">
-          by {run.requestedBy.name} <Age at={run.requestedAt} />
-        </span>
-        <span className="aside">
-          {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
-          {aside}
-          <Duration run={run} />
-          <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>
-        </span>
-      </div>
-      <ol className="strip-steps">
-        {run.steps.map((step) => <Cell key={step.step} step={step} now={now} />)}
-        {ended ? null : remainingSteps(run).map(([step]) => (
-          <li key={step} className="strip-step waiting-step">
-            <span className="name">
-              {step}
-              <span className="unseen">: not begun</span>
-            </span>
-            <span className="quiet">–</span>
-          </li>
-        ))}
-        {ended && run.steps.length === 0 ? <li className="quiet">It ended before its first step.</li> : null}
-      </ol>
-      <div className="strip-words" role="status">
-        <Words run={run} now={now} />
-      </div>
-    </section>
+    <>
+      {status}
+      <section className="panel strip" aria-label={title(run)}>
+        <div className="strip-line">
+          <h2>{title(run)}</h2>
+          <Badge tone={tone}>{word}</Badge>
+          <span className="quiet strip-by">
+            by {run.requestedBy.name} <Age at={run.requestedAt} />
+          </span>
+          <span className="aside">
+            {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
+            {aside}
+            <Duration run={run} />
+            <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>
+          </span>
+        </div>
+        <ol className="strip-steps">
+          {run.steps.map((step) => <Cell key={step.step} step={step} now={now} />)}
+          {ended ? null : remainingSteps(run).map(([step]) => (
+            <li key={step} className="strip-step waiting-step">
+              <span className="name">
+                {step}
+                <span className="unseen">: not begun</span>
+              </span>
+              <span className="quiet">–</span>
+            </li>
+          ))}
+          {ended && run.steps.length === 0 ? <li className="quiet">It ended before its first step.</li> : null}
+        </ol>
+        <div className="strip-words">
+          <Words run={run} now={now} />
+          {next}
+        </div>
+      </section>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 import type { Run } from "../../schema/runs/Run.ts"
 import { runVerdict } from "../../schema/runs/runVerdict.ts"
-import type { Tone } from "../ui/Badge.tsx"
+import type { Tone } from "../ui/tone.ts"
 
 /** Base name of a path. */
 export const baseName = (path: string): string => path.split(/[\\/]/).findLast((name) => name !== "") ?? path

@@ -19,8 +19,9 @@ export interface RunFilter {
 }
 
 /** Paginated history of the runs that match a filter. */
-export const useHistory = ({ kind, projectPath, state }: RunFilter) =>
+export const useHistory = ({ kind, projectPath, state }: RunFilter, enabled: boolean) =>
   useInfiniteQuery({
+    enabled,
     queryKey: ["runs", "history", kind, state, projectPath],
     queryFn: ({ pageParam, signal }) =>
       call(

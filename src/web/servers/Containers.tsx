@@ -5,21 +5,13 @@ import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { portsOf } from "../projects/projectState.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
-import { Badge, type Tone } from "../ui/Badge.tsx"
+import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
+import { containerTone } from "../ui/containerTone.ts"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { isUp } from "./isUp.ts"
-
-const toneOf = (status: string): Tone =>
-  /^Exited \(0\)|^Created/.test(status)
-    ? "idle"
-    : /unhealthy|restarting|dead|exited/i.test(status)
-    ? "bad"
-    : /starting|paused/i.test(status)
-    ? "warn"
-    : "good"
 
 const Meter = ({ label, max, value, words }: {
   readonly label: string
@@ -45,7 +37,7 @@ const Row = ({ container, isRead, onRead, stats }: {
     <tr>
       <td className="strong">{name}</td>
       <td>
-        <Badge tone={toneOf(status)}>{status}</Badge>
+        <Badge tone={containerTone(status)}>{status}</Badge>
       </td>
       <td>
         {stats === undefined

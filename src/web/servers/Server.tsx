@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { useLocation } from "wouter"
+import { useLocation, useSearchParams } from "wouter"
 import { Logs } from "../logs/Logs.tsx"
 import { call } from "../service/berth.ts"
 import { useAllContainers, useOverview, useServers } from "../service/queries.ts"
@@ -23,7 +23,17 @@ export const Server = ({ id }: { readonly id: string }) => {
   const server = servers?.find((each) => each.id === id)
   const containers = useAllContainers(server === undefined ? null : id)
   const health = useOverview().data?.servers.find((each) => each.id === id)
-  const [read, setRead] = useState<string>()
+  const [params, setParams] = useSearchParams()
+  const read = params.get("container") ?? undefined
+  const setRead = (container: string | undefined) =>
+    setParams((before) => {
+      const after = new URLSearchParams(before)
+      // A line that a link led to is one of the container before.
+      after.delete("at")
+      if (container === undefined) after.delete("container")
+      else after.set("container", container)
+      return after
+    }, { replace: true })
   const [asking, setAsking] = useState(false)
   const [editing, setEditing] = useState(false)
   const [, go] = useLocation()

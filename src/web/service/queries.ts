@@ -1,4 +1,4 @@
-import { QueryClient, useQuery, type UseQueryResult } from "@tanstack/react-query"
+import { QueryClient, queryOptions, useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { Effect } from "effect"
 import type { Call } from "../../client/index.ts"
 import { call } from "./berth.ts"
@@ -30,19 +30,26 @@ export interface CallOptions {
   readonly staleTime?: number
 }
 
-/** Queries an endpoint; results are cached by key and shared. */
-export const useCall = <A>(
+/** Query of an endpoint. */
+export const callOptions = <A>(
   key: ReadonlyArray<unknown>,
   ask: Call<A>,
   { enabled = true, every, staleTime }: CallOptions = {}
-): UseQueryResult<A, Error> =>
-  useQuery({
+) =>
+  queryOptions<A>({
     queryKey: key,
     queryFn: ({ signal }) => call(ask, signal),
     enabled,
     ...(every === undefined ? {} : { refetchInterval: every }),
     ...(staleTime === undefined ? {} : { staleTime })
   })
+
+/** Queries an endpoint; results are cached by key and shared. */
+export const useCall = <A>(
+  key: ReadonlyArray<unknown>,
+  ask: Call<A>,
+  options?: CallOptions
+): UseQueryResult<A, Error> => useQuery(callOptions(key, ask, options))
 
 const maxComparisons = 4
 const comparing = Effect.unsafeMakeSemaphore(maxComparisons)

@@ -1,16 +1,28 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useRef } from "react"
 import type { Call } from "../../client/index.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { startRun } from "./berth.ts"
 
-/** Starts a run and then invalidates the list of runs. */
+/** Starts a run and then invalidates the list of runs. A second click starts nothing while the first is under way. */
 export const useStartRun = (onStarted: (run: Run) => void) => {
   const queries = useQueryClient()
-  return useMutation({
+  // A button is drawn as disabled later than a second click comes.
+  const starting = useRef(false)
+  const { error, isPending, mutate, reset } = useMutation({
     mutationFn: (ask: Call<unknown>) => startRun(ask),
     onSuccess: (run) => {
       onStarted(run)
       void queries.invalidateQueries({ queryKey: ["runs"] })
+    },
+    onSettled: () => {
+      starting.current = false
     }
   })
+  const start = (ask: Call<unknown>) => {
+    if (starting.current) return
+    starting.current = true
+    mutate(ask)
+  }
+  return { error, isPending, mutate: start, reset }
 }

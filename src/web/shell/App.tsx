@@ -1,13 +1,17 @@
-import { useCallback, useEffect, useRef, useState } from "react"
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react"
 import { Route, Switch, useLocation } from "wouter"
+import { navigate } from "wouter/use-browser-location"
 import type { LocalProject } from "../../schema/projects/Project.ts"
+import type { Run } from "../../schema/runs/Run.ts"
 import { DeployDialog } from "../projects/DeployDialog.tsx"
 import { Project } from "../projects/Project.tsx"
 import { projectHref } from "../projects/projectHref.ts"
+import { Remedies } from "../projects/Remedies.tsx"
 import { useHeartbeat, useSession } from "../service/queries.ts"
 import { ServiceFailure, subscribeSessionEnded } from "../service/ServiceFailure.ts"
 import { Home } from "../start/Home.tsx"
 import { Boundary } from "../ui/Boundary.tsx"
+import { decodeSegment } from "../ui/decodeSegment.ts"
 import { Head } from "../ui/Head.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { later } from "../ui/later.tsx"
@@ -48,25 +52,29 @@ const SettingsScreen = later(
 )
 const Webhooks = later("The webhooks", () => import("../webhooks/Webhooks.tsx").then((part) => part.Webhooks))
 
+const openRun = ({ id }: Run) => navigate(`/activity/${id}`)
+
 const Screens = () => (
   <Switch>
     <Route path="/">
       <Home />
     </Route>
     <Route path="/projects/:name/:tab?">
-      {({ name, tab }) => <Project key={name} name={decodeURIComponent(name)} tab={tab} />}
+      {({ name, tab }) => <Project key={name} name={decodeSegment(name)} tab={tab} />}
     </Route>
     <Route path="/activity">
       <Activity />
     </Route>
-    <Route path="/activity/:id">{({ id }) => <RunScreen key={id} id={id} />}</Route>
+    <Route path="/activity/:id">
+      {({ id }) => <RunScreen key={id} id={id} next={(run) => <Remedies run={run} onStarted={openRun} />} />}
+    </Route>
     <Route path="/logs">
       <LogScreen />
     </Route>
     <Route path="/servers">
       <Servers />
     </Route>
-    <Route path="/servers/:id">{({ id }) => <Server key={id} id={decodeURIComponent(id)} />}</Route>
+    <Route path="/servers/:id">{({ id }) => <Server key={id} id={decodeSegment(id)} />}</Route>
     <Route path="/applications">
       <Applications />
     </Route>
@@ -74,13 +82,13 @@ const Screens = () => (
       {({ name, project }) => (
         <DeclaredApplication
           key={`${project} ${name}`}
-          projectName={decodeURIComponent(project)}
-          appName={decodeURIComponent(name)}
+          projectName={decodeSegment(project)}
+          appName={decodeSegment(name)}
         />
       )}
     </Route>
     <Route path="/applications/:uuid">
-      {({ uuid }) => <LiveApplication key={uuid} uuid={decodeURIComponent(uuid)} />}
+      {({ uuid }) => <LiveApplication key={uuid} uuid={decodeSegment(uuid)} />}
     </Route>
     <Route path="/routes">
       <Routes />
@@ -116,7 +124,8 @@ export const App = () => {
   const { data: caller } = useSession()
   const search = useCallback(() => setSearching(true), [])
   useEffect(() => subscribeSessionEnded(() => setLockedOut(true)), [])
-  useEffect(() => {
+  // Before the screen is drawn, and before a part of it scrolls to what its address names.
+  useLayoutEffect(() => {
     scrollTo(0, 0)
   }, [screen])
   useEffect(() => setOpen(false), [place])

@@ -2,11 +2,11 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { useRef } from "react"
 import { Link, useLocation } from "wouter"
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { projectHref } from "../projects/projectHref.ts"
+import { projectHref, projectIn } from "../projects/projectHref.ts"
 import { projectTone } from "../projects/stateBadge.ts"
 import { useChanges } from "../projects/useChanges.ts"
 import { useOverview, useProjects } from "../service/queries.ts"
-import type { Tone } from "../ui/Badge.tsx"
+import type { Tone } from "../ui/tone.ts"
 
 const height = 36
 
@@ -52,6 +52,7 @@ export const SideProjects = () => {
   const data = known ?? []
   const overview = useOverview()
   const [place] = useLocation()
+  const here = projectIn(place)
   const frame = useRef<HTMLDivElement>(null)
   const rows = useVirtualizer({
     count: data.length,
@@ -75,7 +76,7 @@ export const SideProjects = () => {
                 project={project}
                 start={start}
                 tone={projectTone(observed.get(project.path))}
-                isHere={`${place}/`.startsWith(`${projectHref(project.name)}/`)}
+                isHere={project.name === here}
               />
             )
           })}

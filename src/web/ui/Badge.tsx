@@ -1,8 +1,7 @@
 import type { ReactNode } from "react"
+import type { Tone } from "./tone.ts"
 
-/** Colour of a state. */
-export type Tone = "good" | "warn" | "bad" | "busy" | "idle"
-
+/** State in words with its colour. */
 export const Badge = ({ children, plain = false, tone = "idle" }: {
   readonly tone?: Tone
   /** Omits the dot. */

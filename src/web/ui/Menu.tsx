@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useRef } from "react"
 import { Icon } from "./Icon.tsx"
 
-/** Button that opens a list of further actions below it. */
+/** Button that opens a list of further actions below it, or above it in the lower half of the screen. */
 export const Menu = ({ children, label }: { readonly label: string; readonly children: ReactNode }) => {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -9,7 +9,11 @@ export const Menu = ({ children, label }: { readonly label: string; readonly chi
   const place = () => {
     const box = button.current?.getBoundingClientRect()
     if (box === undefined || list.current === null) return
-    list.current.style.top = `${box.bottom + 4}px`
+    // Towards the side with more room: its height is not known before it is open.
+    const { clientHeight } = document.documentElement
+    const opensUpwards = box.top > clientHeight / 2
+    list.current.style.top = opensUpwards ? "auto" : `${box.bottom + 4}px`
+    list.current.style.bottom = opensUpwards ? `${clientHeight - box.top + 4}px` : "auto"
     list.current.style.right = `${Math.max(8, document.documentElement.clientWidth - box.right)}px`
   }
   return (

@@ -1,0 +1,35 @@
+import type { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
+import { countChanges } from "../../schema/deploy/plannedChanges.ts"
+import { formatCount } from "../ui/words.ts"
+
+/** Standing of a project among several that are deployed or restarted together. */
+export interface BulkItem {
+  /** `ready` is started; `planning` is waited for; `left out` is named with its reason. */
+  readonly standing: "ready" | "planning" | "left out"
+  readonly words: string
+}
+
+/** Standing of a project that is to be deployed, by its plan. */
+export const deployItem = (
+  { data, error, isFetching }: {
+    readonly data: ContainerPlan | undefined
+    readonly error: Error | null
+    readonly isFetching: boolean
+  }
+): BulkItem => {
+  if (isFetching) return { standing: "planning", words: "is being planned …" }
+  const blocked = error?.message ?? data?.obstacles[0]
+  if (blocked !== undefined) return { standing: "left out", words: `is left out: ${blocked}` }
+  if (data === undefined) return { standing: "left out", words: "is left out: it has no plan" }
+  const count = countChanges(data)
+  return {
+    standing: "ready",
+    words: count === 0 ? "nothing differs: the same stack is started again" : formatCount(count, "change")
+  }
+}
+
+/** Standing of a project that is to be restarted. */
+export const restartItem = (isUp: boolean): BulkItem =>
+  isUp
+    ? { standing: "ready", words: "is restarted" }
+    : { standing: "left out", words: "is left out: it does not run" }

@@ -1,0 +1,10 @@
+import type { Tone } from "./tone.ts"
+
+/** Tone of a container by its status in Docker's words. */
+export const containerTone = (status: string): Tone => {
+  if (status.startsWith("Up")) {
+    if (status.includes("(unhealthy)")) return "bad"
+    return /\(health: starting\)|\(Paused\)/.test(status) ? "warn" : "good"
+  }
+  return /^Exited \(0\)|^Created/.test(status) ? "idle" : status.startsWith("Removal") ? "warn" : "bad"
+}

@@ -1,0 +1,2 @@
+/** Tone of a state: its colour, never without words. */
+export type Tone = "good" | "warn" | "bad" | "busy" | "idle"
