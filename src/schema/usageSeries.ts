@@ -6,7 +6,7 @@ export interface Sampled {
   readonly value: number | undefined
 }
 
-/** What one container used at each of the points. */
+/** Usage of one container at each of the points. */
 export interface ContainerSeries {
   readonly name: string
   readonly service: string
@@ -20,7 +20,7 @@ export const seriesOf = (
   value: (point: StatsPoint) => number | undefined
 ): ReadonlyArray<Sampled> => points.map((point) => ({ at: Date.parse(point.at), value: value(point) }))
 
-/** What each container used, those that run now first. */
+/** Usage of each container, those that run now first. */
 export const containerSeries = (points: ReadonlyArray<StatsPoint>): ReadonlyArray<ContainerSeries> => {
   const found = new Map<string, ContainerSample>()
   for (const { containers } of points.toReversed()) {
