@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { barriersInColours } from "./axe.ts"
 import { deployHello } from "./hello.ts"
@@ -23,6 +24,10 @@ describe.skipIf(missing !== undefined)(`the list of projects ${missing ?? ""}`, 
     await hello.getByText("Sandbox", { exact: true }).waitFor()
     await hello.getByRole("link", { name: "127.0.0.1:2008" }).waitFor()
     await hello.getByRole("link", { name: "deploy succeeded" }).waitFor()
+    // Each row is a grid of its own: its cells stay below the names of their columns.
+    const lefts = async (row: Locator, role: "cell" | "columnheader") =>
+      Promise.all((await row.getByRole(role).all()).map(async (cell) => (await cell.boundingBox())?.x))
+    expect(await lefts(hello, "cell")).toEqual(await lefts(rows.locator(".grid-head"), "columnheader"))
     await hello.hover()
     await hello.getByRole("button", { name: "Deploy hello" }).click()
     const dialog = page.getByRole("dialog", { name: "Deploy hello to Sandbox?" })
