@@ -54,7 +54,7 @@ describe.skipIf(missing !== undefined)(`a deploy over a slow line ${missing ?? "
     await question.getByRole("button", { name: "Cancel the run" }).click()
     await page.getByRole("region", { name: "Last deploy" }).getByText("cancelled", { exact: true }).first().waitFor()
     await picture(page, "project-cancelled")
-    // What to do next stands beside the outcome, on the project's screen and on that of the run.
+    // Next actions stand beside the outcome, on the project's screen and on that of the run.
     for (const opened of [false, true]) {
       if (opened) await page.getByRole("link", { name: "Open the run" }).click()
       await page.getByRole("group", { name: "What to do next" }).getByRole("button", { name: "Deploy again" }).click()

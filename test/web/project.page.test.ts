@@ -70,7 +70,7 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     await line.getByRole("button", { name: "Roll back" }).first().click()
     const dialog = page.getByRole("dialog")
     await dialog.getByText("compose.yml").waitFor()
-    // What the plan says differs from what lies there, and not every file of the release.
+    // The plan names files that differ from those on the server, not every file of the release.
     await dialog.getByText("changes", { exact: true }).first().waitFor()
     await dialog.getByText("hello:latest").waitFor()
     await dialog.getByText(/^Release \d+ runs now/).waitFor()

@@ -66,7 +66,7 @@ export const BulkDialog = ({ kind, onClose, onStarted, overview, projects }: {
     mutationFn: () => startAll(items),
     onSuccess: (failed) => {
       for (const what of ["runs", "overview"]) void queries.invalidateQueries({ queryKey: [what] })
-      // What moved since a plan was made needs another one.
+      // A project that moved since its plan was made needs another plan.
       for (const project of projects) {
         if (failed.has(project.path)) void queries.invalidateQueries({ queryKey: planKey(project) })
       }

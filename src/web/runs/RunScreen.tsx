@@ -65,7 +65,7 @@ const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: R
 /** Screen of one run; resumes following after a reload. */
 export const RunScreen = ({ id, next }: {
   readonly id: string
-  /** What to do after it has ended. */
+  /** Next actions after it has ended. */
   readonly next: (run: Run) => ReactNode
 }) => {
   const watched = useRun(id)

@@ -74,7 +74,7 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
   readonly title: (run: Run) => string
   readonly watched: WatchedRun
   readonly aside?: ReactNode
-  /** What to do after it. */
+  /** Next actions after it. */
   readonly next?: ReactNode
 }) => {
   const now = useNow()

@@ -1,7 +1,7 @@
 import { type Sampled, summarize } from "../../schema/usageSeries.ts"
 import { chartPath, chartSize } from "./chartPath.ts"
 
-/** What a chart shows, in numbers: for those who do not see it. */
+/** Numbers of a chart in words, for those who do not see it. */
 const labelOf = (name: string, series: ReadonlyArray<Sampled>, words: (value: number) => string): string => {
   const summary = summarize(series)
   return summary === undefined
