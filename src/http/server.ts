@@ -14,6 +14,7 @@ import { DeployHandlers } from "./handlers/deploy.ts"
 import { ExecHandlers } from "./handlers/exec.ts"
 import { HealthHandlers } from "./handlers/health.ts"
 import { LogsHandlers } from "./handlers/logs.ts"
+import { MetricsHandlers } from "./handlers/metrics.ts"
 import { NotifyHandlers } from "./handlers/notify.ts"
 import { OverviewHandlers } from "./handlers/overview.ts"
 import { ProjectsHandlers } from "./handlers/projects.ts"
@@ -37,6 +38,7 @@ const ApiLive = HttpApiBuilder.api(BerthApi).pipe(
   Layer.provide([
     HealthHandlers,
     OverviewHandlers,
+    MetricsHandlers,
     ProjectsHandlers,
     ServersHandlers,
     StatsHandlers,

@@ -74,6 +74,7 @@ const endpoints = [
   "POST /api/runs/{id}/cancel",
   "GET /api/health",
   "GET /api/overview",
+  "GET /api/metrics",
   "POST /api/session",
   "GET /api/session",
   "GET /api/settings",

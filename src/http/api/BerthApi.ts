@@ -11,6 +11,7 @@ import { DeployApi } from "./DeployApi.ts"
 import { ExecApi } from "./ExecApi.ts"
 import { HealthApi } from "./HealthApi.ts"
 import { LogsApi } from "./LogsApi.ts"
+import { MetricsApi } from "./MetricsApi.ts"
 import { NotifyApi } from "./NotifyApi.ts"
 import { OverviewApi } from "./OverviewApi.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
@@ -25,6 +26,7 @@ import { WebhooksApi } from "./WebhooksApi.ts"
 
 const api = HttpApi.make("berth")
   .add(HealthApi.middleware(KnownQuery).middleware(Allowed))
+  .add(MetricsApi.middleware(KnownQuery).middleware(Allowed))
   .add(OverviewApi.middleware(KnownQuery).middleware(Allowed))
   .add(ProjectsApi.middleware(KnownQuery).middleware(Allowed))
   .add(ServersApi.middleware(KnownQuery).middleware(Allowed))

@@ -13,6 +13,7 @@ import { formatBytes } from "../../schema/words/formatBytes.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
+import { countSent } from "../../services/metrics/metrics.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
@@ -112,6 +113,7 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
     const { all, uploaded } = upload
     const { keptRelease, remark, remarks, result, sent } = yield* activateProject(target, decision, upload, by)
     const bytes = totalSize(uploaded) + sent
+    yield* countSent(bytes, all)
     const names = uploaded.map(({ name }) => name)
     const { archive } = decision.plan
     return {

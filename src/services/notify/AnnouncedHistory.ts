@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { countRun } from "../metrics/metrics.ts"
 import { RunHistory } from "../runs/RunHistory.ts"
 import { Notifier } from "./Notifier.ts"
 
@@ -13,7 +14,8 @@ export const AnnouncedHistoryLive: Layer.Layer<RunHistory, never, Notifier | Run
       save: (run, attempt) =>
         Effect.flatMap(
           noticesOf(run),
-          (notices) => Effect.zipLeft(history.save(run, attempt, notices), added(notices))
+          (notices) =>
+            history.save(run, attempt, notices).pipe(Effect.zipLeft(added(notices)), Effect.zipLeft(countRun(run)))
         )
     }
   })

@@ -1,9 +1,10 @@
-import { Clock, Context, Deferred, Duration, Effect, FiberRef, identity, Layer, RcMap } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, FiberRef, identity, Layer, Metric, RcMap } from "effect"
 import type { Scope } from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { TooManyFollowers } from "../../schema/servers/Ssh.ts"
 import { HostKeys } from "../hostKeys/HostKeys.ts"
+import { openConnections } from "../metrics/metrics.ts"
 import { withUserKnownHosts } from "../sshClient/userKnownKeys.ts"
 import { connect } from "./connection/connection.ts"
 import { type ConnectError, type Connection, isOver } from "./connection/liveConnection.ts"
@@ -117,6 +118,10 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
           const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
           const connection = yield* connect(server, lanes[lane].channels, jump).pipe(
             lane === "jumps" ? Effect.provideService(HostKeys, jumpHostKeys) : identity
+          )
+          yield* Effect.acquireRelease(
+            Metric.incrementBy(openConnections, 1),
+            () => Metric.incrementBy(openConnections, -1)
           )
           const broken = Effect.ignore(Deferred.await(connection.lost))
           yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(

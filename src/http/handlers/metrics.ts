@@ -1,0 +1,12 @@
+import { HttpApiBuilder } from "@effect/platform"
+import { orApiError } from "../api/annotations/ApiError.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+import { loading } from "../wire/loading.ts"
+
+const load = () => import("../../pipelines/metrics/metrics.ts")
+
+export const MetricsHandlers = HttpApiBuilder.group(
+  BerthApi,
+  "metrics",
+  (handlers) => handlers.handle("metrics", () => orApiError(loading(load, ({ metrics }) => metrics)))
+)
