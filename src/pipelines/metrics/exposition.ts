@@ -1,12 +1,6 @@
 import { MetricKeyType, MetricState, Option } from "effect"
 import type { MetricPair } from "effect"
-
-/** Metric that is read when it is asked for. */
-export interface Gauge {
-  readonly name: string
-  readonly help: string
-  readonly value: number
-}
+import type { Gauge } from "../../services/metrics/eventLoopDelay.ts"
 
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/
 

@@ -1,8 +1,8 @@
 import { Effect, Metric } from "effect"
 import { maxRuns } from "../../schema/runs/Run.ts"
+import { eventLoopDelay } from "../../services/metrics/eventLoopDelay.ts"
 import { metricPrefix } from "../../services/metrics/metrics.ts"
 import { Runs } from "../../services/runs/Runs.ts"
-import { eventLoopDelay } from "./eventLoopDelay.ts"
 import { exposition } from "./exposition.ts"
 
 const count = (state: "queued" | "running") =>

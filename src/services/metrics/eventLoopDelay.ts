@@ -1,6 +1,12 @@
 import { Effect } from "effect"
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks"
-import type { Gauge } from "./exposition.ts"
+
+/** Metric that is read when it is asked for. */
+export interface Gauge {
+  readonly name: string
+  readonly help: string
+  readonly value: number
+}
 
 // The process has one event loop. It is measured from the first request on: each measurement wakes the process.
 let histogram: IntervalHistogram | undefined
