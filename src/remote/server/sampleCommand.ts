@@ -16,7 +16,7 @@ export const sampleCommand = (sudo: boolean): RemoteCommand => ({
   args: [],
   sudo,
   // An hour of these answers is kept.
-  limit: lineLimit(0.25, 2_000)
+  limit: lineLimit(1, 2_000)
 })
 
 const longestName = 255
