@@ -1,29 +1,36 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Metric } from "effect"
+import { Effect, Metric, MetricState } from "effect"
 import type { RunStep } from "../../../src/schema/runs/Run.ts"
 import { countRun } from "../../../src/services/metrics/metrics.ts"
 import { at, run } from "../../fixtures/runView.ts"
 
-const series = Effect.map(
+/** Counts of all series, by name and labels. */
+const counts = Effect.map(
   Metric.snapshot,
   (pairs) =>
-    pairs.filter(({ metricKey }) => metricKey.name.startsWith("berth_")).flatMap(({ metricKey: { name, tags } }) =>
-      tags.map(({ value }) => `${name} ${value}`)
-    )
+    new Map(pairs.flatMap(({ metricKey: { name, tags }, metricState }) => {
+      if (!MetricState.isCounterState(metricState) && !MetricState.isHistogramState(metricState)) return []
+      const labels = tags.map(({ key, value }) => `${key}=${value}`).sort()
+      return [[[name, ...labels].join(" "), Number(metricState.count)] as const]
+    }))
 )
+/** Series that an effect counts, and by how much; other tests of the process count too. */
+const countedBy = (effect: Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const before = yield* counts
+    yield* effect
+    const differences = [...yield* counts].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
+    return Object.fromEntries(differences.filter(([, more]) => more !== 0))
+  })
 const stepNamed = (step: string): RunStep => ({ step, status: "done", detail: "", startedAt: at, endedAt: at })
 
 it.effect("counts runs once they have ended, and names of steps that are not known together", () =>
   Effect.gen(function*() {
-    yield* countRun(run)
-    expect(yield* series).toEqual([])
+    expect(yield* countedBy(countRun(run))).toEqual({})
     const steps = ["upload", ...Array.from({ length: 1_000 }, (_, index) => `odd ${index}`)].map(stepNamed)
-    yield* countRun({ ...run, state: "failed", steps })
-    expect([...new Set(yield* series)].sort()).toEqual([
-      "berth_runs_total deploy",
-      "berth_runs_total failed",
-      "berth_step_duration_seconds deploy",
-      "berth_step_duration_seconds other",
-      "berth_step_duration_seconds upload"
-    ])
+    expect(yield* countedBy(countRun({ ...run, state: "failed", steps }))).toEqual({
+      "berth_runs_total end=failed kind=deploy": 1,
+      "berth_step_duration_seconds kind=deploy step=other": 1_000,
+      "berth_step_duration_seconds kind=deploy step=upload": 1
+    })
   }))
