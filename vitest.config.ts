@@ -46,7 +46,7 @@ const engineProject = (name: EngineName): TestProjectInlineConfiguration => ({
   extends: true,
   test: {
     name,
-    include: [...storeSuites],
+    include: [...storeSuites[name]],
     env: environmentOf(name),
     globalSetup: "test/fixtures/engines/setup.ts",
     provide: { world: "sshd" },

@@ -59,7 +59,7 @@ const isSlow = ({ name }: Operation) =>
 const some = (texts: ReadonlyArray<string>) => texts.filter((_, index) => index % 4 === 0)
 
 // In a part of the run every text is still tried in some fields, and every field with some texts.
-const everyNth = inPart(3, 15)
+const everyNth = inPart(5, 15)
 const tried = (operation: Operation, at: number) => {
   const texts = isSlow(operation) ? some(hostile) : hostile
   const nth = Math.min(everyNth, texts.length)

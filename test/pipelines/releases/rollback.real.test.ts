@@ -15,7 +15,7 @@ const must = <A>(make: () => Promise<A>) => Effect.promise(make)
 describe.skipIf(!realServer.available)(realServer.title("releases on a real server"), { timeout: 600_000 }, () => {
   for (const useSudo of withSudo) {
     // As many as in a busy week, as a docker user.
-    const deploys = useSudo ? 4 : 12
+    const deploys = useSudo ? 4 : 7
     it.scopedLive(`of ${deploys} deploys keep three images, and are gone back to, ${useSudo ? "through sudo" : "as a docker user"}`, () =>
       Effect.gen(function*() {
         const { server, user } = yield* onServer(useSudo)
