@@ -4,16 +4,17 @@ import type { RunStep } from "../../../src/schema/runs/Run.ts"
 import { countRun } from "../../../src/services/metrics/metrics.ts"
 import { at, run } from "../../fixtures/runView.ts"
 
-/** Counts of all series, by name and labels. */
-const counts = Effect.map(
-  Metric.snapshot,
-  (pairs) =>
-    new Map(pairs.flatMap(({ metricKey: { name, tags }, metricState }) => {
-      if (!MetricState.isCounterState(metricState) && !MetricState.isHistogramState(metricState)) return []
-      const labels = tags.map(({ key, value }) => `${key}=${value}`).sort()
-      return [[[name, ...labels].join(" "), Number(metricState.count)] as const]
-    }))
-)
+/** Counts by name and labels; a process of many tests may have two series of the same ones. */
+const counts = Effect.map(Metric.snapshot, (pairs) => {
+  const found = new Map<string, number>()
+  for (const { metricKey: { name, tags }, metricState } of pairs) {
+    if (!MetricState.isCounterState(metricState) && !MetricState.isHistogramState(metricState)) continue
+    const labels = tags.map(({ key, value }) => `${key}=${value}`).sort()
+    const series = [name, ...labels].join(" ")
+    found.set(series, (found.get(series) ?? 0) + Number(metricState.count))
+  }
+  return found
+})
 /** Series that an effect counts, and by how much; other tests of the process count too. */
 const countedBy = (effect: Effect.Effect<void>) =>
   Effect.gen(function*() {
