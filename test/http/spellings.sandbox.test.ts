@@ -148,7 +148,7 @@ layer(Started)("a path in any spelling", (it) => {
       Effect.gen(function*() {
         const port = yield* Port
         const seed = yield* Config.withDefault(Config.integer("BERTH_FUZZ_SEED"), Date.now() % 2 ** 31)
-        const count = 5 * (yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 400))
+        const count = 5 * (yield* Config.withDefault(Config.integer("BERTH_FUZZ_REQUESTS"), 100))
         const agent = yield* Effect.acquireRelease(
           Effect.sync(() => new Agent({ keepAlive: true, maxSockets: 8 })),
           (agent) => Effect.sync(() => agent.destroy())

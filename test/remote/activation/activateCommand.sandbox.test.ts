@@ -1,27 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
-import { spawn, spawnSync } from "node:child_process"
+import { Effect } from "effect"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { activateCommand, type Activation } from "../../../src/remote/activation/activateCommand.ts"
-import { renderCommand } from "../../../src/services/ssh/remoteShell.ts"
-import { runHere, shells, systemShell } from "../../layers/RemoteHere.ts"
+import { activateCommand } from "../../../src/remote/activation/activateCommand.ts"
+import { activation } from "../../fixtures/activation.ts"
+import { runHere, shells } from "../../layers/RemoteHere.ts"
 import { plant, temporaryDirectory } from "../../layers/temporary.ts"
-import { eventually } from "../../sandbox/eventually.ts"
-
-const activation: Activation = {
-  run: "r1",
-  remotePath: "~/app",
-  composeKind: "v2",
-  composeVersion: "2",
-  composeFile: "compose.yml",
-  containerdStore: false,
-  source: { from: "none", archive: "", platform: "", names: [], format: "", expected: "" },
-  stagedFiles: 0,
-  envFiles: { brought: [], gone: [] },
-  images: [],
-  release: ["by\tärger", "compose\tcompose.yml"]
-}
 
 describe.each(shells)("an activation, in $name", (shell) => {
   it.scopedLive("changes nothing where its connection breaks before all of what to do is heard", () =>
@@ -84,47 +68,5 @@ describe.each(shells)("an activation, in $name", (shell) => {
       const other = yield* stopped("r2")
       expect(other.asked).toMatch(/ run .* berth-web-run-1 .* web migrate$/m)
       expect(readFileSync(join(home, "app/.berth/stop"), "utf8")).toBe("r2\n")
-    }))
-})
-
-describe("the watcher of a hook", () => {
-  it.scopedLive("ends, and ends the hook, where its activation was killed", () =>
-    Effect.gen(function*() {
-      const home = yield* temporaryDirectory
-      // The hook ends once its container is removed.
-      const docker = `#!/bin/sh
-case "$*" in
-  *" run "*) echo begun >'${home}/begun'; while [ ! -e '${home}/removed' ]; do sleep 0.1; done ;;
-  "rm -fv berth-web-run-1") echo >'${home}/removed' ;;
-esac
-`
-      yield* plant(home, { "app/compose.yml": "services: {}", "app/.berth/lock": "", "programs/docker": docker })
-      chmodSync(join(home, "programs/docker"), 0o755)
-      const release = [...activation.release, "hook\tweb\tberth-web-run-1\t600", "argument\txmigrate"]
-      const command = activateCommand({ ...activation, release }, false)
-      const child = yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          const child = spawn("sh", ["-c", Either.getOrThrow(renderCommand(command))], {
-            cwd: home,
-            env: { HOME: home, PATH: `${home}/programs:${systemShell.path}` },
-            detached: true,
-            stdio: ["pipe", "ignore", "ignore"]
-          })
-          child.stdin.end(command.stdin)
-          return child
-        }),
-        ({ pid }) => Effect.ignore(Effect.try(() => process.kill(-(pid ?? Number.NaN), "SIGKILL")))
-      )
-      yield* eventually(Effect.sync(() => existsSync(join(home, "begun"))))
-      child.kill("SIGKILL")
-      // Nobody may reap what has lost its parent.
-      const hasEnded = Effect.sync(() =>
-        spawnSync("ps", ["-eo", "pgid=,stat="], { encoding: "utf8" }).stdout.split("\n").every((line) => {
-          const [group, state = ""] = line.trim().split(/ +/)
-          return group !== String(child.pid) || state.startsWith("Z")
-        })
-      )
-      yield* eventually(hasEnded, "50 seconds")
-      expect(existsSync(join(home, "removed"))).toBe(true)
     }))
 })
