@@ -8,7 +8,7 @@ import { LocalFiles } from "../../../src/services/local/LocalFiles.ts"
 import { SettingsLive } from "../../../src/services/settings/SettingsLive.ts"
 import { compiled } from "../../fixtures/compiled.ts"
 import { localSettings, settingsIn, settingsWorkshop, withEnv } from "../../fixtures/settingsIn.ts"
-import { inPart } from "../../fixtures/thorough.ts"
+import { inPart, thorough } from "../../fixtures/thorough.ts"
 
 const many = inPart(50, 16)
 const windows = process.platform === "win32"
@@ -291,7 +291,7 @@ describe("saving servers", () => {
         expect(yield* read).toMatch(/^# top\nservers: {2}# none\n[^]*# end$/)
       }))
 
-    it.scoped("from several processes too", () =>
+    it.scoped.skipIf(!thorough)("from several processes too", () =>
       Effect.gen(function*() {
         const { directory, file, fs, settings } = yield* settingsWorkshop("token: x\n")
         const script = compiled(fileURLToPath(new URL("../../fixtures/saveServers.ts", import.meta.url)))
