@@ -8,7 +8,7 @@ import { command } from "../parse/command.ts"
 import { argument, flag, integer, optionalArgument } from "../parse/described.ts"
 import { handleInterrupt } from "../runs/handleInterrupt.ts"
 import { makeRunView } from "../runs/makeRunView.ts"
-import { remedyLines } from "../runs/remedyLines.ts"
+import { remedyCommands } from "../runs/remedyCommands.ts"
 import { aheadWords, kindOf, runWords, stepLine, subjectOf } from "../runs/stepLines.ts"
 import { exitCodes, verdictCode } from "../terminal/Failure.ts"
 import { formatDuration } from "../terminal/quantities.ts"
@@ -52,7 +52,7 @@ const showRun = (
         ...(words === undefined
           ? []
           : [`Error: ${(yield* shortened(words)).split("\n").map(safeText).join("\n")}`]),
-        ...(yield* remedyLines(run))
+        ...(yield* remedyCommands(run))
       ].join("\n"),
       out
     ))

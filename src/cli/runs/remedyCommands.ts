@@ -12,7 +12,7 @@ const commandFor = (remedy: Remedy, { projectPath, serverId }: Run["subject"]): 
 }
 
 /** Lines with the commands that mend a run that did not succeed. */
-export const remedyLines = (run: Run) =>
+export const remedyCommands = (run: Run) =>
   Effect.forEach(remediesOf(run), (remedy) => {
     const command = commandFor(remedy, run.subject)
     return command === undefined
