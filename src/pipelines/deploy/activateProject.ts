@@ -34,12 +34,12 @@ export const activateProject = (
     const { facts, healthOptions, onUnhealthy, plan } = decision
     const deployed = { ...facts, deployed: plan.envFiles }
     const activations = yield* makeActivations(server, remotePath, deployed)
-    const hookLines = startHookLines(plan.hooks, (yield* Steps).run)
+    const { run } = yield* Steps
+    const hookLines = startHookLines(plan.hooks, run)
     const stoppable = stopHookWhenCancelled(server, remotePath, hookLines)
     const bridging = yield* makeBridging(server, remotePath, decision.rollouts, facts.hasBridge === true)
     const begin = (source: ImageSource, input: Stream.Stream<Uint8Array, { readonly message: string }> | undefined) =>
       Effect.gen(function*() {
-        const { run } = yield* Steps
         const release = [
           ...manifestLines(releaseOf(plan, by)),
           yield* keepReleases(onUnhealthy),

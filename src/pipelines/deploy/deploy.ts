@@ -1,9 +1,15 @@
 import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
-import type { DeployFailed, DeployLocked } from "../../schema/deploy/Deploy.ts"
-import { type DeployRequest, type DeployResult, type OnUnhealthy, type PullPolicy } from "../../schema/deploy/Deploy.ts"
-import { type PathOutside, type ProjectPathInvalid } from "../../schema/projects/Project.ts"
+import type {
+  DeployFailed,
+  DeployLocked,
+  DeployRequest,
+  DeployResult,
+  OnUnhealthy,
+  PullPolicy
+} from "../../schema/deploy/Deploy.ts"
+import type { PathOutside, ProjectPathInvalid } from "../../schema/projects/Project.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
