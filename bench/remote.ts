@@ -50,7 +50,7 @@ const bridge = Effect.acquireRelease(
   (name) => Effect.promise(() => shell("ip link delete \"$1\"", [name]))
 )
 
-// Nothing of the machine's own Docker is touched: this one has its own images, containers and socket.
+// Leaves the machine's own Docker alone: this one has its own images, containers and socket.
 const startDocker = Effect.gen(function*() {
   const name = yield* bridge
   const directory = yield* Effect.acquireRelease(

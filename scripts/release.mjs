@@ -1,5 +1,5 @@
 // Makes a release: npm run release -- 2.1.0 [--no-package]. Writes the version and the changelog, builds and packs, commits, tags.
-// Nothing leaves this machine: push the commit and the tag by hand.
+// Keeps all on this machine: push the commit and the tag by hand.
 import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 
@@ -41,7 +41,7 @@ const edits = [
     `berth-${version}.tgz`
   ])
 ].map(([file, before, after]) => ({ file, before, after, text: readFileSync(file, "utf8") }))
-// Nothing is written unless everything can be.
+// Write all files or none.
 for (const { before, file, text } of edits) {
   if (!text.includes(before)) fail(`${file} does not contain ${JSON.stringify(before)}: nothing was changed`)
 }

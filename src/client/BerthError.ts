@@ -55,7 +55,7 @@ const reasonIn = (cause: unknown): string => {
   return known ?? messageOf(causes.at(-1) ?? "no answer").slice(0, 200)
 }
 
-/** Nobody answered at an address, as a sentence that says what to do about it. */
+/** Failure of an address at which no service answered, as a sentence that says what to do about it. */
 export const unreachable = (where: string, cause: unknown): BerthError =>
   new BerthError({
     reason: "unreachable",

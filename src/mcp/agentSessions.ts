@@ -166,7 +166,7 @@ export const agentSessions = (
         yield* endSilent(now)
         const id = asked.request.headers.get("mcp-session-id")
         const session = id === null ? undefined : sessions.get(id)
-        // Nobody goes on with the session of somebody else, or with tools that are hidden by now.
+        // Refuse the session of another caller, and one whose tools are hidden by now.
         if (session !== undefined && isSame(session, asked)) {
           session.use.lastUsed = now
           return yield* answerBy(session.transport, asked)

@@ -128,7 +128,7 @@ describe.skipIf(!realPostgres.available)(realPostgres.title("a team of services"
         yield* until(one, id, hasBegun("sync"))
         yield* one.kill("SIGTERM")
         expect(yield* one.ended).toMatchObject({ signal: null })
-        // Nobody had to be missed.
+        // It has signed off by itself.
         expect(yield* query(address, "SELECT count(*) FROM instances")).toBe("1")
         const run = yield* until(other, id, isEnded)
         expect([run["state"], changelogOf(team.world).length]).toEqual(["succeeded", 1])

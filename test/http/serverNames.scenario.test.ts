@@ -9,7 +9,7 @@ import { soundRequests } from "../fixtures/soundRequests.ts"
 const id = "1763800000001"
 const [twin, otherTwin] = ["1763800000002", "1763800000003"]
 
-/** Nothing listens on port 1: whatever gets to a server fails with its name. */
+/** Port 1 refuses connections: an endpoint that gets to a server fails with its name. */
 const settings = (root: string) =>
   `projects:
   root: ${JSON.stringify(root)}

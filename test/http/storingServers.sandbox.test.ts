@@ -38,7 +38,7 @@ describe("a server that is stored", () => {
         expect([more, status, body]).toEqual([more, 409, { error: expect.stringContaining(words) }])
       }
       expect((yield* request("GET", "/api/servers")).text).toBe(before)
-      // Nothing was confirmed for a server that was refused.
+      // Expect no confirmed key for a server that was refused.
       expect((yield* save({ name: "Attic", id: "attic-1", hostKey: print("one") })).status).toBe(200)
       expect((yield* save({ name: "Loft", id: "attic-1", newId: "else", uniqueName: true })).body).toMatchObject({
         server: { id: "attic-1", name: "Loft" }

@@ -139,7 +139,7 @@ describe.skipIf(missing !== undefined)(`applications, webhooks and routes ${miss
     }
     expect(await barriersInColours(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 900 })
-    // Somebody else removes the route meanwhile: the plan no longer holds, and is made again.
+    // Another caller removes the route meanwhile: the plan no longer holds, and is made again.
     await stage.ask("DELETE", "/api/platform/routes", { routeName: "hello" })
     await remove.click()
     await dialog.getByRole("alert").filter({ hasText: "no longer holds: its route is now none" }).waitFor()

@@ -10,7 +10,7 @@ export interface KeptRelease {
   readonly problem: string
 }
 
-/** Nothing is known to be kept, and why. */
+/** Reason why no release is known to be kept. */
 export const withoutRelease = (problem: string): KeptRelease => ({
   release: Option.none(),
   before: Option.none(),

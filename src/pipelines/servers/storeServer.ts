@@ -33,7 +33,7 @@ export const storeServer = Effect.fn("storeServer")(function*(
 ) {
   const settings = yield* Settings
   const options = { newId: newId ?? undefined, uniqueName: uniqueName ?? false }
-  // Nothing is confirmed for a server that is then refused.
+  // Confirm no host key for a server that is then refused.
   yield* settings.checkServer(input, options)
   // Before it is stored: nothing may connect to it without insisting on the key.
   if (typeof hostKey === "string") {

@@ -36,7 +36,7 @@ export const changeSettings = Effect.fn("changeSettings")(function*(
   yield* permit(change)
   const { settings: values, createDirectory = false } = change
   const settings = yield* Settings
-  // Nothing is created for a change that is then refused.
+  // Create no file for a change that is then refused.
   const planned = yield* settings.planChange(values)
   const root = Object.hasOwn(values, rootSetting)
     ? yield* inspectRoot(values[rootSetting] ?? null, createDirectory && !isPlan)

@@ -41,7 +41,7 @@ remove_image() {
   for name in $names_now; do
     case " $* $berths_name " in
       *" $name "*) ;;
-      # Somebody else knows it by a name: only Berth's own goes.
+      # Remove only Berth's own name where the image has another one.
       *)
         as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
         return 0 ;;

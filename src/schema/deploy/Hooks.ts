@@ -5,7 +5,7 @@ import { text, texts } from "../words/described.ts"
 const mostArguments = 100
 const mostCommands = 20
 
-/** One argument of a command: it travels on a line of its own. */
+/** Argument of a command, sent on a line of its own. */
 const Argument = Schema.String.pipe(
   Schema.filter((text) =>
     // oxlint-disable-next-line no-control-regex

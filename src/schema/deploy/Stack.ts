@@ -38,7 +38,7 @@ export const StackResult = Schema.Struct({
 }).annotations({ identifier: "StackResult" })
 export interface StackResult extends Schema.Schema.Type<typeof StackResult> {}
 
-/** Nothing is deployed there, or it has no containers to do something to. */
+/** Refusal of an action on a directory without a stack, or on a stack without containers. */
 export class StackMissing extends Schema.TaggedError<StackMissing>()("StackMissing", {
   remotePath: Schema.String,
   server: Schema.String,

@@ -184,7 +184,7 @@ export class ProxyFileNotWritten extends Schema.TaggedError<ProxyFileNotWritten>
   }
 }
 
-/** Somebody else is editing the proxy file, for longer than a request may wait. Nothing was written. */
+/** Lock of the proxy file held by another editor for longer than a request may wait. Nothing was written. */
 export class ProxyFileBusy extends Schema.TaggedError<ProxyFileBusy>()("ProxyFileBusy", {
   ...proxyFile,
   reason: Schema.String

@@ -13,7 +13,7 @@ const inWords = (sign: string): string =>
   named[sign] ?? sign.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
 
 /**
- * Somebody else's text as it can be shown to people and agents: what would move a cursor, end a line, turn the text
+ * Foreign text as it can be shown to people and agents: what would move a cursor, end a line, turn the text
  * around or stay invisible stands there in words, as `\n` or `\u001b`. Joined emoji fall apart into their parts.
  * @param kept the control characters that may stay
  */
@@ -22,5 +22,5 @@ export const escaped = (text: string, kept = ""): string =>
 
 const colors = /\u001b\[[\d;]*m|\r(?=\n|$)/g
 
-/** Somebody else's text of many lines, without colours, with `escaped` for all but its line breaks and tabs. */
+/** Foreign text of many lines, without colours, with `escaped` for all but its line breaks and tabs. */
 export const escapedLines = (text: string): string => escaped(text.replace(colors, ""), "\t\n")

@@ -81,7 +81,7 @@ const make = Effect.gen(function*() {
           outbox.addDrift(judged, judged.differences > 0, notices),
           (isAdded) => isAdded ? send(notices) : Effect.void
         )
-        // Nobody waits for it who asked for the judgement.
+        // Add it in the background: the caller asked only for the judgement.
         yield* fork(Effect.ignore(adding))
       }),
     test: (name) =>

@@ -41,7 +41,7 @@ export const makePost: Effect.Effect<
     const { headers: answered, statusCode } = yield* Effect.tryPromise({
       try: async (signal) => {
         const answer = await request(Redacted.value(url), { method: "POST", headers, body, dispatcher, signal })
-        // Nothing of it is shown; a long one is cut off with its connection.
+        // Discard the body; a long one is cut off with its connection.
         await answer.body.dump({ limit: mostOfAnswer }).catch(() => undefined)
         return answer
       },

@@ -10,7 +10,7 @@ export interface RunStore {
   readonly ownership: RunOwnership["Type"]
 }
 
-/** One database as all ports that it serves. */
+/** Ports that are served by the same database. */
 export interface StateStore extends RunStore {
   readonly outbox: Outbox["Type"]
 }

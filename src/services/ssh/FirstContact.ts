@@ -30,7 +30,7 @@ export interface Unconfirmed {
 }
 
 export interface Contact {
-  /** Nothing where no SSH server was reached. */
+  /** Absent where no SSH server was reached. */
   readonly key: Option.Option<ShownKey>
   /** Commands on this one connection, for as long as the scope is open; or why there are none. */
   readonly session: Either.Either<Context.Tag.Service<Ssh>, ConnectError | Unconfirmed>

@@ -46,7 +46,7 @@ export const runRecordsLive = (
       const history = yield* RunHistory
       const settings = yield* Settings
       const newId = yield* makeRunIds
-      // Somebody waits at a terminal: a store that a deploy holds is an error that names the holder.
+      // Fail with the holder's name where a deploy holds the store: a person waits at a terminal.
       const brief = Layer.fresh(runStoreLive(file)).pipe(
         Layer.build,
         Effect.map(Context.get(RunHistory)),

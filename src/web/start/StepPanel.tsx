@@ -6,7 +6,7 @@ export type StepState = "done" | "now" | "later"
 
 const words = { done: "done", now: "next", later: "later" } as const
 
-/** One of the first steps. Its content shows while it is next, and a summary once it is done. */
+/** Panel of a first step: its content while it is next, a summary once it is done. */
 export const StepPanel = ({ aside, children, number, state, summary, title }: {
   readonly number: number
   readonly title: string

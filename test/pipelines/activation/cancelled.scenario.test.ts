@@ -106,7 +106,7 @@ describe.skipIf(process.platform === "win32")("a deploy that is cancelled", () =
         expect(yield* stage.image).toBe(before)
         expect(stage.read("compose.yml") + stage.read(".env")).toBe(`${well}# one\nVERSION=one\n`)
         expect((yield* stage.releases).map(({ current, id }) => [id, current])).toEqual([["1", true]])
-        // Nothing is left in the way of the next one.
+        // The next deploy finds nothing in its way.
         yield* stage.version("three", well)
         expect(yield* stage.deployed).toMatchObject({ healthy: true })
       }),

@@ -156,7 +156,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, ()
 
   it.scopedLive("ends before anything is stopped where the proxy's server cannot reach the bridge", () =>
     Effect.gen(function*() {
-      // Nothing listens at that address, as behind a firewall.
+      // That address refuses connections, as behind a firewall.
       const { answer, build, file, layer, port, request, text } = yield* world({ "proxy.targetIp": "127.0.0.2" })
       const elsewhere = text.replace(`127.0.0.1:${port}`, `127.0.0.2:${port}`)
       writeFileSync(file, elsewhere)

@@ -39,7 +39,7 @@ export const entry = fc.oneof(
   fc.record(fields, { requiredKeys: ["name", "publishDir"] }),
   fc.record(fields, { requiredKeys: ["name", "publishDir", "buildpack", "port", "domain", "server"] })
 )
-  // Nothing is published of what is no site; creating it leaves the directory alone, and an update would write it.
+  // Publish no directory of an application that is no site; creating it leaves the directory alone, and an update would write it.
   .map(({ publishDir, ...declared }) => ({ ...declared, ...(declared.static === true ? { publishDir } : {}) }))
 
 const uuid = Effect.gen(function*() {

@@ -59,7 +59,7 @@ describe.skipIf(!realServer.available)(realServer.title("releases on a real serv
           expect(yield* runs).toContain(`VERSION=${deploys - 2}`)
           expect((yield* must(() => stat(env))).mode & 0o777).toBe(0o600)
 
-          // Somebody removes the image of the release before.
+          // Remove the image of the release before by hand.
           const gone = (yield* listReleases(server.id, remotePath)).find(({ id }) => id === String(deploys))
           yield* docker("image", "rm", "-f", gone?.images[0]?.id ?? "")
           const before = yield* runs

@@ -43,7 +43,7 @@ describe.skipIf(!realServer.available)(
         const note = join(user.home, "containers", name, ".berth/bridge")
         yield* Effect.gen(function*() {
           const runs = yield* Runs
-          // Nothing leads to the service yet, so it is recreated in place.
+          // No route leads to the service yet, so it is recreated in place.
           for (const version of ["one", "two"]) {
             yield* build(version)
             expect(yield* deploy({ projectPath: directory, ...target })).toMatchObject({ healthy: true })

@@ -191,7 +191,7 @@ describe("what a load that was cut off has left", () => {
       yield* deployed
       yield* bring(archive("two"))
       yield* dies
-      // Nobody proved that it lacks nothing, so it does not count as there.
+      // Without a proof that it is complete it does not count as there.
       expect((yield* deployed).message).toMatch(/Sent \d+(\.\d)? kB of 30\d kB/)
       expect(names("berth/incoming:")).toEqual([])
       expect(readFileSync(join(remote, ".berth/releases/2/note"), "utf8")).toMatch(

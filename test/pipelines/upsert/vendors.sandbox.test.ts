@@ -30,7 +30,7 @@ const detailOf = (name: string, { steps }: Effect.Effect.Success<ReturnType<type
 const nothingRefused = Effect.gen(function*() {
   expect(yield* (yield* Vendors).refusals).toEqual([])
 })
-/** Nothing that only a vendor says may reach a caller. */
+/** Words of vendors that may not reach a caller. */
 const neutralWords = (body: unknown) =>
   expect(JSON.stringify(body)).not.toMatch(
     /nixpacks|dockercompose|"dockerfile"|docker_compose_location|webhook_secret_gitea/

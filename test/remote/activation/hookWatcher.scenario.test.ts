@@ -40,7 +40,7 @@ esac
       )
       yield* eventually(Effect.sync(() => existsSync(join(home, "begun"))))
       child.kill("SIGKILL")
-      // Nobody may reap what has lost its parent.
+      // A process that has lost its parent may stay as a zombie.
       const hasEnded = Effect.sync(() =>
         spawnSync("ps", ["-eo", "pgid=,stat="], { encoding: "utf8" }).stdout.split("\n").every((line) => {
           const [group, state = ""] = line.trim().split(/ +/)

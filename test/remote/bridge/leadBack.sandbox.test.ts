@@ -36,7 +36,7 @@ const restored = (
     mkdirSync(programs)
     // A busybox may have no flock.
     const docker = `#!/bin/sh\nprintf '%s\\n' "$*" >>'${home}/asked'\n`
-    // Somebody holds the lock of proxy files, and time flies.
+    // Hold the lock of proxy files, and let time fly.
     const locked: ReadonlyArray<readonly [string, string]> = isLocked
       ? [
         ["flock", "#!/bin/sh\ncase \"$*\" in *-x\\ 9) exit 1 ;; esac\n"],

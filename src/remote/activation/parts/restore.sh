@@ -56,7 +56,7 @@ put_back() {
     again=$(compose -f "$(any_compose_file "$compose_file")" up -d 2>&1 </dev/null)
     return
   fi
-  # Nothing ran before, so nothing is left running; volumes stay.
+  # Leave nothing running where nothing ran before; volumes stay.
   if [ -z "$old" ]; then compose -f "$compose_file" down </dev/null >/dev/null 2>&1
   else compose -f "$compose_file" stop </dev/null >/dev/null 2>&1
   fi

@@ -27,7 +27,7 @@ import {
   type Splice
 } from "./yamlText.ts"
 
-/** Nothing stands for a text that is laid out so that it cannot be changed safely. */
+/** None for a text that is laid out so that it cannot be changed safely. */
 export type Splices = Option.Option<ReadonlyArray<Splice>>
 
 /** Detects quoted names in a flow map: a file that is JSON must remain JSON. */

@@ -43,7 +43,7 @@ export const failureOf = (error: Error, greeted: boolean): Failure => ({
   turnedDown: levelOf(error) === "client-authentication" || /authentication failures/i.test(error.message)
 })
 
-/** Nothing came from the server for too long. */
+/** Silence of the server for too long. */
 export const fellSilent: Failure = { reason: "it stopped answering", dropped: false, turnedDown: false }
 
 /** The server ended the connection without a reason. */
