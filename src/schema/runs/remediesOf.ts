@@ -12,16 +12,16 @@ type Ended = Pick<Run, "error" | "kind" | "result" | "state" | "steps" | "subjec
 const stackKinds: ReadonlySet<string> = new Set(["deploy", "rollback", "stack"])
 /** Steps that fail where the server, its disk or its Docker does. */
 const serverSteps: ReadonlySet<string> = new Set(["preflight", "upload", "load"])
-const changed = 409
+const conflict = 409
 const serverFailed = 502
 
 /** Cause of the failure, as far as it decides what to do next. */
 const causeOf = (
   { error, kind, result, state, steps, subject }: Ended
-): "stopped" | "moved" | "server" | "kept" | "gone" => {
+): "stopped" | "conflict" | "server" | "kept" | "gone" => {
   if (state !== "failed") return "stopped"
   if (runVerdict({ kind, subject }, result) === "unhealthy") return "kept"
-  if (error?.status === changed) return "moved"
+  if (error?.status === conflict) return "conflict"
   const failed = steps.findLast(({ status }) => status === "error")?.step ?? ""
   return error?.status === serverFailed || serverSteps.has(failed) ? "server" : "gone"
 }
@@ -33,8 +33,9 @@ export const remediesOf = (run: Ended): ReadonlyArray<Remedy> => {
   switch (causeOf(run)) {
     case "stopped":
       return again
-    case "moved":
-      return ["changes"]
+    // A plan that no longer holds, another deploy of the same path, or a release whose images are gone.
+    case "conflict":
+      return run.kind === "deploy" ? ["changes", ...again] : run.kind === "rollback" ? ["releases"] : []
     case "server":
       return ["server", ...again]
     // A version that stays although it is not healthy makes way for an earlier one.

@@ -30,7 +30,14 @@ describe("remediesOf", () => {
       failedAt("health", { result: { success: true, healthy: false }, error: null }),
       ["log", "releases", "again"]
     ],
-    ["something that moved since the plan", failedAt("plan", { error: { status: 409, error: "" } }), ["changes"]],
+    ["a plan that moved, or another deploy", failedAt("preflight", { error: { status: 409, error: "" } }), [
+      "changes",
+      "again"
+    ]],
+    ["a release that is gone", failedAt("check", { kind: "rollback", error: { status: 409, error: "" } }), [
+      "releases"
+    ]],
+    ["an action beside a deploy", failedAt("stop", { kind: "stack", error: { status: 409, error: "" } }), []],
     ["a cancelled deploy", failedAt("health", { state: "cancelled" }), ["again"]],
     ["an interrupted deploy", failedAt("upload", { state: "interrupted" }), ["again"]],
     ["a rollback", failedAt("start", { kind: "rollback" }), ["log"]]
