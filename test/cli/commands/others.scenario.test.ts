@@ -1,7 +1,8 @@
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { rmSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { makeWorld } from "../../../src/sandbox/world.ts"
 import { runCli } from "../../fixtures/cli.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
@@ -11,7 +12,10 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
     "work against a service, from top to bottom",
     () =>
       Effect.gen(function*() {
-        const { settingsFile } = yield* makeWorld
+        const { projects, settingsFile } = yield* makeWorld
+        mkdirSync(join(projects, "unplaced"))
+        writeFileSync(join(projects, "unplaced/compose.yml"), "services: { web: { image: web } }\n")
+        writeFileSync(join(projects, "unplaced/container.json"), "{ \"serverId\": \"\" }\n")
         const { url } = yield* startService(settingsFile)
         const steps: ReadonlyArray<readonly [args: string, code: number, words: RegExp]> = [
           ["overview", 0, /^PROJECT .*\nhello .*[^]*APPLICATION[^]*Next:/],
@@ -42,6 +46,8 @@ describe.skipIf(process.platform === "win32")("the commands that read and change
           ["server add Far ann@far.invalid --port 0", 64, /must be a whole number from 1 to 65535, not 0/],
           ["diff notes", 0, /^There is nothing to compare: \S+notes has no file to deploy/],
           ["init notes --yes", 0, /\nNext: berth build notes, then berth deploy notes\n/],
+          ["init unplaced --yes", 0, /^(?:\+ .*\n)*~ container\.json \(serverId\)\n/m],
+          ["init unplaced --yes", 0, /Left as they are: (?:.*, )?container\.json/],
           ["deploy notes --dry-run", 0, /^Deploy notes to ~\/containers\/notes on Sandbox:/],
           ["server list", 0, /^ID .*\nsandbox /],
           ["server scan sandbox", 0, /^NAME .*\ngreeter /],

@@ -144,6 +144,31 @@ describe("overview", () => {
       })
     }))))
 
+  it.effect.each([["192.168.1.20", true], ["10.0.0.9", true], ["127.0.0.1", true], ["10.0.0.8", false]] as const)(
+    "links a domain by whether its route leads to a project's port at an address of its server: %s, %s",
+    ([address, isLinked]) =>
+      Effect.gen(function*() {
+        const { projects } = yield* look
+        expect(projects[0]?.urls).toEqual([
+          ...isLinked ? ["https://shop.example.com"] : [],
+          "http://192.168.1.20:2000"
+        ])
+      }).pipe(Effect.provide(world({
+        files: project("shop", "1"),
+        settings: { "proxy.configFile": "/etc/proxy/dynamic.yml", "proxy.targetIp": "10.0.0.9" },
+        answer: () => ({
+          stdout: "home\t/home/deployer\n" +
+            "container\tUp 3 hours\t0.0.0.0:2000->80/tcp\tweb\t/home/deployer/containers/shop\n"
+        }),
+        reading: {
+          stdout: `http:
+  routers: { shop: { rule: "Host(\`shop.example.com\`)", service: shop } }
+  services: { shop: { loadBalancer: { servers: [{ url: "http://${address}:2000" }] } } }
+`
+        }
+      })))
+  )
+
   it.effect("says of each thing that it could not observe why", () =>
     Effect.gen(function*() {
       const overview = yield* look
