@@ -25,7 +25,8 @@ ENV PATH=/opt/berth/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
   HOME=/data \
   BERTH_CONFIG=/data/berth.yaml \
   BERTH_HOST=0.0.0.0 \
-  BERTH_PORT=3100
+  BERTH_PORT=3100 \
+  MALLOC_ARENA_MAX=1
 USER 10001:10001
 WORKDIR /projects
 VOLUME /data

@@ -112,7 +112,7 @@ const platform: Part = ({ rounds, stage }) =>
 const endurance: Part = ({ deploys, stage }) =>
   Effect.map(memory(stage, deploys), ({ last, section }) => ({
     sections: [section],
-    goals: [atMost(`resident memory after ${deploys} whole deploys`, last, 150_000_000, megabytes)]
+    goals: [atMost(`resident memory after ${deploys} whole deploys`, last, 140_000_000, megabytes)]
   }))
 
 const sizes: Part = ({ rounds, stage }) =>

@@ -85,10 +85,12 @@ const endGroup = (child: ChildProcess) =>
     if (!(yield* isGone)) yield* signal(child, "SIGKILL")
   })
 
-const environment = (variables: Readonly<Record<string, string>>) => ({
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BERTH_"))),
-  ...variables
-})
+const environment = (variables: Readonly<Record<string, string>> | undefined) => {
+  // One malloc arena keeps this service small, and slows a build with threads.
+  const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
+  if (variables === undefined) return inherited
+  return { ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith("BERTH_"))), ...variables }
+}
 
 const start = (
   { args, cwd, program, variables }: LocalCommand
@@ -96,7 +98,7 @@ const start = (
   Effect.acquireRelease(
     spawned(program, args, {
       ...(cwd === undefined ? {} : { cwd }),
-      ...(variables === undefined ? {} : { env: environment(variables) }),
+      env: environment(variables),
       stdio: ["ignore", "pipe", "pipe"],
       // A group of its own, so that all of it can be ended.
       detached: !isWindows

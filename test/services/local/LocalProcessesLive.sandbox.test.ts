@@ -61,6 +61,22 @@ describe("LocalProcessesLive", () => {
       expect(exit.output).toContain("err\n")
     }).pipe(Effect.provide(LocalProcessesLive)))
 
+  it.live("keeps its own malloc setting from a build, and its variables from a hook", () =>
+    Effect.gen(function*() {
+      const { run } = yield* LocalProcesses
+      const names = "console.log(Object.keys(process.env).join(' '))"
+      const own = { BERTH_OF_SERVICE: "x", MALLOC_ARENA_MAX: "1" }
+      const [build, hook] = yield* Effect.acquireUseRelease(
+        Effect.sync(() => Object.assign(process.env, own)),
+        () => Effect.all([run(node(names)), run(node(names, { variables: { BERTH_RUN: "7" } }))]),
+        () => Effect.sync(() => Object.keys(own).forEach((name) => delete process.env[name]))
+      )
+      expect(build.output.trim().split(" ")).toEqual(expect.arrayContaining(["PATH", "BERTH_OF_SERVICE"]))
+      expect(hook.output.trim().split(" ")).toEqual(expect.arrayContaining(["PATH", "BERTH_RUN"]))
+      expect(hook.output).not.toContain("BERTH_OF_SERVICE")
+      expect(build.output + hook.output).not.toContain("MALLOC_ARENA_MAX")
+    }).pipe(Effect.provide(LocalProcessesLive)))
+
   it.live("passes on what a program said last, however slow the listener is", () =>
     Effect.gen(function*() {
       const processes = yield* LocalProcesses
