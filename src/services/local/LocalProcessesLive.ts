@@ -89,7 +89,10 @@ const environment = (variables: Readonly<Record<string, string>> | undefined) =>
   // One malloc arena keeps this service small, and slows a build with threads.
   const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
   if (variables === undefined) return inherited
-  return { ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith("BERTH_"))), ...variables }
+  return {
+    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith("BERTH_"))),
+    ...variables
+  }
 }
 
 const start = (
