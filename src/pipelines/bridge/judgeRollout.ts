@@ -21,6 +21,8 @@ export interface RolloutFacts {
   readonly containers: ReadonlyArray<ContainerThere>
   /** The proxy file, or why it cannot be used. */
   readonly proxy: Either.Either<ProxyView, string>
+  /** Why an address of the server may be missing in `proxy`; empty where none is. */
+  readonly unknownAddress: string
   /** A port that no service has: what a move of the file is tried with. */
   readonly freePort: number
   /** Reason that holds for all services of the server; empty where there is none. */
@@ -37,7 +39,7 @@ const words = (refusal: Refusal) =>
 /** Decides how a service that `bridged` names gets its new version. */
 export const judgeRollout = (
   service: string,
-  { containers, freePort, here, isRecreated, obstacle, proxy, there }: RolloutFacts
+  { containers, freePort, here, isRecreated, obstacle, proxy, there, unknownAddress }: RolloutFacts
 ): Rollout => {
   if (!isRecreated) return { service, rollout: null, reason: "", routes: [] }
   const judged = Either.gen(function*() {
@@ -54,7 +56,8 @@ export const judgeRollout = (
     const unusable = (refusal: Refusal) => `${file}: ${words(refusal)}`
     const routes = yield* Either.mapLeft(routesToPort(text, hosts, published.port), unusable)
     if (routes.length === 0) {
-      return yield* Either.left(`no route in ${file} leads to port ${published.port} of ${hosts.join(" or ")}`)
+      const why = unknownAddress === "" ? "" : `, and ${unknownAddress}`
+      return yield* Either.left(`no route in ${file} leads to port ${published.port} of ${hosts.join(" or ")}${why}`)
     }
     const addresses = [...new Set(routes.map((route) => route.address))]
     yield* Either.mapLeft(checkMoves(text, [{ hosts: addresses, from: published.port, to: freePort }]), unusable)

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Either } from "effect"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import type { PlannedService } from "../../schema/deploy/ContainerPlan.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
@@ -6,9 +6,11 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { hasServer } from "../routes/balancers.ts"
 import { bridgeObstacle } from "./bridgeObstacle.ts"
-import { judgeRollout } from "./judgeRollout.ts"
-import type { ComposeTexts } from "./publishedPort.ts"
+import { judgeRollout, type ProxyView } from "./judgeRollout.ts"
+import type { PlatformAddresses } from "./platformAddresses.ts"
+import { type ComposeTexts, publishedPort } from "./publishedPort.ts"
 import { readProxyView } from "./readProxyView.ts"
 import type { Rollout } from "./Rollout.ts"
 
@@ -19,25 +21,52 @@ export interface RolloutVersion {
   readonly facts: ServerFacts
 }
 
-/** Decides how each service that `bridged` names gets its new version. Changes nothing. */
-export const judgeRollouts = (
+/** Services that a route may lead to, if its unknown address is one of the server. */
+const mayBeRouted = (
+  services: ReadonlyArray<string>,
+  here: ComposeTexts,
+  proxy: Either.Either<ProxyView, string>
+): boolean =>
+  Either.isRight(proxy) &&
+  services.some((service) =>
+    Either.match(publishedPort(here, service), {
+      onLeft: () => false,
+      onRight: ({ port }) =>
+        !hasServer(proxy.right.text, proxy.right.hosts, port) && hasServer(proxy.right.text, undefined, port)
+    })
+  )
+
+/**
+ * Decides how each service that `bridged` names gets its new version. Changes nothing.
+ * @param platform asked only where a route leads to the port of a service at an address that is not known
+ */
+export const judgeRollouts = <R>(
   server: ServerAccess,
   bridged: ReadonlyArray<string>,
-  { facts, here, services }: RolloutVersion
-): Effect.Effect<ReadonlyArray<Rollout>, SettingsError, Settings | Ssh> =>
+  { facts, here, services }: RolloutVersion,
+  platform: Effect.Effect<PlatformAddresses, never, R>
+): Effect.Effect<ReadonlyArray<Rollout>, SettingsError, R | Settings | Ssh> =>
   Effect.gen(function*() {
     if (bridged.length === 0) return []
-    const proxy = yield* readProxyView(server, facts.there.addresses ?? [])
+    const isRecreated = (service: string) =>
+      services.some(({ change, name }) => name === service && change === "recreate")
+    const own = facts.there.addresses ?? []
+    const seen = yield* readProxyView(server, own)
+    const obstacle = bridgeObstacle(facts)
+    const isAsked = obstacle === "" && mayBeRouted(bridged.filter(isRecreated), here, seen)
+    const { addresses, problem } = isAsked ? yield* platform : { addresses: [], problem: "" }
+    const proxy = addresses.length === 0 ? seen : yield* readProxyView(server, [...own, ...addresses])
     const { first } = yield* bridgePorts
     return bridged.map((service) =>
       judgeRollout(service, {
-        isRecreated: services.some(({ change, name }) => name === service && change === "recreate"),
+        isRecreated: isRecreated(service),
         here,
         there: facts.there,
         containers: facts.there.containers,
         proxy,
+        unknownAddress: problem,
         freePort: first,
-        obstacle: bridgeObstacle(facts)
+        obstacle
       })
     )
   })

@@ -11,6 +11,7 @@ import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
 import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -85,7 +86,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   | ServerUnresolved
   | SettingsError
   | SshError,
-  LocalFiles | Path.Path | Settings | Ssh
+  LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* stackPathIn("remotePath", remotePath)

@@ -7,6 +7,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readHealthOptions } from "../activation/health/healthOptions.ts"
@@ -52,7 +53,7 @@ export const decideDeploy = Effect.fn("deploy.decide")(function*(
 ): Effect.fn.Return<
   DeployDecision,
   DockerUnusable | LocalFileFailed | ProjectFileInvalid | SettingsError | SshError,
-  LocalFiles | Path.Path | Settings | Ssh
+  LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const settings = yield* Settings
   const plan = yield* planDeploy(directory)

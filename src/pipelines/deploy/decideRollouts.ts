@@ -5,11 +5,13 @@ import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { Transfer } from "../archive/transfer.ts"
 import { judgeRollouts } from "../bridge/judgeRollouts.ts"
+import { platformAddresses } from "../bridge/platformAddresses.ts"
 import type { Rollout } from "../bridge/Rollout.ts"
 import { projectText } from "../projects/files/projectText.ts"
 import type { DeployPlan } from "./planDeploy.ts"
@@ -30,7 +32,7 @@ export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
 ): Effect.fn.Return<
   ReadonlyArray<Rollout>,
   LocalFileFailed | ProjectFileInvalid | SettingsError,
-  LocalFiles | Path.Path | Settings | Ssh
+  LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const { facts, plan } = known
   if (plan.bridged === undefined) return []
@@ -43,5 +45,5 @@ export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
     { concurrency: 4 }
   )
   const { services } = serviceChanges(known, { ...here, changedFiles: new Set(changed.map(({ name }) => name)) })
-  return yield* judgeRollouts(server, plan.bridged, { facts, here, services })
+  return yield* judgeRollouts(server, plan.bridged, { facts, here, services }, platformAddresses(directory))
 })

@@ -20,6 +20,7 @@ import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { countSent } from "../../services/metrics/metrics.ts"
+import type { Platform } from "../../services/platform/Platform.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
@@ -157,7 +158,7 @@ export const deploy = Effect.fn("deploy")(function*(
   | LocalFileFailed
   | FileLocked
   | RunFailure,
-  Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Runs | Instance | Locks
+  Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Platform | Runs | Instance | Locks
 > {
   const server = yield* (yield* Settings).server(serverId)
   const path = yield* stackPathIn("remotePath", remotePath)

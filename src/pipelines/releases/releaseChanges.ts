@@ -38,6 +38,9 @@ export const bridgedServices = (
   return Array.dedupe(declared).filter((name) => manifest.services.some((service) => service.name === name))
 }
 
+/** A release does not tell of which project it is, and so of no server of the platform. */
+const unknownAddresses = Effect.succeed({ addresses: [], problem: "" })
+
 /** Reads how a release differs from what is there, and decides how its services get their containers. Changes nothing. */
 export const releaseChanges = Effect.fn("rollback.changes")(function*(
   server: ServerAccess,
@@ -88,6 +91,6 @@ export const releaseChanges = Effect.fn("rollback.changes")(function*(
     services,
     warnings,
     facts,
-    rollouts: yield* judgeRollouts(server, bridged, { facts, here, services })
+    rollouts: yield* judgeRollouts(server, bridged, { facts, here, services }, unknownAddresses)
   }
 })

@@ -100,12 +100,20 @@ export const removeServers = (text: string, moves: ReadonlyArray<PortMove>): Eit
     return edited(proxy, body, splices, expected)
   })
 
-/** True if a load balancer of the file has a server at a port of these addresses. */
-export const hasServer = (text: string, hosts: ReadonlyArray<string>, port: number): boolean =>
+/**
+ * True if a load balancer of the file has a server at a port of these addresses.
+ * @param hosts any address without it
+ */
+export const hasServer = (text: string, hosts: ReadonlyArray<string> | undefined, port: number): boolean =>
   Either.match(readProxy(text), {
     // A file that cannot be read may lead there.
     onLeft: () => true,
-    onRight: (proxy) => serversIn(proxy).some(([, urls]) => urls.some((url) => leadsToPort(url ?? "", hosts, port)))
+    onRight: (proxy) =>
+      serversIn(proxy).some(([, urls]) =>
+        urls.some((url) =>
+          hosts === undefined ? placeOf(url ?? "")?.port === port : leadsToPort(url ?? "", hosts, port)
+        )
+      )
   })
 
 type Edit = (text: string) => Either.Either<RouteEdit, Refusal>

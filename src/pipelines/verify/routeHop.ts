@@ -11,6 +11,7 @@ import { findTarget } from "../upsert/inputs/findTarget.ts"
 import { routeNameOf } from "../upsert/inputs/routeName.ts"
 import type { Target } from "../upsert/inputs/target.ts"
 import { describeRoute } from "../upsert/route/describeRoute.ts"
+import { findBridge } from "./findBridge.ts"
 import { failed, passed } from "./hop.ts"
 
 /** Finds routers that the proxy disables because a middleware is missing. */
@@ -39,7 +40,10 @@ const onPlatform = (domain: string, { app }: Live) => {
     )
 }
 
-const inProxy = (plan: AppPlan, domain: string, { ip }: Target) =>
+/** A hop whose warnings are not asked for: what an upsert would change is a bridge that its run removes. */
+const bridged = (detail: string) => ({ ...passed(detail), isBridged: true })
+
+const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: Target) =>
   Effect.gen(function*() {
     const home = yield* proxyHome
     const proxy = readProxy(yield* readProxyText(home))
@@ -48,9 +52,17 @@ const inProxy = (plan: AppPlan, domain: string, { ip }: Target) =>
     const place = { targetIp: Option.getOrElse(ip, () => ""), port: Option.getOrElse(plan.port, () => 0) }
     const targets = targetsFor(proxy.right, domain)
     const leads = `${home.file} leads ${domain} to ${targets.length === 0 ? "no server" : targets.join(", ")}`
+    const own = targetOf(place).toLowerCase()
+    const isElsewhere = targets.length > 0 && !targets.includes(own)
+    const bridge = isElsewhere ? yield* findBridge(projectPath, place.port, home, targets) : Option.none()
+    if (Option.isSome(bridge)) {
+      return bridged(
+        `${leads}, the bridge of run ${bridge.value}, whose step return leads it to ${targetOf(place)} again`
+      )
+    }
     if (!leadsTo(proxy.right, { routeName: routeNameOf(plan.name), domain, ...place })) {
       return failed(
-        targets.includes(targetOf(place).toLowerCase())
+        targets.includes(own)
           ? `${leads}, but not over https by the route of ${plan.name}`
           : `${leads}, and not to ${targetOf(place)}`
       )
@@ -67,8 +79,9 @@ export const route = (projectPath: string, plan: AppPlan) =>
       ? passed("No domain is declared")
       : target.local
       ? onPlatform(plan.domain.value, yield* live)
-      : yield* inProxy(plan, plan.domain.value, target)
+      : yield* inProxy(projectPath, plan, plan.domain.value, target)
     if (!outcome.ok) return outcome
+    if ("isBridged" in outcome) return passed(outcome.detail)
     // A platform that does not answer is the first hop's failure.
     const judged = Either.isLeft(live) ? undefined : yield* asJudged(projectPath, plan, target, live.right)
     const warnings = [outcome.warning, judged].flatMap((words) => words ?? [])

@@ -5,6 +5,7 @@
 #   go      lets the activation that waits for it start the stack
 #   stop    has it take everything back
 #   read    waits until no activation of the directory is under way, and prints the note, whatever its run
+#   show    prints the note as it is now
 #   remove  stops the bridges, each within its own grace period, and removes them and the note
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
 lead_back=$(cat "$(dirname "$0")/../lib/proxyLock.sh" "$(dirname "$0")/parts/leadBack.sh")
@@ -36,6 +37,7 @@ case $3 in
       [ "$(cat .berth/stop 2>/dev/null)" != "$(cut -f 1 .berth/outcome 2>/dev/null)" ] || rm -f .berth/stop
     fi
     [ ! -f .berth/bridge ] || cat .berth/bridge ;;
+  show) [ ! -f .berth/bridge ] || cat .berth/bridge ;;
   remove)
     is_noted "$2" || exit 0
     for name in $(names); do

@@ -164,6 +164,7 @@ flock -w 300 8 || { echo "the deploy to this directory has not ended" >&2; exit 
 [ "$(cat .berth/stop 2>/dev/null)" != "$(cut -f 1 .berth/outcome 2>/dev/null)" ] || rm -f .berth/stop
 fi
 [ ! -f .berth/bridge ] || cat .berth/bridge ;;
+show) [ ! -f .berth/bridge ] || cat .berth/bridge ;;
 remove)
 is_noted "$2" || exit 0
 for name in $(names); do

@@ -74,6 +74,9 @@ export const takeBack = (remotePath: string, run: string) =>
 /** Prints the note about bridges once no activation is under way. */
 export const readBridges = (remotePath: string) => command("reading the bridge's note", "read", false)(remotePath, "-")
 
+/** Prints the note about bridges as it is now, also while an activation is under way. */
+export const showBridges = (remotePath: string) => command("looking for a bridge", "show", false)(remotePath, "-")
+
 /** Stops and removes the bridges of a run, and the note about them. */
 export const removeBridges = (remotePath: string, run: string, sudo: boolean) =>
   command("removing the bridge", "remove", sudo)(remotePath, run)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { Effect, Option, Redacted } from "effect"
+import { refusedUrl } from "../basics/addresses.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../Settings.ts"
-import { refusedUrl } from "./addresses.ts"
 
 const saying = (words: string) => ({ message: () => ({ message: words, override: true }) })
 

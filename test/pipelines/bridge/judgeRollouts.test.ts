@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { judgeRollouts } from "../../../src/pipelines/bridge/judgeRollouts.ts"
+import type { PlatformAddresses } from "../../../src/pipelines/bridge/platformAddresses.ts"
 import { parsePreflight } from "../../../src/remote/deploy/preflightCommand.ts"
 import { proxyFileTest } from "../../layers/ProxyFileTest.ts"
 import { type SettingsFixture, settingsTest, storedServer } from "../../layers/SettingsTest.ts"
@@ -22,7 +23,8 @@ const text = `http:
 const judged = (
   addresses: ReadonlyArray<string>,
   others: ReadonlyArray<string> = [],
-  settings: SettingsFixture = {}
+  settings: SettingsFixture = {},
+  platform: Effect.Effect<PlatformAddresses> = Effect.die("the platform is not asked")
 ) => {
   const facts = parsePreflight([
     ...compose.map((line) => `composefile\t${line}`),
@@ -34,7 +36,7 @@ const judged = (
     here: { compose: compose.join("\n"), env: "" },
     services: [{ name: "web", change: "recreate" }],
     facts
-  }).pipe(
+  }, platform).pipe(
     Effect.map(([rollout]) => rollout),
     Effect.provide(Layer.merge(
       proxyFileTest(file, text),
@@ -42,6 +44,8 @@ const judged = (
     ))
   )
 }
+
+const nobody = Effect.succeed({ addresses: [], problem: "" })
 
 const bridged = {
   rollout: "bridged",
@@ -53,7 +57,7 @@ describe("a route leads to a server", () => {
   it.effect("by an address of its own, whatever it is reached by", () =>
     Effect.gen(function*() {
       expect(yield* judged(["fd00::5", "10.0.0.5"])).toMatchObject(bridged)
-      expect(yield* judged(["10.0.0.6"])).toMatchObject({
+      expect(yield* judged(["10.0.0.6"], [], {}, nobody)).toMatchObject({
         rollout: "recreate",
         reason: `no route in ${file} leads to port 2008 of main.example.com or 10.0.0.6`
       })
@@ -66,6 +70,24 @@ describe("a route leads to a server", () => {
 
   it.effect("but not by an address that another stored server is reached by", () =>
     Effect.gen(function*() {
-      expect(yield* judged(["10.0.0.5"], ["10.0.0.5"])).toMatchObject({ rollout: "recreate" })
+      expect(yield* judged(["10.0.0.5"], ["10.0.0.5"], {}, nobody)).toMatchObject({ rollout: "recreate" })
+      const asPlatform = Effect.succeed({ addresses: ["10.0.0.5"], problem: "" })
+      expect(yield* judged([], ["10.0.0.5"], {}, asPlatform)).toMatchObject({ rollout: "recreate" })
+    }))
+
+  it.effect("by the address that the platform has for the server of its application", () =>
+    Effect.gen(function*() {
+      const known = Effect.succeed({ addresses: ["10.0.0.5"], problem: "" })
+      expect(yield* judged([], [], {}, known)).toMatchObject(bridged)
+      const away = Effect.succeed({
+        addresses: [],
+        problem: "the address of the platform's server \"web\" is not known"
+      })
+      expect(yield* judged([], [], {}, away)).toMatchObject({
+        rollout: "recreate",
+        reason:
+          `no route in ${file} leads to port 2008 of main.example.com, and the address of the platform's server ` +
+          "\"web\" is not known"
+      })
     }))
 })

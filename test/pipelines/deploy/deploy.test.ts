@@ -7,6 +7,7 @@ import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
+import { platformTest } from "../../layers/PlatformTest.ts"
 import { runsTest } from "../../layers/RunsTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { SftpTest } from "../../layers/SftpTest.ts"
@@ -38,6 +39,7 @@ const runOf = (serverId: string, remotePath: string, overrides: Pick<DeployReque
     Layer.provideMerge(runsTest, settingsTest({}, servers)),
     SshTest({}),
     SftpTest(),
+    platformTest(),
     InstanceLive,
     Path.layer
   )))

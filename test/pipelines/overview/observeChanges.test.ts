@@ -5,6 +5,7 @@ import type { KnownProject } from "../../../src/pipelines/overview/cachedProject
 import { makeChanges, observeChanges } from "../../../src/pipelines/overview/observeChanges.ts"
 import type { ServerSight } from "../../../src/pipelines/overview/observeServers.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
+import { platformTest } from "../../layers/PlatformTest.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
 import { SshAsked, type SshReply, SshTest } from "../../layers/SshTest.ts"
 
@@ -38,6 +39,7 @@ const world = (names: ReadonlyArray<string>, answer: SshReply | Effect.Effect<Ss
       ]))
     }),
     Path.layer,
+    platformTest(),
     SshTest({ "looking at the server before the deploy": answer })
   ).pipe(Layer.provideMerge(settingsTest({ "projects.root": root }, [storedServer({ id: "1", name: "Main" })])))
 

@@ -49,6 +49,8 @@ interface Way {
   /** Listener at the proxy's HTTPS port. */
   readonly proxy?: "proxy" | "down" | "plain" | "babbling"
   readonly targetIp?: string
+  /** The server's note about bridges. */
+  readonly noted?: (port: number, other: number, file: string) => string
   readonly world?: MemoryWorld
 }
 
@@ -63,6 +65,9 @@ const verified = (
     const other = yield* standInApplication()
     const file = join(home, "dynamic.yml")
     yield* plant(home, { "dynamic.yml": text(port, other) })
+    if (way.noted !== undefined) {
+      yield* plant(home, { "containers/shop/.berth/bridge": way.noted(port, other, file) })
+    }
     const pair = yield* certificate(certified, days)
     const proxies = {
       proxy: standInProxy(file, pair),
@@ -180,6 +185,26 @@ describe.skipIf(!hasOpenssl)("verify", () => {
       const { hops } = yield* verified(way)
       expect(hops[index]?.ok).toBe(true)
       expect(hops[index]?.warning).toMatch(warning)
+    }))
+
+  it.scopedLive("tells of the bridge that a route leads to until its run leads it back", () =>
+    Effect.gen(function*() {
+      const run = "0190aa-run"
+      const noted = (port: number, other: number, file: string) =>
+        `run\t${run}\nbridge\tweb\tberth-web-bridge-1\t${port}\t${other}\nproxy\t127.0.0.1:22\t127.0.0.1\t${file}\n`
+      const text = (_: number, other: number) => proxyFile(`127.0.0.1:${other}`)
+      const { hops, port } = yield* verified({ text, noted })
+      expect(hops.map(({ ok, warning }) => [ok, warning])).toEqual(hops.map(() => [true, undefined]))
+      expect(hops[2]?.detail).toMatch(
+        new RegExp(
+          `dynamic\\.yml leads shop\\.example\\.com to 127\\.0\\.0\\.1:\\d+, the bridge of run ${run}, whose step return ` +
+            `leads it to 127\\.0\\.0\\.1:${port} again$`
+        )
+      )
+      // A note about another port, or another file, explains nothing.
+      for (const other of [(port: number) => noted(port, 1, "/x"), (port: number) => noted(port + 1, port, "/x")]) {
+        expect((yield* verified({ text, noted: other })).failing).toBe("route")
+      }
     }))
 
   it.scopedLive("follows the way to an address of IPv6", () =>

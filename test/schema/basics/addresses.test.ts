@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { isLinkLocal, refusedUrl } from "../../../src/schema/notify/addresses.ts"
+import { isLinkLocal, refusedUrl } from "../../../src/schema/basics/addresses.ts"
 
 it.each([
   ["https://hooks.example.com/a/b?c=d", undefined],
