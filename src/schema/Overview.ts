@@ -75,17 +75,24 @@ export const ObservedProject = Schema.Struct({
   name: text("The name of its directory.", "hello"),
   path: projectPath,
   state: ProjectState.annotations({
-    description: "The state of its stack on the server that container.json names, or else on the first that has it."
+    description:
+      "The state of its stack on the server that container.json names, the worst one of several targets, or else that on the " +
+      "first server that has it."
   }),
-  stateReason: textOrNull("Why the state is unknown.", "no answer within 2 s"),
+  stateReason: textOrNull(
+    "Why the state is unknown; the servers of the targets in it, where not all are.",
+    "no answer within 2 s"
+  ),
   changes: Schema.NullOr(Schema.Number).annotations({
     description:
-      "Number of files and images that a deploy to the server that container.json names would change; null where that was not " +
-      "compared.",
+      "Number of files and images that a deploy to the server that container.json names would change, the most of several " +
+      "targets; null where that was not compared.",
     examples: [2]
   }),
   servers: Schema.Array(ObservedStack).annotations({
-    description: "Its stack on the server that container.json names, and on every other server that has it."
+    description:
+      "Its stack on the server that container.json names, or on those of its targets, the worst first; and on every other " +
+      "server that has it."
   }),
   run: field(Schema.NullOr(Run), "The run that is under way for it, or else the next that waits; null without one."),
   lastRun: field(Schema.NullOr(LastRun), "Its last run that has ended; null where none is known."),

@@ -3,6 +3,7 @@ import { Berth, type Call } from "../../client/Berth.ts"
 import type { StackAction, StackResult } from "../../schema/deploy/Stack.ts"
 import { runVerdict } from "../../schema/runs/runVerdict.ts"
 import { showAnswer, withService } from "../connection/withService.ts"
+import { printDeployEnd } from "../deploys/deploying.ts"
 import { common, yes } from "../options/common.ts"
 import { describePlace, type Place, placeOptions, resolvePlace, stackAt } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
@@ -15,7 +16,6 @@ import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
-import { printDeployEnd } from "./deploy.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 

@@ -4,13 +4,20 @@ import { resolve } from "node:path"
 import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import { homeDirectory } from "../../client/node/homeDirectory.ts"
-import { containerConfigName, fileProblemWords } from "../../schema/projects/Project.ts"
+import {
+  containerConfigName,
+  fileProblemWords,
+  type LocalProject,
+  type ProjectTarget
+} from "../../schema/projects/Project.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
+import { listed } from "../../schema/words/expected.ts"
 import { didYouMean } from "../../schema/words/nearest.ts"
 import { cut, quoted } from "../../schema/words/quoted.ts"
 import { text } from "../parse/described.ts"
 import { Failed, NoSuchProject, Usage } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
+import { shellWord } from "../terminal/shellWord.ts"
 import { findStoredServer } from "./findStoredServer.ts"
 
 /** Options that override the server and path of container.json. */
@@ -89,6 +96,41 @@ export const findOnlyServer = (name: string) =>
     })
   })
 
+/** Reads a project; fails where its container.json cannot be used. */
+export const readPlacedProject = (projectPath: string) =>
+  Effect.gen(function*() {
+    const project = yield* (yield* Berth).use((api) => api.inspectProject({ payload: { projectPath } }))
+    const broken = project.problems?.find(({ file }) => file.endsWith(containerConfigName))
+    return broken === undefined ? project : yield* new Failed({ message: fileProblemWords(broken) })
+  })
+
+/** Picks the target that the options mean; fails where they mean none or several. */
+const pickTarget = (
+  { name, targets = [] }: LocalProject,
+  server: Option.Option<string>,
+  path: Option.Option<string>
+) =>
+  Effect.gen(function*() {
+    const servers = yield* (yield* Berth).use((api) => api.listServers({}))
+    const optionsFor = ({ remotePath, serverId }: ProjectTarget) => {
+      const stored = servers.find(({ id }) => id === serverId)
+      const callName = stored === undefined ? serverId : callNameOf(servers, stored)
+      const isOnly = targets.filter((other) => other.serverId === serverId).length === 1
+      return `--server ${shellWord(callName)}${isOnly ? "" : ` --path ${shellWord(remotePath)}`}`
+    }
+    const [found, ...others] = targets.filter(({ remotePath, serverId }) =>
+      Option.match(server, { onNone: () => true, onSome: (id) => id === serverId }) &&
+      Option.match(path, { onNone: () => true, onSome: (at) => at === remotePath })
+    )
+    if (found !== undefined && others.length === 0) return found
+    const choices = (found === undefined ? targets : [found, ...others]).map(optionsFor)
+    return yield* new Failed({
+      message: found === undefined
+        ? `${cut(name)} has no such target: pick ${listed(choices, "or")}`
+        : `${cut(name)} has several targets: pick one with ${listed(choices, "or")}`
+    })
+  })
+
 /** Locates a project's stack by the options, else by its container.json. */
 export const resolvePlace = (
   name: Option.Option<string>,
@@ -101,9 +143,12 @@ export const resolvePlace = (
       const { callName, server: { id } } = named.value
       return { projectPath, serverId: id, serverName: callName, remotePath: path.value }
     }
-    const project = yield* (yield* Berth).use((api) => api.inspectProject({ payload: { projectPath } }))
-    const broken = project.problems?.find(({ file }) => file.endsWith(containerConfigName))
-    if (broken !== undefined) return yield* new Failed({ message: fileProblemWords(broken) })
+    const project = yield* readPlacedProject(projectPath)
+    if (project.targets !== undefined) {
+      const target = yield* pickTarget(project, Option.map(named, ({ server: { id } }) => id), path)
+      const { callName, server: { id } } = yield* findStoredServer(target.serverId)
+      return { projectPath, serverId: id, serverName: callName, remotePath: target.remotePath }
+    }
     const { callName, server: { id } } = Option.isSome(named)
       ? named.value
       : project.serverId === null

@@ -2,6 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
 import { ContainerPlanRequest, DeployRequest, DeployResult, RollbackRequest } from "../../schema/deploy/Deploy.ts"
 import { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
+import { TargetsDeployRequest, TargetsPlan, TargetsPlanRequest, TargetsResult } from "../../schema/deploy/Targets.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"
@@ -43,6 +44,43 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
           description:
             "Plans a deploy: files to send, containers to start and remove, obstacles. Changes nothing anywhere. Sent " +
             "with a deploy, the planHash holds it to that."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("deployTargets", "/api/container/deploy/targets").annotateContext(forOperators)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.server, failures.run, [
+          409,
+          "A plan no longer holds; no server was changed."
+        ], [422, "The project names no server, or the request one that is not among its targets."])
+      )
+      .annotateContext(startsRun)
+      .setPayload(TargetsDeployRequest)
+      .addSuccess(TargetsResult)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Deploy a project to its targets",
+          description:
+            "Deploys a project to the targets of its container.json, each as a run of its own: in turn until one of them fails, " +
+            "or several at once. The answer tells which server runs what."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("planTargets", "/api/container/deploy/targets/plan").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.body, failures.project, failures.server, [
+          422,
+          "The project names no server, or the request one that is not among its targets."
+        ])
+      )
+      .setPayload(TargetsPlanRequest)
+      .addSuccess(TargetsPlan)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Plan a deploy to the targets",
+          description: "Plans a deploy of a project to each of its targets; changes nothing anywhere."
         })
       )
   )

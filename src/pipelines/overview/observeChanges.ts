@@ -1,7 +1,8 @@
-import { Clock, Deferred, Effect, Either, Option, Order, Ref, type Scope } from "effect"
+import { Array, Clock, Deferred, Effect, Either, Option, Order, Ref, type Scope } from "effect"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { containerPlan } from "../deploy/containerPlan.ts"
+import { placesOf } from "../projects/inspectProject.ts"
 import type { KnownProject } from "./cachedProjects.ts"
 import type { ServerSight } from "./observeServers.ts"
 import { within } from "./within.ts"
@@ -46,14 +47,18 @@ export const makeChanges: Effect.Effect<Changes, never, Scope.Scope> = Effect.al
   scope: Effect.scope
 })
 
-/** A project that can be planned: its server answers and its files can be read. */
+/** The places of a project that can be planned: their servers answer and its files can be read. */
 const plannable = (sights: ReadonlyArray<ServerSight>) => (project: KnownProject) => {
-  const { hasComposeFile, path, problems, remotePath, serverId } = project
-  const stackAt = sights.find(({ server }) => server.id === serverId)?.stackAt
-  if (serverId === null || !hasComposeFile || problems.length > 0 || stackAt === undefined) return []
-  return Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath))).map((at) => {
-    const { names, release } = stackAt(at)
-    return { path, serverId, remotePath: at, against: JSON.stringify([serverId, at, release, names]) }
+  const { hasComposeFile, path, problems } = project
+  if (!hasComposeFile || problems.length > 0) return []
+  return placesOf(project).flatMap(({ remotePath, serverId }, index) => {
+    const stackAt = sights.find(({ server }) => server.id === serverId)?.stackAt
+    if (stackAt === undefined) return []
+    return Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath))).map((at) => {
+      const { names, release } = stackAt(at)
+      const key = JSON.stringify([path, index])
+      return { key, path, serverId, remotePath: at, against: JSON.stringify([serverId, at, release, names]) }
+    })
   })
 }
 
@@ -67,22 +72,26 @@ const count = ({ path, remotePath, serverId }: Target) =>
     Effect.orElseSucceed(() => null)
   )
 
-const without = <A>(all: ReadonlyMap<string, A>, path: string): ReadonlyMap<string, A> =>
-  new Map([...all].filter(([key]) => key !== path))
+const without = <A>(all: ReadonlyMap<string, A>, gone: string): ReadonlyMap<string, A> =>
+  new Map([...all].filter(([key]) => key !== gone))
+
+/** The most changes that a project would bring to one of its places; none while one of them was not counted. */
+const mostChanges = (counts: ReadonlyArray<number | null | undefined>): number | null | undefined =>
+  counts.includes(undefined) ? undefined : counts.includes(null) ? null : Math.max(...counts.map((count) => count ?? 0))
 
 /** Counts to the end, whoever waits for it leaves, and notes the number. */
 const begin = ({ counted, scope, slots, underWay }: Changes, target: Target) => {
   const noted = Effect.gen(function*() {
     const changes = yield* slots.withPermits(1)(count(target))
     const at = yield* Clock.currentTimeMillis
-    yield* Ref.update(counted, (all) => new Map(all).set(target.path, { against: target.against, changes, at }))
+    yield* Ref.update(counted, (all) => new Map(all).set(target.key, { against: target.against, changes, at }))
   })
   return Effect.uninterruptible(Effect.gen(function*() {
     const ended = yield* Deferred.make<void>()
-    yield* Ref.update(underWay, (all) => new Map(all).set(target.path, ended))
+    yield* Ref.update(underWay, (all) => new Map(all).set(target.key, ended))
     yield* noted.pipe(
       Effect.interruptible,
-      Effect.ensuring(Ref.update(underWay, (all) => without(all, target.path))),
+      Effect.ensuring(Ref.update(underWay, (all) => without(all, target.key))),
       Effect.ensuring(Deferred.succeed(ended, undefined)),
       Effect.forkIn(scope)
     )
@@ -108,27 +117,33 @@ export const observeChanges = (
     const targets = projects.flatMap((project) =>
       plannable(sights)(project).map((target) => ({ ...target, isBusy: isBusy(project) }))
     )
-    const lastAt = ({ against, path }: Target) => {
-      const counted = before.get(path)
+    const lastAt = ({ against, key }: Target) => {
+      const counted = before.get(key)
       return counted === undefined || counted.against !== against ? never : counted.at
     }
     const due = targets
-      .filter((target) => !target.isBusy && !underWay.has(target.path) && lastAt(target) <= now - freshFor)
+      .filter((target) => !target.isBusy && !underWay.has(target.key) && lastAt(target) <= now - freshFor)
       .toSorted(Order.mapInput(Order.number, lastAt))
       .slice(0, Math.max(0, mostPlans - underWay.size))
-    const known = new Set(targets.map(({ path }) => path))
-    yield* Ref.update(changes.counted, (all) => new Map([...all].filter(([path]) => known.has(path))))
+    const known = new Set(targets.map(({ key }) => key))
+    yield* Ref.update(changes.counted, (all) => new Map([...all].filter(([key]) => known.has(key))))
     const begun = yield* Effect.forEach(due, (target) => begin(changes, target))
     const wait = (ended: ReadonlyArray<Deferred.Deferred<void>>, millis: number) =>
       within({ at: deadline, millis }, Effect.forEach(ended, Deferred.await, { discard: true }), () => undefined)
     const { again, first } = longestCounting
     yield* Effect.all([
-      wait(targets.flatMap(({ path }) => underWay.get(path) ?? []), again),
+      wait(targets.flatMap(({ key }) => underWay.get(key) ?? []), again),
       wait(begun, due.some((target) => lastAt(target) === never) ? first : again)
     ], { concurrency: "unbounded", discard: true })
     const after = yield* Ref.get(changes.counted)
-    return new Map(targets.flatMap(({ against, isBusy, path }) => {
-      const counted = after.get(path)
-      return counted === undefined || (counted.against !== against && !isBusy) ? [] : [[path, counted.changes] as const]
-    }))
+    const countOf = ({ against, isBusy, key }: typeof targets[number]) => {
+      const counted = after.get(key)
+      return counted === undefined || (counted.against !== against && !isBusy) ? undefined : counted.changes
+    }
+    return new Map(
+      Object.entries(Array.groupBy(targets, ({ path }) => path)).flatMap(([path, places]) => {
+        const most = mostChanges(places.map(countOf))
+        return most === undefined ? [] : [[path, most] as const]
+      })
+    )
   }).pipe(Effect.withSpan("overview.observeChanges"))

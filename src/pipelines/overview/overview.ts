@@ -7,6 +7,7 @@ import type { Server } from "../../schema/servers/Server.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { placesOf } from "../projects/inspectProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
 import { withSharedReading } from "../routes/proxyFile.ts"
 import { cachedProjects, type Known, type KnownProject, makeKnown } from "./cachedProjects.ts"
@@ -55,10 +56,13 @@ const doubtsAbout = ({ problems = [] }: LocalProject, sights: ReadonlyArray<Serv
   )
 ]
 
-const isOf = ({ path, remotePath, serverId }: LocalProject) => ({ subject }: Run): boolean =>
-  subject.projectPath === undefined
-    ? subject.serverId !== undefined && subject.serverId === serverId && subject.remotePath === remotePath
-    : subject.projectPath === path
+/** A run that is a part of another one is told by that one. */
+const isOf = (project: LocalProject) => ({ parent, subject }: Run): boolean =>
+  parent === undefined && (subject.projectPath === undefined
+    ? placesOf(project).some(({ remotePath, serverId }) =>
+      subject.serverId === serverId && subject.remotePath === remotePath
+    )
+    : subject.projectPath === project.path)
 
 /** Ports of the stack that gives a project its state, and the server that they are on. */
 const portsOf = (
@@ -105,7 +109,7 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
   ], { concurrency: "unbounded" })
   const projects = found.projects.map(resolveServer(servers))
   const pathsOf = (id: string) =>
-    projects.filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
+    projects.flatMap(placesOf).filter(({ serverId }) => serverId === id).flatMap(({ remotePath }) =>
       Option.toArray(Either.getRight(remotePathIn("remotePath", remotePath)))
     )
   const active = rightOr(runs, [])
@@ -134,7 +138,7 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
       return {
         name: project.name,
         path: project.path,
-        ...projectState(stacks, doubtsAbout(project, sights)),
+        ...projectState(stacks, doubtsAbout(project, sights), project.targets?.length),
         changes: counts.get(project.path) ?? null,
         servers: stacks,
         run: active.find(isOf(project)) ?? null,

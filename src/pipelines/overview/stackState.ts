@@ -1,5 +1,6 @@
 import type { StackSight } from "../../remote/server/overviewCommand.ts"
 import type { ObservedProject, ObservedStack } from "../../schema/Overview.ts"
+import { listed } from "../../schema/words/expected.ts"
 
 const isUp = (status: string) => status.startsWith("Up ")
 const isUnhealthy = (status: string) => /\((?:unhealthy|Paused)\)/.test(status)
@@ -23,19 +24,45 @@ export const stackState = (
 export const isDeployed = (seen: Pick<StackSight, "release" | "statuses">): boolean =>
   stackState(seen).state !== "absent"
 
+const order: ReadonlyArray<ObservedStack["state"]> = ["degraded", null, "stopped", "absent", "running"]
+
+/** The stacks of several targets, the one in the worst state first. */
+export const worstFirst = (stacks: ReadonlyArray<ObservedStack>): ReadonlyArray<ObservedStack> =>
+  stacks.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
+
+/** Names the servers of the targets that are in the state of the first one; null where all of them are. */
+const serversOf = (targets: ReadonlyArray<ObservedStack>): string | null => {
+  const same = targets.filter(({ state }) => state === targets[0]?.state)
+  if (same.length === targets.length) return null
+  return `on ${listed(same.map(({ serverId, serverName }) => serverName ?? serverId), "and")}`
+}
+
 /**
- * State of a project: that of its stack on the server that `container.json` names, or else on the first server that has it.
+ * State of a project: that of its stack on the server that `container.json` names, the worst one of several targets, or
+ * else that on the first server that has it.
  * @param doubts reasons why a stack may exist that was not seen: `container.json` is invalid, a server does not answer
+ * @param targets number of the targets, whose stacks come first
  */
 export const projectState = (
-  [stack]: ReadonlyArray<ObservedStack>,
-  doubts: ReadonlyArray<string>
+  stacks: ReadonlyArray<ObservedStack>,
+  doubts: ReadonlyArray<string>,
+  targets = 1
 ): Pick<ObservedProject, "state" | "stateReason"> => {
+  const [stack] = stacks
   if (stack === undefined) {
     return doubts.length === 0
       ? { state: "not deployed", stateReason: null }
       : { state: "unknown", stateReason: doubts.join("; ") }
   }
-  if (stack.state === null) return { state: "unknown", stateReason: stack.error ?? "the server was not observed" }
-  return { state: stack.state === "absent" ? "not deployed" : stack.state, stateReason: null }
+  if (stack.state === null) {
+    const reason = stack.error ?? "the server was not observed"
+    return {
+      state: "unknown",
+      stateReason: targets === 1 ? reason : `${stack.serverName ?? stack.serverId}: ${reason}`
+    }
+  }
+  return {
+    state: stack.state === "absent" ? "not deployed" : stack.state,
+    stateReason: serversOf(stacks.slice(0, targets))
+  }
 }

@@ -1,10 +1,11 @@
 import { Either } from "effect"
 import type { ObservedStack } from "../../schema/Overview.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
+import type { LocalProject, ProjectTarget } from "../../schema/projects/Project.ts"
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
+import { placesOf } from "../projects/inspectProject.ts"
 import { failingContainers } from "./failingContainers.ts"
 import type { ServerSight } from "./observeServers.ts"
-import { isDeployed, stackState } from "./stackState.ts"
+import { isDeployed, stackState, worstFirst } from "./stackState.ts"
 
 const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): ObservedStack => {
   const { error, id, name, observedAt } = server
@@ -29,36 +30,35 @@ const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): Observed
     }
 }
 
-/** Stacks of a project: on the server that `container.json` names, and on all others that have it. */
+/** Stack at a place that `container.json` names. */
+const namedStack = (
+  { remotePath, serverId }: ProjectTarget,
+  sights: ReadonlyArray<ServerSight>,
+  now: string
+): ObservedStack => {
+  const given = remotePathIn("remotePath", remotePath)
+  const home = sights.find(({ server }) => server.id === serverId)
+  const place = { serverId, serverName: home?.server.name ?? null }
+  const unseen = { state: null, containers: null, containerNames: [], release: null, observedAt: now } as const
+  if (Either.isLeft(given)) return { ...place, remotePath, ...unseen, error: `container.json: ${given.left.message}` }
+  return home === undefined
+    ? { ...place, remotePath: given.right, ...unseen, error: "container.json names a server that is not stored" }
+    : stackOn(home, given.right)
+}
+
+/** Stacks of a project: at the places that `container.json` names, and on all other servers that have it. */
 export const stacksOf = (
   project: LocalProject,
   sights: ReadonlyArray<ServerSight>,
   now: string
 ): ReadonlyArray<ObservedStack> => {
+  const places = placesOf(project)
+  const named = worstFirst(places.map((place) => namedStack(place, sights, now)))
   const given = remotePathIn("remotePath", project.remotePath)
-  const home = sights.find(({ server }) => server.id === project.serverId)
-  const unseen = { state: null, containers: null, containerNames: [], release: null, observedAt: now } as const
-  if (Either.isLeft(given)) {
-    return project.serverId === null ? [] : [{
-      serverId: project.serverId,
-      serverName: home?.server.name ?? null,
-      remotePath: project.remotePath,
-      ...unseen,
-      error: `container.json: ${given.left.message}`
-    }]
-  }
+  if (Either.isLeft(given)) return named
   const remotePath = given.right
-  const elsewhere = sights.filter((sight) =>
-    sight !== home && sight.stackAt !== undefined && isDeployed(sight.stackAt(remotePath))
+  const elsewhere = sights.filter(({ server, stackAt }) =>
+    !places.some(({ serverId }) => serverId === server.id) && stackAt !== undefined && isDeployed(stackAt(remotePath))
   )
-  const named = home === undefined
-    ? project.serverId === null ? [] : [{
-      serverId: project.serverId,
-      serverName: null,
-      remotePath,
-      ...unseen,
-      error: "container.json names a server that is not stored"
-    }]
-    : [stackOn(home, remotePath)]
   return [...named, ...elsewhere.map((sight) => stackOn(sight, remotePath))]
 }

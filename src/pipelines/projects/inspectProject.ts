@@ -8,7 +8,8 @@ import {
   imageFileNames,
   type LocalProject,
   lookedForNames,
-  platformFileName
+  platformFileName,
+  type ProjectTarget
 } from "../../schema/projects/Project.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { readContainerConfig } from "./files/containerConfig.ts"
@@ -22,6 +23,18 @@ const named = (text: string | null | undefined): string | null =>
 /** Remote path of a project: that of its `container.json`, else `~/containers/<directory name>`. */
 export const remotePathOf = (config: ContainerConfig, name: string): string =>
   named(config.remotePath) ?? `~/containers/${name}`
+
+/** Places that `container.json` has a project deployed to, in their order; none where it names no targets. */
+export const targetsOf = ({ targets }: ContainerConfig, name: string): ReadonlyArray<ProjectTarget> =>
+  (targets ?? []).map(({ remotePath, server }) => ({
+    serverId: server,
+    remotePath: remotePathOf({ remotePath }, name)
+  }))
+
+/** Places that a project is deployed to, in their order. */
+export const placesOf = (
+  { remotePath, serverId, targets }: Pick<LocalProject, "remotePath" | "serverId" | "targets">
+): ReadonlyArray<ProjectTarget> => targets ?? (serverId === null ? [] : [{ serverId, remotePath }])
 
 interface Configured {
   readonly config: ContainerConfig
@@ -52,7 +65,8 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
     : yield* configured(directory, Option.getOrUndefined(configFile))
   const hasImageFile = has(imageFileNames)
   const hasComposeFile = has(composeFileNames)
-  const serverId = named(config.serverId)
+  const targets = targetsOf(config, name)
+  const serverId = targets[0]?.serverId ?? named(config.serverId)
   const complete = hasImageFile && hasComposeFile && serverId !== null
   const begun = hasImageFile || hasComposeFile || has([containerConfigName])
   return {
@@ -64,7 +78,8 @@ export const inspectProject = Effect.fn("inspectProject")(function*(
     containerStatus: complete ? "configured" : begun ? "partial" : "none",
     tarFile: Option.getOrNull(newestTarOf(files)),
     serverId,
-    remotePath: remotePathOf(config, name),
+    remotePath: targets[0]?.remotePath ?? remotePathOf(config, name),
+    ...targets.length === 0 ? {} : { targets },
     ...problems.length === 0 ? {} : { problems }
   }
 })

@@ -24,6 +24,10 @@ const placeOf = ({ startedAt, subject }: Run, request: { readonly remotePath: st
     return { server: yield* found, remotePath: subject.remotePath ?? request.remotePath }
   })
 
+const loadTargets = Effect.promise(() =>
+  Promise.all([import("../targets/deployTargets.ts"), import("../targets/TargetsRun.ts")])
+)
+
 /** Resumes a run in the way of its kind; fails with `NoSuchElementException` if its request or server is missing. */
 const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
   Effect.gen(function*() {
@@ -45,6 +49,11 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
         const asked = yield* rollbackRequest(request)
         const { remotePath, server } = yield* placeOf(run, asked)
         return yield* resume(rollbackSpec(server, remotePath, asked), reconcileRollback(server, remotePath, run))
+      }
+      case "deploy-all": {
+        const [{ targetsRun }, { TargetsRun }] = yield* loadTargets
+        const { program, spec } = targetsRun(yield* Schema.decodeUnknownOption(TargetsRun)(request), run.requestedBy)
+        return yield* resume(spec, program)
       }
       case "stack": {
         const asked = yield* stackRequest(request)

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { ProjectUnknown, ProjectWithoutServer } from "../../schema/projects/Project.ts"
 import { Settings } from "../../services/settings/Settings.ts"
+import { placesOf } from "../projects/inspectProject.ts"
 import { listProjects } from "../projects/listProjects.ts"
 
 /** Location of a project's stack. */
@@ -14,12 +15,14 @@ export interface ProjectStack {
 export const projectStacks = Effect.fn("projectStacks")(function*(names: ReadonlyArray<string>) {
   const projects = yield* listProjects()
   const [only, ...others] = yield* Effect.orElseSucceed((yield* Settings).servers, () => [])
-  return yield* Effect.forEach(names, (name) =>
+  const found = yield* Effect.forEach(names, (name) =>
     Effect.gen(function*() {
       const found = projects.find((project) => project.name === name)
       if (found === undefined) return yield* new ProjectUnknown({ name, known: projects.map((each) => each.name) })
       const serverId = found.serverId ?? (others.length === 0 ? only?.id : undefined)
       if (serverId === undefined) return yield* new ProjectWithoutServer({ name })
-      return { project: name, serverId, remotePath: found.remotePath } satisfies ProjectStack
+      const places = placesOf({ ...found, serverId })
+      return places.map((place): ProjectStack => ({ project: name, ...place }))
     }))
+  return found.flat()
 })

@@ -24,6 +24,13 @@ const predicate = /^(is|has|must|cannot|needs) /
 export const fileProblemWords = ({ column, file, line, reason }: FileProblem): string =>
   `${cut(file)}${line === null ? "" : `:${line}:${column ?? 1}`}${predicate.test(reason) ? "" : ":"} ${reason}`
 
+/** A server and a directory there that a project is deployed to, with the id of the server where one is stored. */
+export const ProjectTarget = Schema.Struct({
+  serverId: text("The server that container.json names: its id, or what is written there where none is stored.", "1"),
+  remotePath: text("Where it is deployed on that server.", "~/containers/hello")
+}).annotations({ identifier: "ProjectTarget" })
+export interface ProjectTarget extends Schema.Schema.Type<typeof ProjectTarget> {}
+
 /** A directory under the projects root that Berth can deploy, or nearly. */
 export const LocalProject = Schema.Struct({
   name: text("The name of the directory.", "hello"),
@@ -36,10 +43,14 @@ export const LocalProject = Schema.Struct({
   }),
   tarFile: textOrNull("The name of its image archive; null when it has none.", "hello.tar"),
   serverId: textOrNull(
-    "The server that container.json names: its id, or what is written there where none is stored; null without one.",
+    "The server that container.json names: its id, or what is written there where none is stored; that of the first of " +
+      "its targets; null without one.",
     "1"
   ),
   remotePath: text("Where it is deployed on a server.", "~/containers/hello"),
+  targets: Schema.optionalWith(Schema.Array(ProjectTarget), { exact: true }).annotations({
+    description: "The targets of container.json, in their order; absent where it names none."
+  }),
   problems: Schema.optionalWith(Schema.Array(FileProblem), { exact: true }).annotations({
     description: "Why its container.json cannot be used, which then names no server; absent where it can."
   })
@@ -56,6 +67,15 @@ export interface InspectRequest extends Schema.Schema.Type<typeof InspectRequest
 const optional = <A, I>(schema: Schema.Schema<A, I>, description: string, example: unknown) =>
   Schema.optional(Schema.NullOr(schema)).annotations({ description, example })
 
+/** The most targets that a project may have. */
+export const mostTargets = 32
+
+/** One of several places that `container.json` has a project deployed to. */
+const ConfiguredTarget = Schema.Struct({
+  server: Schema.NonEmptyString,
+  remotePath: Schema.optional(Schema.NullOr(Schema.NonEmptyString))
+})
+
 /** `container.json`: how a project is deployed. A key that Berth does not know is refused. */
 export const ContainerConfig = Schema.Struct({
   serverId: optional(Schema.String, "The id or the name of the stored server that the project is deployed to.", "main"),
@@ -63,6 +83,17 @@ export const ContainerConfig = Schema.Struct({
     Schema.String,
     "The directory on the server. Without it: `~/containers/` and the name of the project's directory.",
     "~/containers/hello"
+  ),
+  targets: optional(
+    Schema.Array(ConfiguredTarget).pipe(Schema.minItems(1), Schema.maxItems(mostTargets)),
+    "Several servers in place of `serverId` and `remotePath`, by id or name, in the order of their deploys: see " +
+      "[Several servers](deploy.md#several-servers).",
+    [{ server: "web-1", remotePath: "~/containers/hello" }, { server: "web-2" }]
+  ),
+  parallel: optional(
+    Schema.Boolean,
+    "True to deploy to several `targets` at once. Without it: one after the other.",
+    false
   ),
   files: optional(
     Schema.Array(Schema.String),

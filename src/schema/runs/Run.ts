@@ -4,7 +4,7 @@ import { listed } from "../words/expected.ts"
 import { strictQuery } from "../words/strict.ts"
 import { Step } from "./Step.ts"
 
-export const RunKind = Schema.Literal("deploy", "rollback", "stack", "build", "pull", "upsert", "exec")
+export const RunKind = Schema.Literal("deploy", "rollback", "stack", "build", "pull", "upsert", "exec", "deploy-all")
 export type RunKind = typeof RunKind.Type
 
 /** State of a run; the last four are final. */
@@ -84,6 +84,7 @@ export const Run = Schema.Struct({
     description: "State; succeeded, failed, cancelled and interrupted are final."
   }),
   requestedBy: field(RequestedBy, "Requester."),
+  parent: Schema.optional(text("The run that started it: the deploy to several servers that it is part of.")),
   waitsFor: Schema.optional(RunAhead).annotations({
     description:
       "While it is queued: the oldest unfinished run of its queue, for example an earlier deploy to the same remote path."

@@ -8,6 +8,7 @@ export type StepStatus = typeof StepStatus.Type
 export const Step = Schema.Struct({
   step: text("The name of the step.", "upload"),
   status: StepStatus.annotations({ description: "Status." }),
-  detail: text("Result, or reason of the failure.")
+  detail: text("Result, or reason of the failure."),
+  run: Schema.optional(text("The run that performs it, where that is another one.", "01m80yqq5mpfzvahn1sfvx7mvm"))
 }).annotations({ identifier: "Step" })
 export interface Step extends Schema.Schema.Type<typeof Step> {}

@@ -11,7 +11,8 @@ export class RunNotFound extends Schema.TaggedError<RunNotFound>()("RunNotFound"
 }
 
 /** A run of this kind, as the subject of a sentence. */
-const nounOf = (kind: RunKind): string => kind === "stack" ? "action on the stack" : kind
+const nounOf = (kind: RunKind): string =>
+  kind === "stack" ? "action on the stack" : kind === "deploy-all" ? "deploy to several servers" : kind
 
 /** A run that has ended cannot be cancelled any more. */
 export class RunEnded extends Schema.TaggedError<RunEnded>()("RunEnded", {
@@ -69,6 +70,9 @@ const leftBehind = (kind: RunKind, step: string): string => {
   switch (kind) {
     case "upsert":
       return "What its finished steps did stays; running it again goes on from there"
+    case "deploy-all":
+      if (preparing.includes(step)) return "Nothing was changed on any server"
+      return "The runs of its servers tell what became of each"
     case "build":
       return "Its script was stopped, and the archive may be incomplete: build again"
     case "pull":
@@ -99,7 +103,9 @@ export class RunStoreUnavailable extends Schema.TaggedError<RunStoreUnavailable>
 export class RunLost extends Schema.TaggedError<RunLost>()("RunLost", { id: Schema.String, kind: RunKind }) {
   readonly status = 503
   override get message() {
-    return `The ${this.kind} is not carried out here any more, since this service lost its database. A service that ` +
+    return `The ${
+      nounOf(this.kind)
+    } is not carried out here any more, since this service lost its database. A service that ` +
       `has it goes on with it: ask for run ${this.id} to see what becomes of it`
   }
 }

@@ -24,6 +24,12 @@ export const applicationLock = (platformUrl: string, name: string): LockKey => (
   shared: `The application "${name}"`
 })
 
+/** One deploy of a project to its targets at a time; held while the deploys that it starts hold their remote paths. */
+export const targetsLock = (projectDirectory: string): LockKey => ({
+  rank: 0.5,
+  name: `targets ${projectDirectory}`
+})
+
 /** One deploy to a directory of a server at a time. */
 export const remotePathLock = (server: Address, remotePath: string): LockKey => ({
   rank: 1,

@@ -20,7 +20,8 @@ const kinds: Readonly<Record<Run["kind"], string>> = {
   build: "Build",
   exec: "Command",
   pull: "Pull",
-  upsert: "Upsert"
+  upsert: "Upsert",
+  "deploy-all": "Deploy to several servers"
 }
 
 const words: Readonly<Record<NotifyEvent, string>> = {

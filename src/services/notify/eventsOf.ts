@@ -20,6 +20,8 @@ const judged = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
  * with that event alone misses none. Nobody is told that a run was cancelled.
  */
 export const eventsOf = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
+  // Its deploys were announced, each with its server.
+  if (run.kind === "deploy-all" && run.result !== null && run.result !== undefined) return []
   switch (run.state) {
     case "succeeded":
       return run.kind === "rollback" ? ["rolledBack", "succeeded"] : ["succeeded"]

@@ -19,6 +19,8 @@ export class RunRequest extends Context.Reference<RunRequest>()("berth/RunReques
   defaultValue: (): {
     readonly requestedBy: RequestedBy
     readonly idempotency: Option.Option<Idempotency>
+    /** Run on whose behalf it is started, and with which it counts as one run. */
+    readonly parent?: string
     /** Executed once the run is recorded. */
     readonly started: (run: Run) => Effect.Effect<void>
     /** Executed when a peer has just started a run for the same key: nothing is started here, and the call waits. */

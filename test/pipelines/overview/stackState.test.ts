@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { projectState, stackState } from "../../../src/pipelines/overview/stackState.ts"
+import { projectState, stackState, worstFirst } from "../../../src/pipelines/overview/stackState.ts"
 import type { ObservedStack } from "../../../src/schema/Overview.ts"
 
 describe("stackState", () => {
@@ -53,5 +53,20 @@ describe("projectState", () => {
     ] as const
   )("is %s", (state, stacks, doubts, stateReason) => {
     expect(projectState(stacks, doubts)).toEqual({ state, stateReason })
+  })
+
+  it.each(
+    [
+      ["running", ["running", "running"], null],
+      ["degraded", ["running", "degraded", "absent"], "on web-2"],
+      ["not deployed", ["running", "absent", "absent"], "on web-2 and web-3"],
+      ["unknown", ["stopped", null], "web-2: it was not observed"]
+    ] as const
+  )("of several targets is the worst one, %s", (state, states, stateReason) => {
+    const stacks = states.map((each, index) => ({
+      ...stack(each, ...each === null ? ["it was not observed"] : []),
+      serverName: `web-${index + 1}`
+    }))
+    expect(projectState(worstFirst(stacks), [], states.length)).toEqual({ state, stateReason })
   })
 })

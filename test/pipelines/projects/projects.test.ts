@@ -153,6 +153,22 @@ describe("listProjects", () => {
     }))
 })
 
+it.scoped("a project with targets is configured, and stands at the first of them unless all are asked for", () =>
+  Effect.gen(function*() {
+    const directory = yield* temporaryDirectory
+    const targets = [{ server: "web-1", remotePath: "/srv/x" }, { server: "web-2" }]
+    yield* plant(directory, { "compose.yml": "", "Dockerfile": "", "container.json": JSON.stringify({ targets }) })
+    expect(yield* inspectProject(directory)).toMatchObject({
+      containerStatus: "configured",
+      serverId: "web-1",
+      remotePath: "/srv/x",
+      targets: [
+        { serverId: "web-1", remotePath: "/srv/x" },
+        { serverId: "web-2", remotePath: `~/containers/${directory.split("/").at(-1)}` }
+      ]
+    })
+  }).pipe(Effect.provide(local)))
+
 describe("readContainerConfig", () => {
   const config = (text: string) =>
     Effect.gen(function*() {
@@ -170,6 +186,31 @@ describe("readContainerConfig", () => {
     Effect.gen(function*() {
       expect(yield* config("\uFEFF{\"serverId\": \"1\", \"files\": [\"a\"]}"))
         .toMatchObject({ serverId: "1", files: ["a"] })
+    }))
+
+  it.scoped.each(
+    [
+      ["{\"targets\": [{\"server\": \"web-1\"}],\n \"serverId\": \"1\"}", 2, "serverId and targets exclude each other"],
+      [
+        "{\"remotePath\": \"~/a\", \"targets\": [{\"server\": \"web-1\"}]}",
+        1,
+        "remotePath and targets exclude each other"
+      ],
+      ["{\"targets\": []}", 1, "targets must not be empty"],
+      ["{\"targets\": [{\"server\": \"\"}]}", 1, "targets[0].server"],
+      ["{\"targets\": [{\"remotePath\": \"~/a\"}]}", 1, "targets[0].server is missing"],
+      [
+        "{\"targets\": [{\"server\": \"web-1\",\n\"remotePath\": \"~\"}]}",
+        2,
+        "targets[0].remotePath must be absolute"
+      ],
+      ["{\"targets\": [{\"server\": \"web-1\", \"path\": \"~/a\"}]}", 1, "targets[0].path is not a known field"]
+    ] as const
+  )("names what is wrong with targets: %s", ([text, line, reason]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(config(text))
+      expect(error).toMatchObject({ _tag: "ProjectFileInvalid", place: { line } })
+      expect(error.message).toContain(reason)
     }))
 
   it.scoped("names file, line, column and field of a mistake", () =>

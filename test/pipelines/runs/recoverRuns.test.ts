@@ -7,6 +7,7 @@ import { InstanceLive } from "../../../src/services/runs/Instance.ts"
 import { Runs } from "../../../src/services/runs/Runs.ts"
 import { runStoreLayer } from "../../../src/services/runs/RunStore.ts"
 import { stored, storedRun } from "../../fixtures/storedRuns.ts"
+import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
 import { memoryWorld } from "../../layers/memoryWorld.ts"
 import { makeRunStoreMemory } from "../../layers/RunStoreMemory.ts"
 import { SftpTest } from "../../layers/SftpTest.ts"
@@ -31,6 +32,6 @@ it.scoped("recovers unfinished runs once the store can be used, however late", (
       expect(yield* runs.get(storedRun(1).id)).toMatchObject({ state: "interrupted" })
     }).pipe(
       Effect.provide(Layer.provide(RunsLive, later)),
-      Effect.provide(Layer.mergeAll(memoryWorld(), SftpTest(), InstanceLive))
+      Effect.provide(Layer.mergeAll(memoryWorld(), SftpTest(), InstanceLive, localProcessesTest({})))
     )
   }))

@@ -39,7 +39,8 @@ const capitalized = (text: string) => text.replace(/^./, (first) => first.toUppe
 
 /** Reads from the steps of a cancelled run how it was undone, or what was done to the stack. */
 const undoneBy = ({ kind, steps, subject }: Run): { readonly undone?: string } => {
-  const telling = steps.find(({ step }) => step === (kind === "stack" ? subject.action : "rollback"))
+  const step = kind === "stack" ? subject.action : kind === "deploy-all" ? "cancel" : "rollback"
+  const telling = steps.find((each) => each.step === step)
   if (telling === undefined || telling.status === "running" || telling.detail === "") return {}
   const isFailedUndo = kind !== "stack" && telling.status === "error"
   return {

@@ -1,4 +1,4 @@
-import type { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
+import { WorkflowEngine, WorkflowInstance } from "@effect/workflow/WorkflowEngine"
 import { Context, Deferred, Effect, FiberSet } from "effect"
 import type { RunFailure } from "../../../schema/runs/runFailures.ts"
 import { type FileLocked, Locks } from "../../locks/Locks.ts"
@@ -8,6 +8,12 @@ import { Steps } from "../Steps.ts"
 import type { Engine } from "./Engine.ts"
 import { executeRun } from "./executeRun.ts"
 import { makeLiveRun, type RunStart } from "./liveRun.ts"
+
+/** Context without the workflow of the run that starts another one: that one is a workflow of its own. */
+const outsideWorkflow = (context: Context.Context<never>): Context.Context<never> =>
+  Context.unsafeMake(
+    new Map([...context.unsafeMap].filter(([key]) => key !== WorkflowEngine.key && key !== WorkflowInstance.key))
+  )
 
 /**
  * Executes a stored run in the background.
@@ -38,7 +44,8 @@ export const launchRun = <A, I, E extends { readonly message: string }, R>(
     return yield* Effect.gen(function*() {
       yield* waits.update(run)
       const current = yield* run.now
-      yield* FiberSet.run(fibers, Effect.provideService(execution, Locks, locks))
+      const launched = Effect.provideService(execution, Locks, locks)
+      yield* FiberSet.run(fibers, Effect.mapInputContext(launched, outsideWorkflow))
       return { run: current, result: Deferred.await(result) }
     }).pipe(Effect.onError(() => Effect.sync(() => live.delete(run.id))))
   })

@@ -10,7 +10,7 @@ import { runWorkflow } from "../workflow/runWorkflow.ts"
 /** Makes the queued run of the current request. */
 export const newRun = <A, I>(spec: RunSpec<A, I>, id: string): Effect.Effect<StoredRun, never, Settings> =>
   Effect.gen(function*() {
-    const { idempotency, requestedBy } = yield* RunRequest
+    const { idempotency, parent, requestedBy } = yield* RunRequest
     const requestedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
     // A request that contains a secret is not stored: no other process can resume such a run.
     const request = sameJson(spec.request, scrubbedJson(spec.request, yield* secretsInUse)) ? spec.request : null
@@ -21,6 +21,7 @@ export const newRun = <A, I>(spec: RunSpec<A, I>, id: string): Effect.Effect<Sto
         subject: spec.subject,
         state: "queued",
         requestedBy,
+        ...parent === undefined ? {} : { parent },
         requestedAt,
         startedAt: null,
         endedAt: null,

@@ -31,7 +31,10 @@ export const makeStartRun = (engine: Engine): Effect.Effect<Runs["Type"]["start"
           const request = yield* RunRequest
           const stored = yield* Effect.provideService(newRun(spec, yield* nextId), Settings, settings)
           const { id, requestedBy } = stored.run
-          const release = yield* Effect.mapError(quota.take(requestedBy.name), (full) => new TooManyRuns(full))
+          // The run that it belongs to has its part of the capacity, and must not wait for another one.
+          const release = request.parent === undefined
+            ? yield* Effect.mapError(quota.take(requestedBy.name), (full) => new TooManyRuns(full))
+            : Effect.void
           const inserted = yield* Deferred.make<void>()
           const launched = yield* Effect.gen(function*() {
             starting.set(id, Deferred.await(inserted))

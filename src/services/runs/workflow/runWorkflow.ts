@@ -27,7 +27,8 @@ const versions: Readonly<Record<RunKind, number>> = {
   build: 1,
   pull: 1,
   upsert: 1,
-  exec: 1
+  exec: 1,
+  "deploy-all": 1
 }
 
 /**

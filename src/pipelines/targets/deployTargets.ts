@@ -1,0 +1,139 @@
+import { Effect, Option, Ref, Schema } from "effect"
+import { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
+import type { DeployRequest } from "../../schema/deploy/Deploy.ts"
+import { DeployFailed } from "../../schema/deploy/Deploy.ts"
+import { type DeployedTarget, targetsAtOnce, type TargetsDeployRequest } from "../../schema/deploy/Targets.ts"
+import type { RequestedBy } from "../../schema/runs/Run.ts"
+import { addressOf } from "../../schema/servers/addressOf.ts"
+import { RunRequest } from "../../services/runs/RunRequest.ts"
+import { Runs } from "../../services/runs/Runs.ts"
+import { durableStep, Steps } from "../../services/runs/Steps.ts"
+import { uncancellable } from "../../services/runs/uncancellable.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { checkPlan } from "../deploy/containerPlan.ts"
+import { decideDeploy, refusalOf } from "../deploy/decideDeploy.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { deployTarget } from "./deployTarget.ts"
+import { describeTargets, notTried } from "./describeTargets.ts"
+import { projectTargets } from "./projectTargets.ts"
+import { type RunTarget, targetLabels, type TargetsRun, targetsSpec } from "./TargetsRun.ts"
+
+/** Fails unless each plan still holds and nothing is in its way: before the first server is changed. */
+const checkPlans = ({ onUnhealthy, projectPath, pull, targets }: TargetsRun) =>
+  Effect.forEach(targets, ({ planHash, remotePath, server: name, serverId }) =>
+    Effect.gen(function*() {
+      const server = yield* (yield* Settings).server(serverId)
+      const decision = yield* decideDeploy(server, projectPath, remotePath, {
+        isPlanned: true,
+        pull: pull ?? undefined,
+        onUnhealthy: onUnhealthy ?? undefined
+      })
+      if (planHash !== null) yield* checkPlan(planHash, { server, directory: projectPath, remotePath }, decision)
+      const refusal = refusalOf(decision, projectPath)
+      if (Option.isSome(refusal)) return yield* refusal.value
+    }).pipe(
+      Effect.mapError((error) =>
+        error instanceof DeployPlanMoved ? error : new DeployFailed({
+          step: "preflight",
+          reason: `${name}: ${error.message}`,
+          state: "Nothing was changed on any server",
+          status: error.status
+        })
+      )
+    ), { concurrency: targetsAtOnce, discard: true })
+
+/**
+ * Targets whose deploys are held to their plans. An earlier deploy of this run changes what another one on the same
+ * server was planned from: its plan was checked at the start.
+ */
+const boundTargets = (targets: ReadonlyArray<RunTarget>) =>
+  Effect.gen(function*() {
+    const settings = yield* Settings
+    const addresses = yield* Effect.forEach(targets, ({ serverId }) =>
+      Effect.match(settings.server(serverId), { onFailure: () => serverId, onSuccess: addressOf }))
+    return new Set(targets.filter((_, index) =>
+      addresses.indexOf(addresses[index] ?? "") === index
+    ))
+  })
+
+const deployAll = (request: TargetsRun, requestedBy: RequestedBy) =>
+  Effect.gen(function*() {
+    const { parallel, projectPath, targets } = request
+    const steps = yield* Steps
+    if (targets.every(({ planHash }) => planHash !== null)) {
+      const count = `${targets.length} ${targets.length === 1 ? "plan holds" : "plans hold"}`
+      yield* durableStep("preflight", Schema.Void, () => checkPlans(request), () => count)
+    }
+    const bound = yield* boundTargets(targets)
+    const labels = targetLabels(targets)
+    const outcomes = yield* Ref.make<ReadonlyMap<number, DeployedTarget>>(new Map())
+    const all = Effect.map(Ref.get(outcomes), (known) =>
+      targets.map((target, index): DeployedTarget => {
+        const { planHash: _, ...place } = target
+        return known.get(index) ?? { ...place, runId: null, ...notTried }
+      }))
+    const mayGoOn = Effect.map(Ref.get(outcomes), (known) =>
+      [...known.values()].every(({ outcome }) => outcome === "deployed"))
+    const deployOne = (target: RunTarget, index: number) =>
+      Effect.gen(function*() {
+        const { planHash, remotePath, serverId } = target
+        const wanted: DeployRequest = {
+          projectPath,
+          serverId,
+          remotePath,
+          pull: request.pull,
+          onUnhealthy: request.onUnhealthy,
+          planHash: bound.has(target) ? planHash : null
+        }
+        const part = { target, label: labels[index] ?? serverId, index, request: wanted, requestedBy }
+        yield* deployTarget(part, (ended) =>
+          Ref.update(outcomes, (known) => new Map(known).set(index, ended)))
+      })
+    yield* Effect.forEach(
+      targets,
+      (target, index) => Effect.whenEffect(deployOne(target, index), mayGoOn),
+      { concurrency: parallel ? targetsAtOnce : 1, discard: true }
+    ).pipe(
+      Effect.onInterrupt(() =>
+        uncancellable(Effect.whenEffect(
+          Effect.flatMap(all, (known) =>
+            steps.record({ step: "cancel", status: "done", detail: describeTargets(known).message })),
+          steps.isCancelled
+        ))
+      )
+    )
+    return describeTargets(yield* all)
+  })
+
+/** The run of a recorded request, in every attempt. */
+export const targetsRun = (request: TargetsRun, requestedBy: RequestedBy) => ({
+  spec: targetsSpec(request),
+  program: deployAll(request, requestedBy)
+})
+
+/**
+ * Deploys a project to its targets, each deploy as a run of its own: one after the other, until one fails or is not
+ * healthy; or with `parallel` several at once, and none begins after a failure.
+ */
+export const deployTargets = Effect.fn("deployTargets")(function*(request: TargetsDeployRequest) {
+  const projectPath = yield* projectDirectory(request.projectPath)
+  const { isParallel, targets } = yield* projectTargets(projectPath, request.servers)
+  const hashes = (request.planHash ?? "").split(".").filter((hash) => hash !== "")
+  const { requestedBy } = yield* RunRequest
+  if (hashes.length > 0 && hashes.length !== targets.length) {
+    const [first] = targets
+    return yield* new DeployPlanMoved({
+      remotePath: first?.remotePath ?? "",
+      server: first?.server ?? "",
+      moved: ["the list of targets has changed"]
+    })
+  }
+  const { program, spec } = targetsRun({
+    projectPath,
+    targets: targets.map((target, index) => ({ ...target, planHash: hashes[index] ?? null })),
+    parallel: request.parallel ?? isParallel,
+    pull: request.pull ?? null,
+    onUnhealthy: request.onUnhealthy ?? null
+  }, requestedBy)
+  return yield* (yield* Runs).run(spec, program)
+})

@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import {
+  type PlannedTarget,
+  targetsAtOnce,
+  type TargetsPlan,
+  type TargetsPlanRequest
+} from "../../schema/deploy/Targets.ts"
+import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
+import { containerPlan } from "../deploy/containerPlan.ts"
+import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { projectTargets, type Target } from "./projectTargets.ts"
+
+/** Status of the errors of one server. */
+const serverFailed = 502
+
+const plan = (target: Target, request: TargetsPlanRequest) =>
+  containerPlan({
+    projectPath: request.projectPath,
+    serverId: target.serverId,
+    remotePath: target.remotePath,
+    pull: request.pull,
+    onUnhealthy: request.onUnhealthy
+  }).pipe(
+    Effect.map((plan): PlannedTarget => ({ ...target, plan, error: null })),
+    // Any other error is the project's, and the same for every target.
+    Effect.catchIf(
+      ({ status }) => status === serverFailed,
+      ({ message }) => Effect.map(withoutSecrets(message), (error): PlannedTarget => ({ ...target, plan: null, error }))
+    )
+  )
+
+/** Plans the deploys to the targets of a project, with a hash that binds later deploys to all plans. Changes nothing. */
+export const planTargets = Effect.fn("planTargets")(function*(request: TargetsPlanRequest) {
+  const directory = yield* projectDirectory(request.projectPath)
+  const { isParallel, targets } = yield* projectTargets(directory, request.servers)
+  const planned = yield* Effect.forEach(targets, (target) => plan(target, request), { concurrency: targetsAtOnce })
+  const hashes = planned.flatMap(({ plan }) => plan?.planHash ?? [])
+  return {
+    projectPath: directory,
+    parallel: isParallel,
+    targets: planned,
+    planHash: hashes.length === planned.length ? hashes.join(".") : null
+  } satisfies TargetsPlan
+})

@@ -1,0 +1,64 @@
+import { Path } from "@effect/platform"
+import { Effect } from "effect"
+import { TargetUnknown } from "../../schema/deploy/Targets.ts"
+import { containerConfigName, ProjectFileInvalid, ProjectWithoutServer } from "../../schema/projects/Project.ts"
+import { callNameOf, findServer } from "../../schema/servers/findServer.ts"
+import { remotePathIn } from "../../schema/servers/RemotePath.ts"
+import { quoted } from "../../schema/words/quoted.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import { readContainerConfig } from "../projects/files/containerConfig.ts"
+import { remotePathOf, targetsOf } from "../projects/inspectProject.ts"
+
+/** A place that a project is deployed to. */
+export interface Target {
+  /** Name by which the server is called: its id where several have it. */
+  readonly server: string
+  readonly serverId: string
+  readonly remotePath: string
+}
+
+const keyOf = ({ remotePath, serverId }: Target) => JSON.stringify([serverId, remotePath])
+
+/**
+ * The targets of a project in the order of its `container.json`; the only place of a project that names a single server.
+ * @param wanted servers whose targets are meant, by id or name; all of them without it
+ */
+export const projectTargets = Effect.fn("projectTargets")(function*(
+  directory: string,
+  wanted?: ReadonlyArray<string> | null
+) {
+  const path = yield* Path.Path
+  const name = path.basename(directory)
+  const config = yield* readContainerConfig(directory)
+  const stored = yield* (yield* Settings).servers
+  const named = targetsOf(config, name)
+  if (named.length === 0 && (config.serverId ?? "") === "") return yield* new ProjectWithoutServer({ name })
+  const places = named.length > 0 ? named : [{
+    serverId: config.serverId ?? "",
+    remotePath: remotePathOf(config, name)
+  }]
+  const targets = yield* Effect.forEach(places, ({ remotePath, serverId }) =>
+    Effect.gen(function*() {
+      const server = yield* findServer(stored, serverId)
+      return {
+        server: callNameOf(stored, server),
+        serverId: server.id,
+        remotePath: yield* remotePathIn("remotePath", remotePath)
+      } satisfies Target
+    }))
+  const twice = targets.find((target, index) => targets.slice(0, index).some((other) => keyOf(other) === keyOf(target)))
+  if (twice !== undefined) {
+    const reason = `targets names ${quoted(twice.remotePath)} on ${quoted(twice.server)} twice`
+    return yield* new ProjectFileInvalid({ file: path.join(directory, containerConfigName), reason })
+  }
+  const isParallel = config.parallel === true
+  if (wanted === undefined || wanted === null) return { targets, isParallel }
+  const ids = yield* Effect.forEach(wanted, (server) =>
+    Effect.gen(function*() {
+      const { id } = yield* findServer(stored, server)
+      if (targets.some(({ serverId }) => serverId === id)) return id
+      const known = [...new Set(targets.map((target) => target.server))]
+      return yield* new TargetUnknown({ project: name, server, known })
+    }))
+  return { targets: targets.filter(({ serverId }) => ids.includes(serverId)), isParallel }
+})

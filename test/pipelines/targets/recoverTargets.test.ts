@@ -1,0 +1,75 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Layer, Option, TestClock } from "effect"
+import { recoverRuns } from "../../../src/pipelines/runs/recoverRuns.ts"
+import type { TargetsRun } from "../../../src/pipelines/targets/TargetsRun.ts"
+import type { Run } from "../../../src/schema/runs/Run.ts"
+import { RunsLive } from "../../../src/services/runs/engine/RunsLive.ts"
+import { InstanceLive } from "../../../src/services/runs/Instance.ts"
+import { Runs } from "../../../src/services/runs/Runs.ts"
+import { runStoreLayer } from "../../../src/services/runs/RunStore.ts"
+import { stored, storedRun } from "../../fixtures/storedRuns.ts"
+import { localProcessesTest } from "../../layers/LocalProcessesTest.ts"
+import { memoryWorld } from "../../layers/memoryWorld.ts"
+import { makeRunStoreMemory } from "../../layers/RunStoreMemory.ts"
+import { SftpTest } from "../../layers/SftpTest.ts"
+
+const request: TargetsRun = {
+  projectPath: "/srv/shop",
+  targets: ["web-1", "web-2"].map((server, index) => ({
+    server,
+    serverId: String(index + 1),
+    remotePath: "~/containers/shop",
+    planHash: null
+  })),
+  parallel: false,
+  pull: null,
+  onUnhealthy: null
+}
+
+const parent = storedRun(1, { kind: "deploy-all", state: "running", subject: { projectPath: "/srv/shop" } })
+const child = (index: number, given: Partial<Run>) => storedRun(index + 2, { parent: parent.id, ...given })
+const deployed = { success: true, healthy: true, status: "healthy", uploadedFiles: [], message: "Deployed." }
+
+/** Recovers a run whose process was killed, beside these deploys that it had started. */
+const recovered = (children: ReadonlyArray<Run>) =>
+  Effect.gen(function*() {
+    const store = yield* makeRunStoreMemory
+    yield* store.history.insert({ ...stored(parent), workflow: "deploy-all/v1", request })
+    for (const [index, run] of children.entries()) {
+      const key = { key: `${parent.id} ${index}`, digest: "" }
+      yield* store.history.insert({ ...stored(run), request: null, idempotency: Option.some(key) })
+    }
+    return yield* Effect.gen(function*() {
+      const runs = yield* Runs
+      yield* recoverRuns
+      const waiting = yield* Effect.fork(runs.await(parent.id))
+      yield* TestClock.adjust("10 seconds")
+      return { ended: yield* waiting, all: (yield* runs.list({})).runs }
+    }).pipe(
+      Effect.provide(Layer.provide(RunsLive, runStoreLayer(Effect.succeed(store)))),
+      Effect.provide(Layer.mergeAll(memoryWorld(), SftpTest(), InstanceLive, localProcessesTest({})))
+    )
+  })
+
+it.scoped("a run that is recovered takes the deploys that it had started, and deploys nothing twice", () =>
+  Effect.gen(function*() {
+    const { all, ended } = yield* recovered([
+      child(0, { result: deployed }),
+      child(1, { result: deployed })
+    ])
+    expect(ended).toMatchObject({
+      state: "succeeded",
+      result: { deployed: 2, targets: [{ runId: child(0, {}).id }, { runId: child(1, {}).id }] }
+    })
+    expect(all).toHaveLength(3)
+  }))
+
+it.scoped("a deploy that could not be recovered stops the turn", () =>
+  Effect.gen(function*() {
+    const { all, ended } = yield* recovered([child(0, { state: "running", startedAt: parent.requestedAt })])
+    expect(ended).toMatchObject({
+      state: "failed",
+      result: { deployed: 0, targets: [{ outcome: "failed" }, { outcome: "notTried", runId: null }] }
+    })
+    expect(all.map(({ state }) => state)).toEqual(["interrupted", "failed"])
+  }))
