@@ -32,6 +32,8 @@ const endpoints = [
   "POST /api/notify/{name}/test",
   "POST /api/container/build",
   "POST /api/container/deploy",
+  "POST /api/container/deploy/targets",
+  "POST /api/container/deploy/targets/plan",
   "POST /api/container/rollback",
   "POST /api/container/rollback/plan",
   "POST /api/container/plan",

@@ -78,7 +78,7 @@ export interface TargetsPlan extends Schema.Schema.Type<typeof TargetsPlan> {}
 export const TargetOutcome = Schema.Literal("deployed", "unhealthy", "rolledBack", "failed", "cancelled", "notTried")
 export type TargetOutcome = typeof TargetOutcome.Type
 
-/** What became of one target. */
+/** A target after its turn. */
 export const DeployedTarget = Schema.Struct({
   ...place,
   runId: textOrNull("The run of its deploy; null where none was started.", "01m80yqq5mpfzvahn1sfvx7mvm"),
