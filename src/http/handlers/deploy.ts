@@ -3,12 +3,10 @@ import { containerPlan } from "../../pipelines/deploy/containerPlan.ts"
 import { deploy } from "../../pipelines/deploy/deploy.ts"
 import { planRollback } from "../../pipelines/releases/planRollback.ts"
 import { rollback } from "../../pipelines/releases/rollback.ts"
+import { deployTargets } from "../../pipelines/targets/deployTargets.ts"
+import { planTargets } from "../../pipelines/targets/planTargets.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { loading } from "../wire/loading.ts"
-
-const loadDeployTargets = () => import("../../pipelines/targets/deployTargets.ts")
-const loadPlanTargets = () => import("../../pipelines/targets/planTargets.ts")
 
 export const DeployHandlers = HttpApiBuilder.group(
   BerthApi,
@@ -17,14 +15,8 @@ export const DeployHandlers = HttpApiBuilder.group(
     handlers
       .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
       .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
-      .handle(
-        "deployTargets",
-        ({ payload }) => orApiError(loading(loadDeployTargets, ({ deployTargets }) => deployTargets(payload)))
-      )
-      .handle(
-        "planTargets",
-        ({ payload }) => orApiError(loading(loadPlanTargets, ({ planTargets }) => planTargets(payload)))
-      )
+      .handle("deployTargets", ({ payload }) => orApiError(deployTargets(payload)))
+      .handle("planTargets", ({ payload }) => orApiError(planTargets(payload)))
       .handle("planRollback", ({ payload }) => orApiError(planRollback(payload)))
       .handle("rollback", ({ payload }) => orApiError(rollback(payload)))
 )

@@ -1,7 +1,7 @@
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff"
 import { Clock, Effect } from "effect"
 import { RouteInvalid } from "../../schema/routes/Route.ts"
 import type { RoutePlan, RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
+import { filePatch } from "../../services/foreign/filePatch.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -45,10 +45,7 @@ export const planRoute = Effect.fn("Routes.plan")(function*(
     const reason = action === "add" ? "route_exists" : "route_not_found"
     return { action, routeName, ...place, changes: false, reason, diff: "", added: 0, removed: 0, observedAt }
   }
-  const whole = createTwoFilesPatch(home.file, home.file, before, planned.text, undefined, undefined, {
-    context: 3,
-    headerOptions: FILE_HEADERS_ONLY
-  })
+  const whole = yield* filePatch(home.file, before, planned.text)
   const diff = yield* withoutSecrets(whole)
   return {
     action,

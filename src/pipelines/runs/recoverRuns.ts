@@ -9,6 +9,7 @@ import { deploySpec, reconcileDeploy } from "../deploy/reconcileDeploy.ts"
 import { reconcileRollback } from "../releases/reconcileRollback.ts"
 import { rollbackSpec } from "../releases/rollback.ts"
 import { reconcileStack, StackRun, stackSpec } from "../stacks/reconcileStack.ts"
+import { recordedRun } from "../targets/deployTargets.ts"
 import { upsertRun } from "../upsert/upsert.ts"
 
 const deployRequest = Schema.decodeUnknownOption(DeployRequest)
@@ -23,10 +24,6 @@ const placeOf = ({ startedAt, subject }: Run, request: { readonly remotePath: st
     const found = yield* Effect.option((yield* Settings).server(request.serverId))
     return { server: yield* found, remotePath: subject.remotePath ?? request.remotePath }
   })
-
-const loadTargets = Effect.promise(() =>
-  Promise.all([import("../targets/deployTargets.ts"), import("../targets/TargetsRun.ts")])
-)
 
 /** Resumes a run in the way of its kind; fails with `NoSuchElementException` if its request or server is missing. */
 const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
@@ -51,8 +48,7 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
         return yield* resume(rollbackSpec(server, remotePath, asked), reconcileRollback(server, remotePath, run))
       }
       case "deploy-all": {
-        const [{ targetsRun }, { TargetsRun }] = yield* loadTargets
-        const { program, spec } = targetsRun(yield* Schema.decodeUnknownOption(TargetsRun)(request), run.requestedBy)
+        const { program, spec } = yield* recordedRun(request, run.requestedBy)
         return yield* resume(spec, program)
       }
       case "stack": {

@@ -24,7 +24,7 @@ export const planServer = Effect.fn("planServer")(function*(
     newId: newId ?? undefined,
     uniqueName: uniqueName ?? false
   })
-  return { server, change: fileChange(settings.file, text) }
+  return { server, change: yield* fileChange(settings.file, text) }
 })
 
 /** Adds a server or replaces one, and insists from then on on the host key that was confirmed for it. */

@@ -43,7 +43,7 @@ export const changeSettings = Effect.fn("changeSettings")(function*(
     : Option.none()
   const changed = isPlan ? planned : yield* settings.changeSettings(values)
   return {
-    ...fileChange(settings.file, changed),
+    ...yield* fileChange(settings.file, changed),
     ...(Option.isSome(root) ? { projectsRoot: root.value } : {})
   }
 })

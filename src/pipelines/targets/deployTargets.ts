@@ -16,7 +16,7 @@ import { projectDirectory } from "../projects/files/projectDirectory.ts"
 import { deployTarget } from "./deployTarget.ts"
 import { describeTargets, notTried } from "./describeTargets.ts"
 import { projectTargets } from "./projectTargets.ts"
-import { type RunTarget, targetLabels, type TargetsRun, targetsSpec } from "./TargetsRun.ts"
+import { type RunTarget, targetLabels, TargetsRun, targetsSpec } from "./TargetsRun.ts"
 
 /** Fails unless each plan still holds and nothing is in its way: before the first server is changed. */
 const checkPlans = ({ onUnhealthy, projectPath, pull, targets }: TargetsRun) =>
@@ -105,11 +105,17 @@ const deployAll = (request: TargetsRun, requestedBy: RequestedBy) =>
     return describeTargets(yield* all)
   })
 
-/** The run of a recorded request, in every attempt. */
-export const targetsRun = (request: TargetsRun, requestedBy: RequestedBy) => ({
+/** The run of a request, in every attempt. */
+const targetsRun = (request: TargetsRun, requestedBy: RequestedBy) => ({
   spec: targetsSpec(request),
   program: deployAll(request, requestedBy)
 })
+
+const decodeRequest = Schema.decodeUnknownOption(TargetsRun)
+
+/** The run of a recorded request; none where it cannot be read. */
+export const recordedRun = (request: unknown, requestedBy: RequestedBy) =>
+  Option.map(decodeRequest(request), (recorded) => targetsRun(recorded, requestedBy))
 
 /**
  * Deploys a project to its targets, each deploy as a run of its own: one after the other, until one fails or is not

@@ -1,8 +1,6 @@
 import { Deferred, Duration, Effect, Fiber, Layer, Queue, Schedule } from "effect"
 import type { Scope } from "effect"
-// Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted.
-import spawn from "cross-spawn"
-import type { ChildProcess, SpawnOptions } from "node:child_process"
+import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
 import { lastBytes } from "../bytes/lastBytes.ts"
 import { latestOutput } from "../bytes/latestOutput.ts"
@@ -35,20 +33,24 @@ const hindrance = (program: string, cause: unknown): string => {
 
 const notFound = (program: string, cause: unknown) => new ProgramNotFound({ program, help: hindrance(program, cause) })
 
+// Like Node's own, but it also starts the .cmd files of Windows, with their arguments quoted. Loaded with its first use.
+const loadSpawn = Effect.map(Effect.promise(() => import("cross-spawn")), ({ default: spawn }) => spawn)
+
 /** Starts a program; one that says within so many milliseconds that it cannot be started counts as not started. */
 const spawned = (program: string, args: ReadonlyArray<string>, options: SpawnOptions, millis = 0) =>
-  Effect.async<ChildProcess, ProgramNotFound>((resume) => {
-    const failed = (cause: unknown) => resume(Effect.fail(notFound(program, cause)))
-    try {
-      const child = spawn(program, [...args], { ...options, windowsHide: true })
-      const started = () => resume(Effect.succeed(child))
-      child.once("error", failed)
-      child.once("spawn", () => millis === 0 ? started() : setTimeout(started, millis))
-    } catch (cause) {
-      // Some failures are thrown, and others come as events.
-      failed(cause)
-    }
-  })
+  Effect.flatMap(loadSpawn, (spawn) =>
+    Effect.async<ChildProcess, ProgramNotFound>((resume) => {
+      const failed = (cause: unknown) => resume(Effect.fail(notFound(program, cause)))
+      try {
+        const child = spawn(program, [...args], { ...options, windowsHide: true })
+        const started = () => resume(Effect.succeed(child))
+        child.once("error", failed)
+        child.once("spawn", () => millis === 0 ? started() : setTimeout(started, millis))
+      } catch (cause) {
+        // Some failures are thrown, and others come as events.
+        failed(cause)
+      }
+    }))
 
 /** Signals the whole process group; answers whether anything of it was still there. */
 const signal = (child: ChildProcess, name: "SIGTERM" | "SIGKILL") =>
@@ -57,7 +59,7 @@ const signal = (child: ChildProcess, name: "SIGTERM" | "SIGKILL") =>
     if (isWindows) {
       if (child.exitCode !== null) return false
       // Windows has no groups and no polite signal: the tree is ended at once.
-      spawn("taskkill", ["/pid", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true })
+      spawnExecutable("taskkill", ["/pid", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true })
         .on("error", () => child.kill())
       return true
     }
