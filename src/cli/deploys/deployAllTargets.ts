@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import type { DeployedTarget, PlannedTarget } from "../../schema/deploy/Targets.ts"
+import type { DeployedTarget, PlannedTarget } from "../../schema/targets/Targets.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
 import { confirm } from "../terminal/confirm.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { OnUnhealthy, PullPolicy } from "../../schema/deploy/Deploy.ts"
-import { TargetsResult } from "../../schema/deploy/Targets.ts"
+import { TargetsResult } from "../../schema/targets/Targets.ts"
 import { targetsLock } from "../../services/locks/LockKey.ts"
 import type { RunSpec } from "../../services/runs/Runs.ts"
 

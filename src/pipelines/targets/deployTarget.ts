@@ -1,7 +1,7 @@
 import { Deferred, Effect, Exit, Fiber, Option, Ref } from "effect"
 import type { DeployRequest } from "../../schema/deploy/Deploy.ts"
-import type { DeployedTarget } from "../../schema/deploy/Targets.ts"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
+import type { DeployedTarget } from "../../schema/targets/Targets.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { Steps } from "../../services/runs/Steps.ts"

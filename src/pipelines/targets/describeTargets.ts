@@ -1,7 +1,7 @@
 import { Option, Predicate } from "effect"
-import type { DeployedTarget, TargetsResult } from "../../schema/deploy/Targets.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
+import type { DeployedTarget, TargetsResult } from "../../schema/targets/Targets.ts"
 import { listed } from "../../schema/words/expected.ts"
 import { targetLabels } from "./TargetsRun.ts"
 

@@ -4,7 +4,7 @@ import {
   targetsAtOnce,
   type TargetsPlan,
   type TargetsPlanRequest
-} from "../../schema/deploy/Targets.ts"
+} from "../../schema/targets/Targets.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { containerPlan } from "../deploy/containerPlan.ts"
 import { projectDirectory } from "../projects/files/projectDirectory.ts"

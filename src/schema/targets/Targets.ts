@@ -1,11 +1,11 @@
 import { Schema } from "effect"
+import { ContainerPlan } from "../deploy/ContainerPlan.ts"
+import { ContainerPlanRequest } from "../deploy/Deploy.ts"
 import { mostTargets } from "../projects/Project.ts"
 import { field, flag, number, projectPath, serverId, storedServerId, text, textOrNull } from "../words/described.ts"
 import { listed } from "../words/expected.ts"
 import { cut, quoted } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
-import { ContainerPlan } from "./ContainerPlan.ts"
-import { ContainerPlanRequest } from "./Deploy.ts"
 
 /** Targets that a parallel deploy works on at once. */
 export const targetsAtOnce = 4
