@@ -2,12 +2,12 @@ import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react"
 import { Link } from "wouter"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { copyText } from "../ui/copyText.ts"
-import { formatClock, formatMoment } from "../ui/localTime.ts"
+import { formatMoment } from "../ui/localTime.ts"
 import { Empty, Failure, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { useKey } from "../ui/Search.tsx"
 import { formatCount } from "../ui/words.ts"
+import { CopiedLink, useCopiedLink } from "./CopiedLink.tsx"
 import { download } from "./download.ts"
 import { LogLines } from "./LogLines.tsx"
 import { buildRows } from "./logRows.ts"
@@ -33,6 +33,31 @@ const useSources = (lines: ReadonlyArray<ShownLine>): ReadonlyArray<string> => {
   }, [lines])
 }
 
+/** Scrolls to the line that the address links to, once it has arrived. */
+const useLinkedLine = (linked: number, show: (row: number) => void, onShow: () => void) =>
+  useEffect(() => {
+    if (linked === -1) return
+    onShow()
+    show(linked)
+    // The place of a linked line settles when it has arrived.
+  }, [linked])
+
+const FollowButton = ({ isFollowing, isLinked, onFollow }: {
+  readonly isLinked: boolean
+  readonly isFollowing: boolean
+  readonly onFollow: () => void
+}) => (
+  <Button icon="down" look={isFollowing && !isLinked ? "on small" : "small"} onClick={onFollow}>
+    {isLinked ? "Show the latest lines" : isFollowing ? "Following" : "Follow"}
+  </Button>
+)
+
+const NoLines = ({ isFiltered }: { readonly isFiltered: boolean }) => (
+  <Empty title={isFiltered ? "No line fits" : "No lines yet"} icon="activity">
+    {isFiltered ? "Choose more lines above." : "What the containers write appears here at once."}
+  </Empty>
+)
+
 /** Log of a stack, a container or several projects: live, and searched, filtered and linked to by the address. */
 export const LogView = ({ name, source, stacks, tall = false }: {
   readonly name: string
@@ -45,7 +70,7 @@ export const LogView = ({ name, source, stacks, tall = false }: {
   const { address: { at, level, showAll, since, source: chosen, text, unfold, whole, wrap }, change } = kept
   const wanted = useDeferredValue(text)
   const [following, setFollowing] = useState(at === "")
-  const [copied, setCopied] = useState<{ readonly words: string; readonly url?: string }>()
+  const { copied, copyLink } = useCopiedLink()
   const one = "serverId" in source && "remotePath" in source.target
   const logs = useLogs(source, {
     ...at === "" ? { since, until: "" } : around(at),
@@ -67,26 +92,7 @@ export const LogView = ({ name, source, stacks, tall = false }: {
   useKey("N", () => hits.step(-1))
 
   const linked = at === "" ? -1 : view.rows.findIndex((row) => row.kind === "line" && row.time === at)
-  const { show } = hits
-  useEffect(() => {
-    if (linked === -1) return
-    setFollowing(false)
-    show(linked)
-    // The place of a linked line settles when it has arrived.
-  }, [linked])
-
-  const copyLink = (line: ShownLine) => {
-    const url = new URL(location.href)
-    url.searchParams.set("at", line.time)
-    url.searchParams.delete("since")
-    void copyText(url.href).then((done) =>
-      setCopied(
-        done
-          ? { words: `Copied a link to the line of ${formatClock(line.ms)}` }
-          : { words: "Copy this link:", url: url.href }
-      )
-    )
-  }
+  useLinkedLine(linked, hits.show, () => setFollowing(false))
   const isNarrowed = view.lines !== lines.length
   const withSource = sources.length > 1
   return (
@@ -108,24 +114,14 @@ export const LogView = ({ name, source, stacks, tall = false }: {
           {one
             ? <Link className="link" href={`/logs?project=${encodeURIComponent(name)}`}>Beside other projects</Link>
             : null}
-          {at === ""
-            ? (
-              <Button icon="down" look={following ? "on small" : "small"} onClick={() => setFollowing(true)}>
-                {following ? "Following" : "Follow"}
-              </Button>
-            )
-            : (
-              <Button
-                icon="down"
-                look="small"
-                onClick={() => {
-                  change({ at: "" })
-                  setFollowing(true)
-                }}
-              >
-                Show the latest lines
-              </Button>
-            )}
+          <FollowButton
+            isLinked={at !== ""}
+            isFollowing={following}
+            onFollow={() => {
+              if (at !== "") change({ at: "" })
+              setFollowing(true)
+            }}
+          />
         </>
       }
     >
@@ -136,26 +132,14 @@ export const LogView = ({ name, source, stacks, tall = false }: {
         onStep={hits.step}
         onDownload={() => download(name, view.rows, withSource)}
       />
-      <p className="log-copied quiet" role="status">
-        {copied === undefined ? null : (
-          <>
-            {copied.words} {copied.url === undefined ? null : <code>{copied.url}</code>}
-          </>
-        )}
-      </p>
+      <CopiedLink link={copied} />
       {logs.failure === undefined ? null : <Failure error={logs.failure} again={logs.again} />}
       <Warnings texts={Object.entries(logs.unavailable).map(([project, error]) => `${project}: ${error}`)} />
       {at === "" || linked !== -1 || !logs.ended
         ? null
         : <Warnings texts={[`The line of ${formatMoment(Date.parse(at))} is not in the log any more`]} />}
       {view.rows.length === 0
-        ? logs.failure === undefined
-          ? (
-            <Empty title={lines.length === 0 ? "No lines yet" : "No line fits"} icon="activity">
-              {lines.length === 0 ? "What the containers write appears here at once." : "Choose more lines above."}
-            </Empty>
-          )
-          : null
+        ? logs.failure === undefined ? <NoLines isFiltered={lines.length > 0} /> : null
         : (
           <LogLines
             rows={view.rows}

@@ -21,13 +21,44 @@ const add = async (wanted: Wanted) => {
   return answer
 }
 
+interface Texts {
+  readonly name: string
+  readonly domain: string
+  readonly port: string
+}
+
+const RouteFields = ({ isDisabled, onChange, texts }: {
+  readonly texts: Texts
+  readonly isDisabled: boolean
+  readonly onChange: (change: Partial<Texts>) => void
+}) => {
+  const inputOf = (name: keyof Texts) => ({
+    required: true,
+    value: texts[name],
+    disabled: isDisabled,
+    onChange: ({ target }: { readonly target: { readonly value: string } }) => onChange({ [name]: target.value })
+  })
+  return (
+    <div className="fields">
+      <Field label="Name" help="The key of its routers and its service in the file">
+        <input {...inputOf("name")} placeholder="hello" />
+      </Field>
+      <Field label="Port" help="Of the address in proxy.targetIp">
+        <input {...inputOf("port")} type="number" min={1} max={65535} />
+      </Field>
+      <Field label="Domain" wide>
+        <input {...inputOf("domain")} placeholder="hello.example.com" />
+      </Field>
+    </div>
+  )
+}
+
 /** Adds a route after showing the change of the proxy file. */
 export const AddRoute = (
   { nextPort, onClose }: { readonly nextPort: number | undefined; readonly onClose: () => void }
 ) => {
-  const [name, setName] = useState("")
-  const [domain, setDomain] = useState("")
-  const [port, setPort] = useState(nextPort === undefined ? "" : String(nextPort))
+  const [texts, setTexts] = useState({ name: "", domain: "", port: nextPort === undefined ? "" : String(nextPort) })
+  const { domain, name, port } = texts
   const wanted = { routeName: name, domain, port: Number(port) }
   const queries = useQueryClient()
   const plan = useMutation({ mutationFn: planned })
@@ -36,8 +67,8 @@ export const AddRoute = (
   const isPlanned = plan.data?.changes === true && data === undefined
   const isFilled = name !== "" && domain !== "" && port !== ""
   // Discards a plan of other field values.
-  const changed = (set: (text: string) => void) => ({ target }: { readonly target: { readonly value: string } }) => {
-    set(target.value)
+  const changed = (change: Partial<Texts>) => {
+    setTexts({ ...texts, ...change })
     plan.reset()
     addition.reset()
   }
@@ -51,37 +82,7 @@ export const AddRoute = (
       <form onSubmit={submit}>
         <div className="dialog-body">
           <h2>Add a route</h2>
-          <div className="fields">
-            <Field label="Name" help="The key of its routers and its service in the file">
-              <input
-                required
-                value={name}
-                placeholder="hello"
-                disabled={data !== undefined}
-                onChange={changed(setName)}
-              />
-            </Field>
-            <Field label="Port" help="Of the address in proxy.targetIp">
-              <input
-                required
-                type="number"
-                min={1}
-                max={65535}
-                value={port}
-                disabled={data !== undefined}
-                onChange={changed(setPort)}
-              />
-            </Field>
-            <Field label="Domain" wide>
-              <input
-                required
-                value={domain}
-                placeholder="hello.example.com"
-                disabled={data !== undefined}
-                onChange={changed(setDomain)}
-              />
-            </Field>
-          </div>
+          <RouteFields texts={texts} isDisabled={data !== undefined} onChange={changed} />
           {plan.error === null ? null : <Failure error={plan.error} />}
           {plan.data === undefined || data !== undefined ? null : <FilePlan plan={plan.data} />}
           {error === null ? null : <Failure error={error} />}

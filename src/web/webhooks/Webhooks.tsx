@@ -10,6 +10,32 @@ import { Panel } from "../ui/Panel.tsx"
 import { useWebhooks } from "./useWebhooks.ts"
 import { Webhook } from "./Webhook.tsx"
 
+type States = NonNullable<ReturnType<typeof useWebhooks>["data"]>["results"]
+
+const ConfirmSetUp = ({ onClose, onConfirm, results }: {
+  readonly results: States
+  readonly onClose: () => void
+  readonly onConfirm: () => void
+}) => {
+  const lacking = results.filter(({ githostWebhookActive, platformSecretSet }) =>
+    !githostWebhookActive || !platformSecretSet
+  )
+  return (
+    <Confirm
+      title="Set up the webhooks of all applications?"
+      action="Set up all"
+      onClose={onClose}
+      onConfirm={onConfirm}
+    >
+      <p>
+        For each of the {results.length}{" "}
+        applications the secret is set on the platform, and the hook of its repository is created or updated.
+        {lacking.length === 0 ? "" : ` Not set up yet: ${lacking.slice(0, 10).map(({ app }) => app).join(", ")}.`}
+      </p>
+    </Confirm>
+  )
+}
+
 /** Webhooks of all applications. */
 export const Webhooks = () => {
   const { data, dataUpdatedAt, error, isFetching, refetch } = useWebhooks()
@@ -19,10 +45,6 @@ export const Webhooks = () => {
     mutationFn: () => call((berth) => berth.setUpWebhooks({ payload: {} })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["webhooks"] })
   })
-  const lacking =
-    data?.results.filter(({ githostWebhookActive, platformSecretSet }) =>
-      !githostWebhookActive || !platformSecretSet
-    ) ?? []
   return (
     <div className="page">
       <Head
@@ -61,14 +83,12 @@ export const Webhooks = () => {
           <Failure error={error} again={refetch} />
         </Panel>
       )}
-      {data === undefined
-        ? (error === null
-          ? (
-            <Panel title="Webhooks">
-              <Waiting what="the webhooks" />
-            </Panel>
-          )
-          : null)
+      {data === undefined && error === null
+        ? (
+          <Panel title="Webhooks">
+            <Waiting what="the webhooks" />
+          </Panel>
+        )
         : null}
       {data?.results.length === 0
         ? (
@@ -82,21 +102,14 @@ export const Webhooks = () => {
       </div>
       {asking && data !== undefined
         ? (
-          <Confirm
-            title="Set up the webhooks of all applications?"
-            action="Set up all"
+          <ConfirmSetUp
+            results={data.results}
             onClose={() => setAsking(false)}
             onConfirm={() => {
               setAsking(false)
               setUp.mutate()
             }}
-          >
-            <p>
-              For each of the {data.results.length}{" "}
-              applications the secret is set on the platform, and the hook of its repository is created or updated.
-              {lacking.length === 0 ? "" : ` Not set up yet: ${lacking.slice(0, 10).map(({ app }) => app).join(", ")}.`}
-            </p>
-          </Confirm>
+          />
         )
         : null}
     </div>

@@ -1,0 +1,39 @@
+import { useState } from "react"
+import { copyText } from "../ui/copyText.ts"
+import { formatClock } from "../ui/localTime.ts"
+import type { ShownLine } from "./shownLine.ts"
+
+interface Copied {
+  readonly words: string
+  /** The link, where the browser refused to copy it. */
+  readonly url?: string
+}
+
+/** Copies links to lines of the log. */
+export const useCopiedLink = () => {
+  const [copied, setCopied] = useState<Copied>()
+  const copyLink = (line: ShownLine) => {
+    const url = new URL(location.href)
+    url.searchParams.set("at", line.time)
+    url.searchParams.delete("since")
+    void copyText(url.href).then((done) =>
+      setCopied(
+        done
+          ? { words: `Copied a link to the line of ${formatClock(line.ms)}` }
+          : { words: "Copy this link:", url: url.href }
+      )
+    )
+  }
+  return { copied, copyLink }
+}
+
+/** Announces the link that was copied. */
+export const CopiedLink = ({ link }: { readonly link: Copied | undefined }) => (
+  <p className="log-copied quiet" role="status">
+    {link === undefined ? null : (
+      <>
+        {link.words} {link.url === undefined ? null : <code>{link.url}</code>}
+      </>
+    )}
+  </p>
+)
