@@ -88,7 +88,8 @@ const printFailure = (isJson: boolean) => (failure: CommandFailure) =>
       ? failure.answered
       : undefined
     if (isJson && answered !== undefined) yield* print(JSON.stringify({ error: answered }))
-    yield* say(`${styled(err)("red", "Error:")} ${message}`)
+    const next = !isJson && failure._tag === "Failed" ? failure.next ?? [] : []
+    yield* say([`${styled(err)("red", "Error:")} ${message}`, ...next].join("\n"))
     return failure._tag === "Usage" ? exitCodes.usage : exitCodes.failed
   })
 

@@ -39,6 +39,8 @@ const commands = [
   "overview",
   "diff hello",
   "releases hello",
+  "releases hello 1 2",
+  "rollback hello --dry-run",
   "restart hello --yes",
   "stop hello --yes",
   "start hello",

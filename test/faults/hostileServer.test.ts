@@ -62,6 +62,7 @@ describe.skipIf(process.platform !== "linux")("a hostile server", () => {
           ["GET", `${server}/containers`],
           ["GET", `${server}/stats`],
           ["GET", `${server}/releases?${query}`],
+          ["GET", `${server}/releases/compare?${query}&from=1`],
           ["POST", "/api/container/plan", project],
           ["POST", "/api/container/deploy", project],
           ["POST", "/api/container/restart", stack],

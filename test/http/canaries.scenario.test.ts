@@ -30,6 +30,7 @@ const lines: ReadonlyArray<string> = [
   "init notes --yes",
   "pull .env hello",
   "releases hello",
+  "releases hello 1",
   "rollback hello --yes",
   "restart hello --yes",
   "stop hello --yes",

@@ -25,6 +25,7 @@ const endpoints = [
   "GET /api/servers/{id}/stats",
   "GET /api/servers/{id}/stats/history",
   "GET /api/servers/{id}/releases",
+  "GET /api/servers/{id}/releases/compare",
   "POST /api/servers/{id}/exec",
   "POST /api/exec/{id}/input",
   "POST /api/exec/{id}/size",

@@ -74,6 +74,9 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     await dialog.getByText("changes", { exact: true }).first().waitFor()
     await dialog.getByText("hello:latest").waitFor()
     await dialog.getByText(/^Release \d+ runs now/).waitFor()
+    // With the lines that change, and of env files the variables.
+    await dialog.getByText("LOG_LEVEL: info").first().waitFor()
+    await dialog.getByText("WORKERS").waitFor()
     expect(await barriersInColours(page)).toEqual([])
     await picture(page, "project-rollback")
     // Without a plan, or with one of an earlier opening, nothing is rolled back.
@@ -92,6 +95,39 @@ describe.skipIf(missing !== undefined)(`the screen of a project ${missing ?? ""}
     await page.getByRole("region", { name: "Last rollback" }).getByText("healthy").first().waitFor()
     await page.getByRole("link", { name: /^Changes/ }).click()
     await page.getByText("2 files would change on the server").waitFor()
+  })
+
+  it("shows the difference of two releases, which its address keeps", async () => {
+    const { faults, page } = await stage.open("/projects/hello/runs")
+    const line = page.getByRole("region", { name: "Runs and releases" })
+    await line.getByRole("checkbox", { name: "Compare release 2" }).check()
+    await line.getByText("Choose another release to compare release 2 with").waitFor()
+    await line.getByRole("checkbox", { name: "Compare release 1" }).check()
+    const difference = page.getByRole("region", { name: "From release 1 to 2" })
+    const isComplete = async () => {
+      for (const shown of ["compose.yml", "LOG_LEVEL: info", "WORKERS"]) {
+        await difference.getByText(shown, { exact: shown === "WORKERS" }).first().waitFor()
+      }
+    }
+    await isComplete()
+    expect(await page.content()).not.toContain("GREETING=")
+    expect(page.url()).toMatch(/\/projects\/hello\/runs\?compare=\d&compare=\d$/)
+    expect(await barriersInColours(page)).toEqual([])
+    await page.reload()
+    await isComplete()
+    for (const width of [1360, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      await page.getByRole("link", { name: "Changes 2", exact: true }).waitFor()
+      await picture(page, `project-releases-${width}`)
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0)
+    }
+    await difference.getByRole("button", { name: "Close the comparison" }).click()
+    await difference.waitFor({ state: "detached" })
+    expect(page.url()).toMatch(/\/projects\/hello\/runs$/)
+    await page.goto(`${stage.service.url}/projects/hello/runs?compare=1&compare=99`)
+    await page.getByRole("alert").getByText("There is no release", { exact: false }).waitFor()
+    expect(faults).toEqual([])
+    await page.context().close()
   })
 
   it("shows one count of changes everywhere", async () => {

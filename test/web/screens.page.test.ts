@@ -69,6 +69,11 @@ const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page:
   }]
 ]
 
+/** Parts that can be scrolled sideways, but for logs and diffs, whose lines are as long as they are. */
+const sideways = `[...document.querySelectorAll("body *")].filter((part) =>
+  part.scrollWidth > part.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(part).overflowX) &&
+  !part.matches("[role=log], pre")).map((part) => part.tagName + "." + part.className)`
+
 const refusal = "The service cannot do this now: its disk is full"
 
 describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
@@ -93,6 +98,10 @@ describe.skipIf(missing !== undefined)(`every screen ${missing ?? ""}`, () => {
       await settled(page)
       const overflow = Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth"))
       if (overflow > 0) found.push(`${width}: is ${overflow} px too wide`)
+      if (width < 1000) {
+        const parts = String(await page.evaluate(sideways))
+        if (parts !== "") found.push(`${width}: ${parts} scrolls sideways`)
+      }
       // The narrow dark variant has the layout of the narrow and the colours of the dark one.
       const isNew = colorScheme === "light" || width > 1000
       if (isNew) found.push(...(await barriers(page)).map((each) => `${colorScheme} ${width}: ${each}`))

@@ -92,7 +92,7 @@ const deployCommand = command(
         }
         const deployed = yield* followRun((api) => api.deploy({ payload }))
         if (input.json) yield* print(deployed.body)
-        return yield* printDeployEnd(deployed.value)
+        return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
       })
     )
 )

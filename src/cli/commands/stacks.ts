@@ -8,7 +8,7 @@ import { common, yes } from "../options/common.ts"
 import { describePlace, type Place, placeOptions, resolvePlace, stackAt } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
-import { rollbackPlanLines } from "../plans/deployPlan.ts"
+import { releaseComparisonLines, rollbackPlanLines } from "../plans/releaseLines.ts"
 import { followRun } from "../runs/followRun.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes, Failed, verdictCode } from "../terminal/Failure.ts"
@@ -19,19 +19,54 @@ import { wrapText } from "../terminal/wrapText.ts"
 
 const project = optionalArgument("project", "Its name under the projects root, or its path.", "project")
 
+/** Compares two releases of a stack; returns the exit code. */
+const compareReleases = (
+  json: boolean,
+  { remotePath, serverId }: Place,
+  from: string,
+  to: Option.Option<string>
+) =>
+  Effect.gen(function*() {
+    const { answer } = yield* Berth
+    const { out, print } = yield* Screen
+    const { body, value } = yield* answer((api) =>
+      api.compareReleases({
+        path: { id: serverId },
+        urlParams: { remotePath, from, ...Option.match(to, { onNone: () => ({}), onSome: (to) => ({ to }) }) }
+      })
+    )
+    const title = `From release ${safeText(value.from.id)} to ${safeText(value.to.id)}:`
+    yield* print(json ? body : [title, ...releaseComparisonLines(value, out)].join("\n"))
+    return [...value.files, ...value.services].every(({ change }) => change === "same")
+      ? exitCodes.done
+      : exitCodes.differs
+  })
+
 const releasesCommand = command(
   {
     name: "releases",
-    summary: "List what a project can be rolled back to.",
-    examples: ["berth releases", "berth releases hello"]
+    summary: "List what a project can be rolled back to, or compare two releases.",
+    details:
+      "With the id of a release it shows how it differs from the current one, with two from one to the other: images " +
+      "and files, with unified diffs of small text files; of env files the names of the variables alone. Then it ends with 2 " +
+      "when something differs.",
+    examples: ["berth releases", "berth releases hello", "berth releases hello 12 14"]
   },
-  { project, ...placeOptions, ...common },
+  {
+    project,
+    from: optionalArgument("from", "The id of a release to compare.", "release"),
+    to: optionalArgument("to", "The id of the release to compare it with; the current one unless named.", "release"),
+    ...placeOptions,
+    ...common
+  },
   (input) =>
     withService(
       input,
       Effect.gen(function*() {
         const { out, print, say } = yield* Screen
-        const { remotePath, serverId } = yield* resolvePlace(input.project, input)
+        const place = yield* resolvePlace(input.project, input)
+        if (Option.isSome(input.from)) return yield* compareReleases(input.json, place, input.from.value, input.to)
+        const { remotePath, serverId } = place
         return yield* showAnswer(
           input,
           (api) => api.listReleases({ path: { id: serverId }, urlParams: { remotePath } }),
@@ -83,20 +118,22 @@ const rollbackCommand = command(
         const question = `Roll ${describePlace(place)} back to release ${safeText(id)}`
         const title = `${question} of ${safeText(at)}`
         if (input.dryRun) {
-          const lines = wrapText([`${title}:`, ...rollbackPlanLines(plan, out)].join("\n"), out)
-          yield* print(input.json ? planned.body : lines)
+          const lines = [`${title}:`, ...rollbackPlanLines(plan, out, { texts: true })]
+          yield* print(input.json ? planned.body : wrapText(lines.join("\n"), out))
           return plan.obstacles.length > 0 ? exitCodes.failed : exitCodes.done
         }
-        yield* say([`${title}:`, ...rollbackPlanLines(plan, err)].join("\n"))
+        yield* say([`${title}:`, ...rollbackPlanLines(plan, err, { texts: false })].join("\n"))
         if (plan.obstacles.length > 0) {
           return yield* new Failed({
             message: `${describePlace(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
           })
         }
         if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
-        const { body, value } = yield* followRun((api) => api.rollback({ payload: { ...stackAt(place), release: id } }))
+        const { body, next, value } = yield* followRun((api) =>
+          api.rollback({ payload: { ...stackAt(place), release: id } })
+        )
         if (input.json) yield* print(body)
-        return yield* printDeployEnd(value)
+        return yield* printDeployEnd(value, input.json ? [] : next)
       })
     )
 )
@@ -105,9 +142,9 @@ const rollbackCommand = command(
 const runStackAction = (action: StackAction, call: Call<StackResult>, json: boolean) =>
   Effect.gen(function*() {
     const { print, say } = yield* Screen
-    const { body, value } = yield* followRun(call)
+    const { body, next, value } = yield* followRun(call)
     if (json) yield* print(body)
-    yield* say(value.message.split("\n").map(safeText).join("\n"))
+    yield* say([...value.message.split("\n").map(safeText), ...json ? [] : next].join("\n"))
     return verdictCode[runVerdict({ kind: "stack", subject: { action } }, value)]
   })
 

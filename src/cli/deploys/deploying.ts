@@ -15,15 +15,21 @@ export const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? p
 
 const signs = { done: ["✓", "green"], unhealthy: ["!", "yellow"], failed: ["✗", "red"] } as const
 
-/** Prints the outcome of a deploy or rollback; returns its exit code. */
-export const printDeployEnd = (result: Pick<DeployResult, "healthy" | "message" | "success">) =>
+/**
+ * Prints the outcome of a deploy or rollback; returns its exit code.
+ * @param next commands that mend it
+ */
+export const printDeployEnd = (
+  result: Pick<DeployResult, "healthy" | "message" | "success">,
+  next: ReadonlyArray<string>
+) =>
   Effect.gen(function*() {
     const { message } = result
     const { err, say } = yield* Screen
     const verdict = runVerdict({ kind: "deploy", subject: {} }, result)
     const [sign, color] = signs[verdict]
     const [first = "", ...others] = message.split("\n").map(safeText)
-    yield* say([`${styled(err)(color, sign)} ${first}`, ...others].join("\n"))
+    yield* say([`${styled(err)(color, sign)} ${first}`, ...others, ...next].join("\n"))
     return verdictCode[verdict]
   })
 

@@ -1,7 +1,6 @@
 import type { ContainerPlan, PlannedService } from "../../schema/deploy/ContainerPlan.ts"
 import { describeHook } from "../../schema/deploy/describeHook.ts"
 import { describeRollout } from "../../schema/deploy/describeRollout.ts"
-import type { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
@@ -19,16 +18,18 @@ const signs: Readonly<Record<string, readonly [sign: string, style: Style]>> = {
 
 const rolloutOf = (service: PlannedService) => safeText(describeRollout(service))
 
-const planLine = (surface: Surface) => (kind: string, name: string, change: string, more = "") => {
+/** Formats a change on one line. */
+export const planLine = (surface: Surface) => (kind: string, name: string, change: string, more = "") => {
   const style = styled(surface)
   const [sign, color] = signs[change] ?? ["?", "dim"]
   return `  ${style(color, `${sign} ${kind} ${safeText(name)}`)}${style("dim", more)}`
 }
 
-const changing = <A extends { readonly change: string }>(all: ReadonlyArray<A>) =>
+/** Parts that change. */
+export const changing = <A extends { readonly change: string }>(all: ReadonlyArray<A>) =>
   all.filter(({ change }) => change !== "same" && change !== "keep")
 
-const serviceLines = (services: ReadonlyArray<PlannedService>, surface: Surface) =>
+export const serviceLines = (services: ReadonlyArray<PlannedService>, surface: Surface) =>
   changing(services).map((service) =>
     planLine(surface)(
       "service",
@@ -38,7 +39,7 @@ const serviceLines = (services: ReadonlyArray<PlannedService>, surface: Surface)
     )
   )
 
-const remarkLines = (
+export const remarkLines = (
   { obstacles, warnings }: Pick<ContainerPlan, "obstacles" | "warnings">,
   surface: Surface
 ) => [
@@ -70,18 +71,6 @@ export const deployPlanLines = (plan: ContainerPlan, surface: Surface): Readonly
       ]
       : ["  Nothing would change."]),
     ...(plan.hooks ?? []).map((hook) => `  > ${safeText(describeHook(hook))}`),
-    ...remarkLines(plan, surface)
-  ]
-}
-
-/** Formats the plan of a rollback, one line per change. */
-export const rollbackPlanLines = (plan: RollbackPlan, surface: Surface): ReadonlyArray<string> => {
-  const files = changing(plan.files).map(({ change, name }) => planLine(surface)("file", name, change))
-  const services = serviceLines(plan.services, surface)
-  return [
-    ...files,
-    ...services,
-    ...files.length + services.length === 0 ? ["  Nothing would change."] : [],
     ...remarkLines(plan, surface)
   ]
 }

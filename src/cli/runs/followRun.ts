@@ -7,6 +7,7 @@ import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { handleInterrupt } from "./handleInterrupt.ts"
 import { makeRunView } from "./makeRunView.ts"
+import { remedyCommands } from "./remedyCommands.ts"
 
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
@@ -30,24 +31,33 @@ const watchRun = <A>({ events, result, run }: StartedRun<A>, restore: Restore) =
       Effect.zipRight(Stream.runForEach(events, view.handle)),
       Effect.zipRight(result)
     )
+    const next = Effect.flatMap(view.latest, (latest) => remedyCommands(latest ?? run))
     return yield* restore(watching).pipe(
       Effect.ensuring(view.end),
       Effect.onInterrupt(() => Effect.flatMap(view.latest, (latest) => handleInterrupt(latest ?? run))),
+      Effect.flatMap((answer) => Effect.map(next, (lines) => ({ ...answer, next: lines }))),
       Effect.mapError(rewordPlanAgain),
       Effect.catchAll((error) =>
-        Effect.flatMap(view.shortened(error.message), (message) =>
+        Effect.flatMap(Effect.all([view.shortened(error.message), next]), ([message, lines]) =>
           Effect.fail(
-            message === error.message ? error : new Failed({ message, answered: error.message })
+            message === error.message && lines.length === 0
+              ? error
+              : new Failed({ message, answered: error.message, next: lines })
           ))
       )
     )
   })
 
+/** Answer of a run's endpoint, and the commands that mend the run where it did not succeed. */
+export interface RunAnswer<A> extends Answer<A> {
+  readonly next: ReadonlyArray<string>
+}
+
 /**
  * Starts a run and watches it. The start is interruptible only while it waits for another command, before anything is
  * requested: a Ctrl-C that comes later is handled once the outcome of the start is known.
  */
-export const followRun = <A>(call: Call<A>): Effect.Effect<Answer<A>, BerthError | Failed, Berth | Screen> =>
+export const followRun = <A>(call: Call<A>): Effect.Effect<RunAnswer<A>, BerthError | Failed, Berth | Screen> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const { start } = yield* Berth

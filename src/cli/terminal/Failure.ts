@@ -31,6 +31,8 @@ export class Failed extends Data.TaggedError("Failed")<{
   readonly message: string
   /** Original message of the service, for `--json`. */
   readonly answered?: string
+  /** Lines with the commands that mend it. */
+  readonly next?: ReadonlyArray<string>
 }> {}
 
 /** No project has the given name. */

@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Release } from "../../schema/deploy/Release.ts"
+import { ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import { Container, DeployedProject } from "../../schema/servers/Container.ts"
 import { RemotePathText } from "../../schema/servers/RemotePath.ts"
 import { Server } from "../../schema/servers/Server.ts"
@@ -9,7 +10,7 @@ import { ServerReplacement, ServerToStore } from "../../schema/servers/ServerToS
 import { SshDefaults, SshDefaultsQuery } from "../../schema/servers/SshDefaults.ts"
 import { ContainerStats } from "../../schema/servers/Stats.ts"
 import { SettingsChanged, SettingsChangeQuery } from "../../schema/settings/SettingsList.ts"
-import { done, field, serverId } from "../../schema/words/described.ts"
+import { done, field, serverId, text } from "../../schema/words/described.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
@@ -36,6 +37,14 @@ const ContainersQuery = Schema.Struct({
 
 const ReleasesQuery = Schema.Struct({
   remotePath: field(RemotePathText, "The directory of the stack on the server.")
+}).annotations(strictQuery)
+
+const ReleaseComparisonQuery = Schema.Struct({
+  ...ReleasesQuery.fields,
+  from: text("The id of a release.", "12"),
+  to: Schema.optional(Schema.String).annotations({
+    description: "The id of the release to compare it with; by default the current one."
+  })
 }).annotations(strictQuery)
 
 /** The stored deployment servers. */
@@ -209,6 +218,26 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           description:
             "Lists the releases that deploys and rollbacks left in remotePath, as many as deploy.keepReleases says: each can be gone back " +
             "to as long as its images are there. A directory without any has an empty list."
+        })
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("compareReleases", "/api/servers/:id/releases/compare").annotateContext(forViewers)
+      .annotateContext(
+        failsWith(failures.server, [404, "There is no such release."], [
+          502,
+          "The releases cannot be read, or Docker does not answer."
+        ])
+      )
+      .setPath(ServerIdPath)
+      .setUrlParams(ReleaseComparisonQuery)
+      .addSuccess(ReleaseComparison)
+      .annotateContext(
+        OpenApi.annotations({
+          summary: "Compare two releases",
+          description:
+            "Compares two releases of remotePath: the image of each service, and the files. Small text files that differ come " +
+            "with a diff; of env files only the names of variables are told."
         })
       )
   )

@@ -1,6 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { testServer } from "../../pipelines/health/testServer.ts"
+import { compareReleases } from "../../pipelines/releases/compareReleases.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
 import { scan } from "../../pipelines/servers/scan.ts"
@@ -43,6 +44,8 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
         ))
       .handle("listReleases", ({ path, urlParams }) =>
         orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
+      .handle("compareReleases", ({ path, urlParams }) =>
+        orApiError(compareReleases(path.id, urlParams)))
       .handle("serverStats", ({ path }) =>
         orApiError(Effect.map(stats(path.id), (containers) => ({ containers }))))
   }))

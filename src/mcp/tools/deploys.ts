@@ -3,6 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { PlanHash } from "../../schema/basics/planHash.ts"
 import { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
 import { ContainerPlanRequest, RollbackRequest } from "../../schema/deploy/Deploy.ts"
+import { ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import { CompareRequest, Comparison } from "../../schema/projects/Compare.ts"
 import { RunBrief, runOutcome } from "../answers/runOutcome.ts"
 import { tool } from "../answers/Tool.ts"
@@ -63,9 +64,26 @@ export const compare = tool({
   title: "Compare with what is deployed",
   description:
     "A project beside its deployed copy, file by file, with diffs of small text files and the names of the " +
-    "variables that differ. Never shows the value of a variable.",
+    "variables that differ. Never shows the value of a variable. With from and to it compares two releases too.",
   readOnly: true,
-  input: Schema.Struct(CompareRequest.fields),
-  output: Comparison,
-  call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.compareProject({ payload })))
+  input: Schema.Struct({
+    ...CompareRequest.fields,
+    from: Schema.optional(Schema.String).annotations({ description: "The id of a release to compare with another." }),
+    to: Schema.optional(Schema.String).annotations({ description: "The id of the other; by default the current one." })
+  }),
+  output: Schema.Struct({
+    ...Comparison.fields,
+    releases: Schema.optionalWith(ReleaseComparison, { exact: true })
+  }),
+  call: ({ from, to, ...payload }) =>
+    Effect.gen(function*() {
+      const { use } = yield* Berth
+      const comparison = yield* use((api) => api.compareProject({ payload }))
+      if (from === undefined) return comparison
+      const { remotePath, serverId: id } = payload
+      const releases = yield* use((api) =>
+        api.compareReleases({ path: { id }, urlParams: { remotePath, from, ...to === undefined ? {} : { to } } })
+      )
+      return { ...comparison, releases }
+    })
 })

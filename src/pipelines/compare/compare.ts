@@ -3,11 +3,9 @@ import { Effect, Either, Option } from "effect"
 import {
   contentsCommand,
   inventoryCommand,
-  mostTextBytes,
   parseContents,
   parseInventory,
-  type RemoteFile,
-  textLimit
+  type RemoteFile
 } from "../../remote/compare/compareCommand.ts"
 import { commandFailed, execute } from "../../remote/execute.ts"
 import type { ComparedFile, CompareRequest, Comparison, ComparisonStatus } from "../../schema/projects/Compare.ts"
@@ -28,18 +26,16 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/compose/composeFile.ts"
-import { redactCompose } from "../projects/compose/redactCompose.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
 import { projectDirectory } from "../projects/files/projectDirectory.ts"
 import { composeFileOf } from "../projects/files/projectFiles.ts"
 import { relativeName } from "../projects/files/relativeName.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
 import { compareImages } from "./compareImages.ts"
-import { keyDifference, textDifference, textOf, wholeText } from "./difference.ts"
+import { textOf, wholeText } from "./difference.ts"
 import { type LocalFile, localInventory } from "./localInventory.ts"
+import { dataName, isComposeName, isHashedOnly, readableTexts, showDifference } from "./showDifference.ts"
 
-const dataName = "data"
-const mostTexts = 200
 const mostWarnings = 20
 
 interface Names {
@@ -50,15 +46,6 @@ interface Names {
   readonly warnings: ReadonlyArray<string>
   readonly config: ContainerConfig
 }
-
-const isComposeName = (name: string) => composeFileNames.some((known) => known === name)
-
-/**
- * Files below `data` are what a stack has written, which is nobody's to see: hashes of them are compared and no more. An
- * env file there is one like any other.
- */
-const isHashedOnly = ({ isSecret }: Names, name: string) =>
-  (name === dataName || name.startsWith(`${dataName}/`)) && !isSecret(name)
 
 /** Names that a comparison covers: the compose file, env files, `data` and the entries of `container.json`. */
 const namesOf = (directory: string) =>
@@ -140,16 +127,14 @@ const remoteTexts = (
   sudo: boolean
 ) =>
   Effect.gen(function*() {
-    let bytes = 0
-    const shown = files.filter(({ local, name, remote, status }) => {
-      if (status !== "different" || local === undefined || remote === undefined) return false
-      if (isHashedOnly(names, name)) return false
-      if (Math.max(local.size, remote.size) > textLimit || bytes + remote.size > mostTextBytes) return false
-      bytes += remote.size
-      return true
-    }).slice(0, mostTexts)
+    const differing = files.flatMap(({ local, name, remote, status }) =>
+      status !== "different" || local === undefined || remote === undefined || isHashedOnly(name, names.isSecret)
+        ? []
+        : [{ name, size: Math.max(local.size, remote.size) }]
+    )
+    const shown = readableTexts(differing)
     if (shown.length === 0) return new Map<string, string>()
-    const command = contentsCommand(remotePath, shown.map(({ name }) => name), sudo)
+    const command = contentsCommand(remotePath, shown, sudo)
     const { stdout } = yield* execute(server, command)
     return parseContents(stdout)
   })
@@ -163,16 +148,8 @@ const described = (names: Names, texts: ReadonlyMap<string, string>) => ({ local
     const here = textOf(yield* files.read(local.path))
     yield* Effect.yieldNow()
     if (Option.isNone(here)) return plain
-    if (names.isSecret(name)) return { ...plain, keys: keyDifference(there.value, here.value) }
-    const [old, now] = isComposeName(name)
-      ? [yield* redactCompose(there.value), yield* redactCompose(here.value)]
-      : [there, here]
-    // The only difference may be in values that the caller may not see.
-    if (Option.isNone(old) || Option.isNone(now) || old.value === now.value) return plain
-    return yield* Option.match(textDifference(name, old.value, now.value), {
-      onNone: () => Effect.succeed(plain),
-      onSome: (text) => Effect.map(withoutSecrets(text), (diff) => ({ ...plain, diff }))
-    })
+    const shown = yield* showDifference(name, there.value, here.value, names.isSecret(name))
+    return { ...plain, ...shown }
   })
 
 /**

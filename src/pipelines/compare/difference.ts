@@ -6,10 +6,18 @@ import { parseEnv } from "../projects/compose/envText.ts"
 // A pair of texts that have little in common is not worth the time of working out what.
 const effort = { timeout: 300 }
 
-/** Unified diff from the remote to the local text; none if computing it takes too long. */
-export const textDifference = (name: string, remote: string, local: string): Option.Option<string> =>
+/**
+ * Unified diff from the remote to the local text; none if computing it takes too long.
+ * @param sides names of both in the diff's header
+ */
+export const textDifference = (
+  name: string,
+  remote: string,
+  local: string,
+  [there, here]: readonly [from: string, to: string] = ["remote", "local"]
+): Option.Option<string> =>
   Option.fromNullable(
-    createTwoFilesPatch(`remote/${name}`, `local/${name}`, remote, local, undefined, undefined, {
+    createTwoFilesPatch(`${there}/${name}`, `${here}/${name}`, remote, local, undefined, undefined, {
       ...effort,
       context: 3,
       headerOptions: FILE_HEADERS_ONLY

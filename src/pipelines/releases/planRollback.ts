@@ -14,6 +14,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { composeFailure } from "../activation/readServerFacts.ts"
 import { withRollout } from "../bridge/Rollout.ts"
+import { inventoryOf, releaseSide, withDifferences } from "./changedFiles.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 import { toRelease } from "./listReleases.ts"
 import { releaseChanges } from "./releaseChanges.ts"
@@ -40,13 +41,20 @@ export const planRollback = Effect.fn("planRollback")(function*(
   const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
   const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
   const { facts, files, rollouts, services, warnings } = yield* releaseChanges(server, path, release, current)
+  const sides = [{ label: "now", directory: path }, releaseSide(path, release.id)] as const
+  const differing = files.filter(({ change }) => change !== "same").map(({ name }) => name)
+  const inventories = yield* Effect.all([
+    inventoryOf(server, sides[0], differing),
+    inventoryOf(server, sides[1], differing)
+  ], { concurrency: 2 })
+  const envFiles = [release, ...Option.toArray(current)].flatMap(({ manifest }) => manifest.envFiles)
   const obstacle = composeFailure(facts, server.name)
   const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => withoutSecrets(text))
   return {
     serverId: server.id,
     remotePath: path,
     release: toRelease(release),
-    files,
+    files: yield* withDifferences(server, sides, inventories, files, [...envFiles, ...facts.deployed]),
     services: yield* Effect.forEach(services, (service: PlannedService) => withRollout(service, rollouts)),
     obstacles: yield* words(obstacle === undefined ? [] : [obstacle]),
     warnings: yield* words(warnings)

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { field, storedServerId, text, texts } from "../words/described.ts"
-import { PlannedFile, PlannedService } from "./ContainerPlan.ts"
+import { ChangedFile } from "./ChangedFile.ts"
+import { PlannedService } from "./ContainerPlan.ts"
 import { Release } from "./Release.ts"
 
 /** Plan of a rollback. */
@@ -9,7 +10,7 @@ export const RollbackPlan = Schema.Struct({
   remotePath: text("The directory of the stack on the server.", "~/containers/hello"),
   release: Release.annotations({ description: "The release that would run." }),
   files: field(
-    Schema.Array(PlannedFile.pick("name", "change")),
+    Schema.Array(ChangedFile),
     "The files of the release beside what lies there now, and those that would be removed."
   ),
   services: field(

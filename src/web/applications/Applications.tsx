@@ -50,7 +50,7 @@ export const Applications = () => {
               <Empty title={wanted === "" ? "No applications" : "None fits"} icon="applications" /> :
               (
                 <Scroll label="Table of applications">
-                  <table>
+                  <table className="cards">
                     <thead>
                       <tr>
                         <th>Application</th>
@@ -68,18 +68,18 @@ export const Applications = () => {
                               {application.name}
                             </Link>
                           </td>
-                          <td>
+                          <td data-label="Platform">
                             {application.status === null
                               ? <span className="quiet">–</span>
                               : <Badge tone={statusTone(application.status)}>{application.status}</Badge>}
                           </td>
-                          <td>
+                          <td data-label="platform.json">
                             <Against application={application} />
                           </td>
-                          <td className="quiet">
+                          <td className="quiet" data-label="Project">
                             {application.projectPath === null ? "–" : baseName(application.projectPath)}
                           </td>
-                          <td>
+                          <td data-label="Seen">
                             <Age at={application.observedAt} />
                           </td>
                         </tr>

@@ -12,11 +12,13 @@ const sides = { here: "changed here", there: "changed on the platform", both: "c
 const Row = ({ diff: { applied, changed, label, local, remote } }: { readonly diff: DriftDiff }) => (
   <tr>
     <td className="strong">{label}</td>
-    <td>
+    <td data-label="platform.json">
       <code>{formatValue(local)}</code>
     </td>
-    <td>{applied === undefined ? <span className="quiet">not recorded</span> : <code>{formatValue(applied)}</code>}</td>
-    <td>
+    <td data-label="Last applied">
+      {applied === undefined ? <span className="quiet">not recorded</span> : <code>{formatValue(applied)}</code>}
+    </td>
+    <td data-label="Live">
       <code>{formatValue(remote)}</code>
     </td>
     <td>{changed === undefined ? <span className="quiet">–</span> : <Badge tone="warn">{sides[changed]}</Badge>}</td>
@@ -27,13 +29,13 @@ const Row = ({ diff: { applied, changed, label, local, remote } }: { readonly di
 const PartRow = ({ part: { label, local, remedy, remote } }: { readonly part: DriftPart }) => (
   <tr>
     <td className="strong">{label}</td>
-    <td>
+    <td data-label="platform.json">
       <code>{formatValue(local)}</code>
     </td>
-    <td>
+    <td data-label="Last applied">
       <span className="quiet">–</span>
     </td>
-    <td>
+    <td data-label="Live">
       <code>{formatValue(remote)}</code>
     </td>
     <td>{remedy === undefined ? <span className="quiet">an upsert ends it</span> : <span>{remedy}</span>}</td>
@@ -71,7 +73,7 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
             ? <Empty title="Everything that can be read is as declared" icon="check" />
             : (
               <Scroll label="Table of differences">
-                <table>
+                <table className="cards">
                   <thead>
                     <tr>
                       <th>Field</th>

@@ -7,6 +7,7 @@ import type { Server } from "../../schema/servers/Server.ts"
 import { CancelRun } from "../runs/CancelRun.tsx"
 import { RunStrip } from "../runs/RunStrip.tsx"
 import { useRun } from "../runs/useRun.ts"
+import { useStackRuns } from "../runs/useStackRuns.ts"
 import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Notes.tsx"
@@ -22,7 +23,6 @@ import { Remedies } from "./Remedies.tsx"
 import { StackMenu } from "./StackMenu.tsx"
 import { Tabs } from "./Tabs.tsx"
 import { usePlan } from "./usePlan.ts"
-import { useStackRuns } from "./useStackRuns.ts"
 
 const underWayWords: Partial<Record<Run["kind"], string>> = { deploy: "Deploying", rollback: "Rolling back" }
 

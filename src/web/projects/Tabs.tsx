@@ -10,11 +10,14 @@ export const Tabs = ({ counts, current, name, shown }: {
   readonly counts: Partial<Record<ProjectTab, number>>
 }) => (
   <nav className="tabs" aria-label={`Parts of ${name}`}>
-    {projectTabs.filter(([tab]) => shown.has(tab)).map(([tab, words]) => {
+    {projectTabs.filter(([tab]) => shown.has(tab)).map(([tab, words, more]) => {
       const count = counts[tab] ?? 0
       return (
         <Link key={tab} href={projectHref(name, tab)} aria-current={tab === current ? "page" : undefined}>
-          {words}
+          <span>
+            {words}
+            {more === undefined ? null : <span className="wide-only">{` ${more}`}</span>}
+          </span>
           {count === 0 ? null : <span className="count">{count}</span>}
         </Link>
       )

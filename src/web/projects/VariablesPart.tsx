@@ -4,7 +4,8 @@ import { useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { Keys } from "./plan/Keys.tsx"
+import { ChangedNames } from "./plan/ChangedNames.tsx"
+import { changedVariables } from "./plan/changedVariables.ts"
 import { useComparison } from "./projectState.ts"
 
 /** Variables of a project: names that differ in its env files, and those of its applications. */
@@ -30,7 +31,7 @@ export const VariablesPart = ({ project }: { readonly project: LocalProject }) =
               <code className="strong">{name}</code>
               <span className="quiet">a deploy would change these</span>
             </div>
-            <Keys keys={keys} />
+            <ChangedNames variables={changedVariables(keys)} />
           </div>
         ))}
       </Panel>

@@ -6,7 +6,10 @@ export const Applications = later(
   () => import("./Applications.tsx").then((part) => part.Applications)
 )
 export const PlanPanel = later("The plan", () => import("./plan/PlanPanel.tsx").then((part) => part.PlanPanel))
-export const TimeLine = later("The runs and releases", () => import("./TimeLine.tsx").then((part) => part.TimeLine))
+export const TimeLine = later(
+  "The runs and releases",
+  () => import("./releases/TimeLine.tsx").then((part) => part.TimeLine)
+)
 export const VariablesPart = later(
   "The variables",
   () => import("./VariablesPart.tsx").then((part) => part.VariablesPart)

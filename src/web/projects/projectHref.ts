@@ -1,14 +1,15 @@
 import { decodeSegment } from "../ui/decodeSegment.ts"
 
-/** Tabs of a project's screen, by their place in its address. */
-export const projectTabs = [
+export type ProjectTab = "" | "changes" | "runs" | "variables" | "application"
+
+/** Tabs of a project's screen, by their place in its address; the rest of a long name is left out on narrow screens. */
+export const projectTabs: ReadonlyArray<readonly [tab: ProjectTab, name: string, rest?: string]> = [
   ["", "Now"],
   ["changes", "Changes"],
-  ["runs", "Runs and releases"],
+  ["runs", "Runs", "and releases"],
   ["variables", "Variables"],
   ["application", "Application"]
-] as const
-export type ProjectTab = (typeof projectTabs)[number][0]
+]
 
 /** Name of the project that an address leads to; browsers leave letters unescaped that a link escapes. */
 export const projectIn = (place: string): string | undefined => {

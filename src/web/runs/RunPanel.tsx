@@ -7,8 +7,10 @@ import { Badge } from "../ui/Badge.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { formatDuration } from "../ui/words.ts"
+import { LastWords } from "./LastWords.tsx"
 import { describeWait, outcomeOf } from "./runWords.ts"
 import { Steps } from "./Steps.tsx"
+import { TellMe } from "./TellMe.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
 /** Elapsed or total time of a run. */
@@ -47,6 +49,7 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
       note={<Badge tone={tone}>{word}</Badge>}
       aside={
         <>
+          {ended ? null : <TellMe />}
           {aside}
           {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
           <Duration run={run} />
@@ -56,7 +59,8 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
       footer={last !== undefined && ended
         ? (
           <>
-            <span className={tone}>{last}</span> {place === `/activity/${run.id}`
+            <LastWords run={run} />
+            {place === `/activity/${run.id}`
               ? null
               : <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>}
           </>

@@ -80,6 +80,9 @@ export const RunScreen = ({ id, next }: {
   }
   const { tone, word } = outcomeOf(run)
   const printed = output === "" ? outputOf(run) : output
+  const shown = <pre className="output" tabIndex={0}>{printed}</pre>
+  // The words of a failure name its cause; of a build what it printed is the cause.
+  const isFolded = isEnded(run.state) && run.state !== "succeeded" && run.kind !== "build"
   return (
     <div className="page">
       <Head
@@ -93,7 +96,14 @@ export const RunScreen = ({ id, next }: {
       <RunPanel title={() => "Steps"} watched={watched} />
       {printed === "" ? null : (
         <Panel title="Output" note="the last of what its programs printed">
-          <pre className="output" tabIndex={0}>{printed}</pre>
+          {isFolded
+            ? (
+              <details className="more">
+                <summary>Show it</summary>
+                {shown}
+              </details>
+            )
+            : shown}
         </Panel>
       )}
     </div>

@@ -7,8 +7,10 @@ import { Age, useNow } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Failure } from "../ui/Notes.tsx"
 import { formatDuration } from "../ui/words.ts"
+import { LastWords } from "./LastWords.tsx"
 import { Duration } from "./RunPanel.tsx"
 import { describeWait, outcomeOf, remainingSteps } from "./runWords.ts"
+import { TellMe } from "./TellMe.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
 /** Share of a step that is done, in percent: bytes while they are sent, and half of what cannot be measured. */
@@ -46,13 +48,8 @@ const Cell = ({ now, step }: { readonly step: RunStep; readonly now: number }) =
 }
 
 const Words = ({ now, run }: { readonly run: Run; readonly now: number }) => {
-  const ended = isEnded(run.state)
   const step = run.steps.at(-1)
-  const last = lastWords(run)
-  const { tone } = outcomeOf(run)
-  if (ended) {
-    return <span className={last === undefined ? "quiet" : `strong ${tone}`}>{last ?? "It has ended."}</span>
-  }
+  if (isEnded(run.state)) return <LastWords run={run} />
   if (step === undefined) return <span className="quiet">It {describeWait(run)}.</span>
   return (
     <>
@@ -95,6 +92,7 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
           </span>
           <span className="aside">
             {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
+            {ended ? null : <TellMe />}
             {aside}
             <Duration run={run} />
             <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>

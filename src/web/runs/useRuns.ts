@@ -1,15 +1,23 @@
-import { useInfiniteQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { isEnded, type Run, type RunKind, type RunState } from "../../schema/runs/Run.ts"
 import { call } from "../service/berth.ts"
-import { minPollMillis, useCall } from "../service/queries.ts"
+import { callOptions, minPollMillis } from "../service/queries.ts"
 
-/** Queued and running runs, newest first. */
-export const useUnderWay = (): ReadonlyArray<Run> => {
-  const { data } = useCall(["runs", "newest"], (berth) => berth.listRuns({ urlParams: { limit: 30 } }), {
+const none: ReadonlyArray<Run> = []
+
+/**
+ * The newest runs.
+ * @param options `inBackground` asks for them while another tab is looked at, too
+ */
+export const useNewestRuns = ({ inBackground = false } = {}): ReadonlyArray<Run> => {
+  const options = callOptions(["runs", "newest"], (berth) => berth.listRuns({ urlParams: { limit: 30 } }), {
     every: minPollMillis
   })
-  return data?.runs.filter(({ state }) => !isEnded(state)) ?? []
+  return useQuery({ ...options, refetchIntervalInBackground: inBackground }).data?.runs ?? none
 }
+
+/** Queued and running runs, newest first. */
+export const useUnderWay = (): ReadonlyArray<Run> => useNewestRuns().filter(({ state }) => !isEnded(state))
 
 export interface RunFilter {
   readonly kind: RunKind | undefined

@@ -39,7 +39,7 @@ const Row = ({ container, isRead, onRead, stats }: {
       <td>
         <Badge tone={containerTone(status)}>{status}</Badge>
       </td>
-      <td>
+      <td data-label="CPU">
         {stats === undefined
           ? unmeasured
           : (
@@ -51,7 +51,7 @@ const Row = ({ container, isRead, onRead, stats }: {
             />
           )}
       </td>
-      <td>
+      <td data-label="Memory">
         {stats === undefined ? unmeasured : (
           <Meter
             label={`Memory of ${name}`}
@@ -61,8 +61,8 @@ const Row = ({ container, isRead, onRead, stats }: {
           />
         )}
       </td>
-      <td className="numbers">{stats === undefined ? "" : stats.restarts}</td>
-      <td>
+      <td className="numbers" data-label="Restarts">{stats === undefined ? "" : stats.restarts}</td>
+      <td data-label="Ports">
         <code>{portsOf([container]) || "–"}</code>
       </td>
       <td className="end">
@@ -105,7 +105,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
         <Empty title="No container is here">A deploy starts the first stack.</Empty> :
         (
           <Scroll label="Table of containers">
-            <table className="keep">
+            <table className="keep cards">
               <thead>
                 <tr>
                   <th>Container</th>

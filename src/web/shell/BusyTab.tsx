@@ -1,16 +1,33 @@
-import { useEffect } from "react"
-import { describeRun } from "../runs/runWords.ts"
-import { useUnderWay } from "../runs/useRuns.ts"
+import { useEffect, useRef } from "react"
+import { isEnded, type Run } from "../../schema/runs/Run.ts"
+import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { useEndNotices } from "../runs/endNotices.ts"
+import { describeRun, outcomeOf } from "../runs/runWords.ts"
+import { useNewestRuns } from "../runs/useRuns.ts"
 import { setBusyTitle } from "../ui/tabTitle.ts"
 
-/** Shows the run under way in the browser's tab, for those who look at another one. */
+const notify = (run: Run) => {
+  const [body = ""] = lastWords(run)?.split("\n") ?? []
+  const notice = new Notification(`${describeRun(run)}: ${outcomeOf(run).word}`, { body, tag: run.id })
+  notice.addEventListener("click", () => window.focus())
+}
+
+/** Shows the run under way in the browser's tab, for those who look at another one, and notifies who asked of its end. */
 export const BusyTab = () => {
-  const runs = useUnderWay()
+  const isNotifying = useEndNotices()
+  const newest = useNewestRuns({ inBackground: isNotifying })
+  const runs = newest.filter(({ state }) => !isEnded(state))
   const [run] = runs
   const words = run === undefined ? "" : runs.length === 1 ? describeRun(run) : `${runs.length} runs`
   useEffect(() => {
     setBusyTitle(words)
     return () => setBusyTitle("")
   }, [words])
+  const watched = useRef<ReadonlySet<string>>(new Set())
+  useEffect(() => {
+    const ended = newest.filter(({ id, state }) => isEnded(state) && watched.current.has(id))
+    watched.current = new Set(newest.filter(({ state }) => !isEnded(state)).map(({ id }) => id))
+    if (isNotifying) ended.forEach(notify)
+  }, [newest, isNotifying])
   return null
 }

@@ -4,19 +4,21 @@ import { Dialog } from "./Dialog.tsx"
 
 /** Confirmation dialog: names the change, and its button names the action. */
 export const Confirm = (
-  { action, children, danger = false, disabled = false, onClose, onConfirm, stays = false, title }: {
+  { action, children, danger = false, disabled = false, onClose, onConfirm, stays = false, title, wide = false }: {
     readonly title: string
     readonly action: string
     readonly danger?: boolean
     readonly disabled?: boolean
     /** Stays open after the confirmation, for a failure to be shown in it. */
     readonly stays?: boolean
+    /** Has room for diffs. */
+    readonly wide?: boolean
     readonly onConfirm: () => void
     readonly onClose: () => void
     readonly children: ReactNode
   }
 ) => (
-  <Dialog label={title} onClose={onClose}>
+  <Dialog label={title} className={wide ? "wide" : ""} onClose={onClose}>
     <form
       method="dialog"
       onSubmit={(event) => {

@@ -4,6 +4,7 @@ import { followRun } from "../../../src/cli/runs/followRun.ts"
 import { Screen } from "../../../src/cli/terminal/Screen.ts"
 import { Berth, type StartedRun } from "../../../src/client/Berth.ts"
 import { BerthError } from "../../../src/client/BerthError.ts"
+import type { Run } from "../../../src/schema/runs/Run.ts"
 import { run, screenInto } from "../../fixtures/runView.ts"
 
 const started: StartedRun<never> = { run, events: Stream.never, result: Effect.never }
@@ -45,4 +46,24 @@ it.effect.each(
     expect(said).toContain(words)
     expect(said.includes("not started")).toBe(words.includes("not started"))
     expect(said.includes(run.id)).toBe(words.endsWith("goes on."))
+  }))
+
+it.effect("a run that did not succeed names the commands that mend it, however it ended", () =>
+  Effect.gen(function*() {
+    const ended: Run = { ...run, state: "failed", error: { status: 500, error: "web did not start" } }
+    const events = Stream.make({ id: "1", event: "end" as const, data: ended })
+    const following = <A>(result: Effect.Effect<A, BerthError>) =>
+      followRun<A>(() => Effect.never).pipe(
+        Effect.provideService(Screen, screenInto([])),
+        Effect.provide(Layer.mock(Berth, {
+          where: "https://berth.example.com",
+          start: () => Effect.succeed(Object({ run, events, result })),
+          use: () => refused
+        }))
+      )
+    const failed = yield* Effect.flip(following(refused))
+    expect(failed).toMatchObject({ _tag: "Failed", message: refused.message, answered: refused.message })
+    expect("next" in failed && failed.next).toContainEqual(expect.stringMatching(/^ {2}Deploy again: berth deploy /))
+    const { next } = yield* following(Effect.succeed({ value: 1, body: "1" }))
+    expect(next).toContainEqual(expect.stringMatching(/^ {2}Show the log: berth logs /))
   }))

@@ -1,8 +1,10 @@
 import { it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { expect } from "vitest"
 import { GivenService } from "../../../src/cli/connection/withService.ts"
 import { remedyCommands } from "../../../src/cli/runs/remedyCommands.ts"
+import { Berth } from "../../../src/client/Berth.ts"
+import { BerthError } from "../../../src/client/BerthError.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
 
 const time = "2026-01-02T03:04:05.678Z"
@@ -22,15 +24,61 @@ const run: Run = {
 
 const given = { url: Option.none<string>(), config: Option.none<string>() }
 
+const project = (serverId: string | null) => ({
+  name: "shop",
+  path: "/projects/my shop",
+  hasImageFile: true,
+  hasComposeFile: true,
+  hasPlatformJson: false,
+  hasData: false,
+  tarFile: null,
+  serverId,
+  remotePath: "~/containers/shop"
+})
+
+/** Commands for a run whose project's container.json names this server; the project cannot be read where it is "gone". */
+const commandsFor = (run: Run, declared: string | null = "17") =>
+  remedyCommands(run).pipe(
+    Effect.provide(Layer.mock(Berth, {
+      where: "https://berth.example.com",
+      use: () => declared === "gone" ? refused : Effect.sync(() => Object(project(declared)))
+    })),
+    Effect.provideService(GivenService, given)
+  )
+
+const refused = new BerthError({ reason: "refused", status: 400, message: "no such directory" })
+const there = "--server 17 --path '~/containers/shop'"
+
 it.effect("names a command for each remedy, the same ones that the page offers", () =>
   Effect.gen(function*() {
-    expect(yield* remedyCommands(run)).toEqual([
+    expect(yield* commandsFor(run)).toEqual([
       "  Show the log: berth logs '/projects/my shop'",
       "  Roll back: berth rollback '/projects/my shop'",
       "  Deploy again: berth deploy '/projects/my shop'"
     ])
-    expect(yield* remedyCommands({ ...run, result: null, error: { status: 502, error: "" } })).toContain(
+    expect(yield* commandsFor({ ...run, result: null, error: { status: 502, error: "" } })).toContain(
       "  Look at the server: berth server test 17"
     )
-    expect(yield* remedyCommands({ ...run, state: "succeeded" })).toEqual([])
-  }).pipe(Effect.provideService(GivenService, given)))
+    expect(yield* commandsFor({ ...run, state: "succeeded" })).toEqual([])
+  }))
+
+it.effect.each(["18", null, "gone"])(
+  "says where the stack is where container.json names the server %s",
+  (declared) =>
+    Effect.gen(function*() {
+      expect(yield* commandsFor(run, declared)).toEqual([
+        `  Show the log: berth logs '/projects/my shop' ${there}`,
+        `  Roll back: berth rollback '/projects/my shop' ${there}`,
+        `  Deploy again: berth deploy '/projects/my shop' ${there}`
+      ])
+    })
+)
+
+it.effect("finds the stack of a rollback without its project", () =>
+  Effect.gen(function*() {
+    const { projectPath: _, ...subject } = run.subject
+    expect(yield* commandsFor({ ...run, kind: "rollback", subject })).toEqual([
+      `  Show the log: berth logs ${there}`,
+      `  Roll back: berth rollback ${there}`
+    ])
+  }))

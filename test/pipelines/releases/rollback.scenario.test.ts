@@ -120,7 +120,8 @@ describe("a rollback", () => {
         ]
         const undeclared = yield* planned
         expect(undeclared).toMatchObject({ release: { id: "1", current: false }, obstacles: [], warnings: [] })
-        expect(undeclared.files.toSorted((one, other) => one.name.localeCompare(other.name)))
+        const changes = undeclared.files.map(({ change, name }) => ({ name, change }))
+        expect(changes.toSorted((one, other) => one.name.localeCompare(other.name)))
           .toEqual(files.toSorted((one, other) => one.name.localeCompare(other.name)))
         expect(undeclared.services).toEqual([{ name: "web", change: "recreate" }])
         // The deploy of what runs now has declared it.

@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
+import type { ChangedFile } from "../../../schema/deploy/ChangedFile.ts"
 import type { ContainerPlan, PlannedFile } from "../../../schema/deploy/ContainerPlan.ts"
 import { describeHook } from "../../../schema/deploy/describeHook.ts"
 import { describeRollout } from "../../../schema/deploy/describeRollout.ts"
@@ -12,37 +13,20 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { formatCount } from "../../ui/words.ts"
-import { Diff } from "./Diff.tsx"
-import { countChangedLines } from "./hunks.ts"
-import { Keys } from "./Keys.tsx"
+import { ChangedFileRow } from "./ChangedFileRow.tsx"
+import { changedVariables } from "./changedVariables.ts"
 import { PlannedRow } from "./PlannedRow.tsx"
 
-const File = ({ compared, file: { bytes: size, change, name } }: {
-  readonly file: PlannedFile
-  readonly compared: ComparedFile | undefined
-}) => {
-  const diff = change === "changed" ? compared?.diff : undefined
-  const lines = diff === undefined ? undefined : countChangedLines(diff)
-  return (
-    <>
-      <PlannedRow
-        name={name}
-        change={change}
-        aside={
-          <>
-            {lines === undefined ? null : (
-              <span>
-                <span className="good">+{lines.added}</span> <span className="bad">−{lines.removed}</span>
-              </span>
-            )}
-            {change === "removed" ? null : <span>{formatBytes(size)}</span>}
-          </>
-        }
-      />
-      {compared?.keys === undefined || change !== "changed" ? null : <Keys keys={compared.keys} />}
-      {diff === undefined ? null : <Diff diff={diff} name={name} />}
-    </>
-  )
+/** File of the plan with its difference from the deployed one. */
+const withDifference = ({ change, name }: PlannedFile, compared: ComparedFile | undefined): ChangedFile => {
+  if (change !== "changed" || compared === undefined) return { name, change }
+  const { diff, keys } = compared
+  return {
+    name,
+    change,
+    ...diff === undefined ? {} : { diff },
+    ...keys === undefined ? {} : { variables: changedVariables(keys) }
+  }
 }
 
 const Changes = ({ comparison, plan }: {
@@ -61,10 +45,10 @@ const Changes = ({ comparison, plan }: {
   return (
     <>
       {files.map((file) => (
-        <File
+        <ChangedFileRow
           key={file.name}
-          file={file}
-          compared={comparison?.files.find(({ name }) => name === file.name)}
+          file={withDifference(file, comparison?.files.find(({ name }) => name === file.name))}
+          aside={file.change === "removed" ? null : <span>{formatBytes(file.bytes)}</span>}
         />
       ))}
       {images.map(({ bytesToSend, change, name }) => (

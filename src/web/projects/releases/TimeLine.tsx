@@ -1,21 +1,24 @@
 import { useState } from "react"
 import { Link } from "wouter"
-import type { Release } from "../../schema/deploy/Release.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import type { Run } from "../../schema/runs/Run.ts"
-import { lastWords } from "../../schema/runs/runVerdict.ts"
-import { Duration } from "../runs/RunPanel.tsx"
-import { describeRun, outcomeOf } from "../runs/runWords.ts"
-import { useCall } from "../service/queries.ts"
-import { Age } from "../ui/Age.tsx"
-import { Badge } from "../ui/Badge.tsx"
-import { Button } from "../ui/Button.tsx"
-import { Icon } from "../ui/Icon.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
-import { RollbackDialog, shortImageId } from "./RollbackDialog.tsx"
-import { useStackRuns } from "./useStackRuns.ts"
+import type { Release } from "../../../schema/deploy/Release.ts"
+import type { LocalProject } from "../../../schema/projects/Project.ts"
+import type { Run } from "../../../schema/runs/Run.ts"
+import { lastWords } from "../../../schema/runs/runVerdict.ts"
+import { Duration } from "../../runs/RunPanel.tsx"
+import { describeRun, outcomeOf } from "../../runs/runWords.ts"
+import { useStackRuns } from "../../runs/useStackRuns.ts"
+import { useCall } from "../../service/queries.ts"
+import { Age } from "../../ui/Age.tsx"
+import { Badge } from "../../ui/Badge.tsx"
+import { Button } from "../../ui/Button.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { Empty, Failure, Waiting } from "../../ui/Notes.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { formatCount } from "../../ui/words.ts"
+import { ReleaseDifference } from "./ReleaseDifference.tsx"
+import { RollbackDialog } from "./RollbackDialog.tsx"
+import { shortImageId } from "./shortImageId.ts"
+import { useComparedReleases } from "./useComparedReleases.ts"
 
 const RunEntry = ({ run }: { readonly run: Run }) => {
   const { tone, word } = outcomeOf(run)
@@ -38,13 +41,15 @@ const RunEntry = ({ run }: { readonly run: Run }) => {
   )
 }
 
-const ReleaseEntry = ({ onBack, release: { at, available, by, current, files, id, images } }: {
+const ReleaseEntry = ({ isCompared, onBack, onCompare, release: { at, available, by, current, files, id, images } }: {
   readonly release: Release
+  readonly isCompared: boolean
+  readonly onCompare: () => void
   readonly onBack: () => void
 }) => (
   <>
     <span className="entry-mark release">
-      <Icon name="box" />
+      <input type="checkbox" aria-label={`Compare release ${id}`} checked={isCompared} onChange={onCompare} />
     </span>
     <span className="strong">Release {id}</span>
     <span>
@@ -82,6 +87,8 @@ export const TimeLine = ({ onStarted, project, serverId }: {
     (berth) => berth.listReleases({ path: { id: serverId }, urlParams: { remotePath } }),
     { staleTime: 60_000 }
   )
+  const { chosen, clear, toggle } = useComparedReleases()
+  const [earlier, later] = chosen
   const [asked, setAsked] = useState<Release>()
   const kept = releases.data?.releases ?? []
   const entries = [
@@ -89,15 +96,27 @@ export const TimeLine = ({ onStarted, project, serverId }: {
     ...kept.map((release) => ({
       key: `release ${release.id}`,
       at: release.at,
-      entry: <ReleaseEntry release={release} onBack={() => setAsked(release)} />
+      entry: (
+        <ReleaseEntry
+          release={release}
+          isCompared={chosen.includes(release.id)}
+          onCompare={() => toggle(release.id)}
+          onBack={() => setAsked(release)}
+        />
+      )
     }))
   ].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at))
   const error = runs.error ?? releases.error
   const isWaiting = runs.data === undefined || releases.data === undefined
-  return (
+  const note = earlier !== undefined && later === undefined
+    ? `Choose another release to compare release ${earlier} with`
+    : `${formatCount(kept.length, "release")} kept on the server${
+      kept.length > 1 && later === undefined ? ": choose two to compare them" : ""
+    }`
+  const line = (
     <Panel
       title="Runs and releases"
-      note={releases.data === undefined ? undefined : `${formatCount(kept.length, "release")} kept on the server`}
+      note={releases.data === undefined ? undefined : note}
       aside={<Age at={releases.dataUpdatedAt} before="seen " />}
     >
       {error === null
@@ -122,5 +141,13 @@ export const TimeLine = ({ onStarted, project, serverId }: {
         />
       )}
     </Panel>
+  )
+  return (
+    <>
+      {earlier === undefined || later === undefined
+        ? null
+        : <ReleaseDifference serverId={serverId} remotePath={remotePath} from={earlier} to={later} onClose={clear} />}
+      {line}
+    </>
   )
 }

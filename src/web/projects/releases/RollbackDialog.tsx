@@ -1,16 +1,15 @@
-import { describeRollout } from "../../schema/deploy/describeRollout.ts"
-import type { Release } from "../../schema/deploy/Release.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import type { Run } from "../../schema/runs/Run.ts"
-import { useCall } from "../service/queries.ts"
-import { useStartRun } from "../service/startRun.ts"
-import { Confirm } from "../ui/Confirm.tsx"
-import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
-import { changeWords } from "./plan/changeWords.ts"
-import { PlannedRow } from "./plan/PlannedRow.tsx"
-
-/** First digits of an image id, as Docker shows it. */
-export const shortImageId = (id: string): string => id.replace("sha256:", "").slice(0, 12)
+import { describeRollout } from "../../../schema/deploy/describeRollout.ts"
+import type { Release } from "../../../schema/deploy/Release.ts"
+import type { LocalProject } from "../../../schema/projects/Project.ts"
+import type { Run } from "../../../schema/runs/Run.ts"
+import { useCall } from "../../service/queries.ts"
+import { useStartRun } from "../../service/startRun.ts"
+import { Confirm } from "../../ui/Confirm.tsx"
+import { Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
+import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
+import { changeWords } from "../plan/changeWords.ts"
+import { PlannedRow } from "../plan/PlannedRow.tsx"
+import { shortImageId } from "./shortImageId.ts"
 
 interface Difference {
   readonly name: string
@@ -61,8 +60,8 @@ const RollbackChanges = ({ plan: { data, error } }: { readonly plan: ReturnType<
     <>
       {error === null ? null : <Failure error={error} />}
       <Warnings texts={[...data.obstacles, ...data.warnings]} />
-      {data.files.filter(({ change }) => change !== "same").map(({ change, name }) => (
-        <PlannedRow key={`file ${name}`} name={name} change={change} />
+      {data.files.filter(({ change }) => change !== "same").map((file) => (
+        <ChangedFileRow key={`file ${file.name}`} file={file} />
       ))}
       {data.services.filter(({ change }) => change !== "keep").map((service) => (
         <PlannedRow
@@ -96,6 +95,7 @@ export const RollbackDialog = ({ current, onClose, onStarted, project, release, 
       title={`Roll ${project.name} back to release ${release.id}?`}
       action={`Run release ${release.id} again`}
       danger
+      wide
       disabled={isPending || isBlocked}
       stays
       onClose={onClose}
@@ -106,7 +106,9 @@ export const RollbackDialog = ({ current, onClose, onStarted, project, release, 
       <ul className="what">
         {imageDifferences(current, release).map((difference) => <Line key={difference.name} difference={difference} />)}
       </ul>
-      <RollbackChanges plan={plan} />
+      <div className="rollback-changes">
+        <RollbackChanges plan={plan} />
+      </div>
       <p className="quiet">
         Nothing is sent: the server has it all. The files here stay as they are. What runs then is a new release, and a
         step that fails is undone.

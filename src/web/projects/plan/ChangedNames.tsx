@@ -1,24 +1,22 @@
-import type { KeyDifference } from "../../../schema/projects/Compare.ts"
+import type { ChangedVariables } from "../../../schema/deploy/ChangedFile.ts"
 
 /** Names of the variables that differ between two env files; never their values. */
-export const Keys = ({ keys: { different, localOnly, remoteOnly } }: {
-  readonly keys: typeof KeyDifference.Type
-}) => (
+export const ChangedNames = ({ variables: { added, changed, removed } }: { readonly variables: ChangedVariables }) => (
   <ul className="keys" aria-label="Variables">
-    {localOnly.map((name) => (
+    {added.map((name) => (
       <li className="chip" key={`+${name}`}>
         <b className="good">+</b>
         <code>{name}</code>
       </li>
     ))}
-    {different.map((name) => (
+    {changed.map((name) => (
       <li className="chip" key={`~${name}`}>
         <b className="warn">~</b>
         <code>{name}</code>
         <span className="quiet">other value</span>
       </li>
     ))}
-    {remoteOnly.map((name) => (
+    {removed.map((name) => (
       <li className="chip" key={`-${name}`}>
         <b className="bad">−</b>
         <code>{name}</code>

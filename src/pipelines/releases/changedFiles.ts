@@ -1,0 +1,115 @@
+import { Effect, Option } from "effect"
+import {
+  contentsCommand,
+  inventoryCommand,
+  parseContents,
+  parseInventory,
+  type RemoteFile
+} from "../../remote/compare/compareCommand.ts"
+import { commandFailed, execute } from "../../remote/execute.ts"
+import type { ChangedFile } from "../../schema/deploy/ChangedFile.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { wholeText } from "../compare/difference.ts"
+import { isHashedOnly, readableTexts, showDifference } from "../compare/showDifference.ts"
+import { isSecretName } from "../projects/files/secretName.ts"
+
+/** A directory of a server whose files are compared. */
+export interface Side {
+  /** Its name in the header of a diff. */
+  readonly label: string
+  readonly directory: string
+}
+
+/** Directory in which a server keeps the files of a release. */
+export const releaseSide = (remotePath: string, release: string): Side => ({
+  label: release,
+  directory: `${remotePath}/.berth/releases/${release}/files`
+})
+
+type Inventory = ReadonlyMap<string, RemoteFile>
+
+/** Sizes and hashes of these files of a directory; files that are missing are left out. */
+export const inventoryOf = Effect.fn("releases.inventory")(function*(
+  server: ServerAccess,
+  { directory }: Side,
+  names: ReadonlyArray<string>
+): Effect.fn.Return<Inventory, RemoteCommandFailed | SshError, Ssh> {
+  if (names.length === 0) return new Map()
+  const command = inventoryCommand(directory, names, false)
+  // Hashes of large files take their time.
+  const { stdout } = yield* execute(server, command, { timeout: "10 minutes" })
+  return yield* Effect.mapError(
+    parseInventory(stdout),
+    () => commandFailed(server, command, 0, `"${server.name}" did not answer with a list of files`)
+  )
+})
+
+/** Compares files by their hashes; one whose hash is unknown counts as changed. */
+export const changeOf = (
+  from: RemoteFile | undefined,
+  to: RemoteFile | undefined
+): ChangedFile["change"] => {
+  if (from === undefined) return "new"
+  if (to === undefined) return "removed"
+  return from.sha256 !== undefined && from.sha256 === to.sha256 ? "same" : "changed"
+}
+
+const textsOf = (server: ServerAccess, { directory }: Side, inventory: Inventory, names: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const there = names.filter((name) => inventory.has(name))
+    if (there.length === 0) return new Map<string, string>()
+    const { stdout } = yield* execute(server, contentsCommand(directory, there, false))
+    return parseContents(stdout)
+  })
+
+/** Text of a file; empty for one that is not there, none for one that is not text. */
+const textIn = (inventory: Inventory, texts: ReadonlyMap<string, string>, name: string) => {
+  const file = inventory.get(name)
+  return file === undefined
+    ? Option.some("")
+    : Option.flatMap(Option.fromNullable(texts.get(name)), (text) => wholeText(text, file.size))
+}
+
+/**
+ * Adds what differs in each changed file, as the caller of the current request may see it.
+ * @param envFiles names of the files whose values are never shown
+ */
+export const withDifferences = Effect.fn("releases.withDifferences")(function*(
+  server: ServerAccess,
+  [from, to]: readonly [from: Side, to: Side],
+  [before, after]: readonly [from: Inventory, to: Inventory],
+  files: ReadonlyArray<Pick<ChangedFile, "change" | "name">>,
+  envFiles: ReadonlyArray<string>
+): Effect.fn.Return<ReadonlyArray<ChangedFile>, RemoteCommandFailed | SshError, Settings | Ssh> {
+  const secrets = new Set(envFiles)
+  const isSecret = (name: string) => secrets.has(name) || isSecretName(name)
+  const sizeOf = (name: string) => Math.max(before.get(name)?.size ?? 0, after.get(name)?.size ?? 0)
+  const wanted = readableTexts(
+    files.filter(({ change, name }) => change !== "same" && !isHashedOnly(name, isSecret))
+      .map(({ name }) => ({ name, size: sizeOf(name) }))
+  )
+  const shown = new Set(wanted)
+  const [old, now] = yield* Effect.all([
+    textsOf(server, from, before, wanted),
+    textsOf(server, to, after, wanted)
+  ], { concurrency: 2 })
+  return yield* Effect.forEach(files, ({ change, name }) =>
+    Effect.gen(function*() {
+      const texts = shown.has(name)
+        ? Option.all([textIn(before, old, name), textIn(after, now, name)])
+        : Option.none()
+      if (Option.isNone(texts)) return { name, change }
+      const { diff, keys } = yield* showDifference(name, ...texts.value, isSecret(name), [from.label, to.label])
+      return {
+        name,
+        change,
+        ...diff === undefined ? {} : { diff },
+        ...keys === undefined
+          ? {}
+          : { variables: { added: keys.localOnly, changed: keys.different, removed: keys.remoteOnly } }
+      }
+    }))
+})

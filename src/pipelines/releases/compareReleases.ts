@@ -1,0 +1,110 @@
+import { Effect } from "effect"
+import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
+import { contentsCommand, parseContents } from "../../remote/compare/compareCommand.ts"
+import { execute } from "../../remote/execute.ts"
+import { fullImageName } from "../../remote/fullImageName.ts"
+import { type ReleaseImage, ReleaseNotFound, type ReleasesFailed } from "../../schema/deploy/Release.ts"
+import type { ComparedService, ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
+import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
+import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
+import type { SettingsError } from "../../schema/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
+import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { releaseFiles } from "../activation/reactivate.ts"
+import { readReleases } from "../activation/readReleases.ts"
+import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
+import { changeOf, inventoryOf, releaseSide, type Side, withDifferences } from "./changedFiles.ts"
+import { toRelease } from "./listReleases.ts"
+
+/** The image of each service of a release; null where its compose file names none or the release does not note it. */
+const serviceImages = (server: ServerAccess, { directory }: Side, { images, manifest }: RemoteRelease) =>
+  Effect.map(execute(server, contentsCommand(directory, [manifest.composeFile, ".env"], false)), ({ stdout }) => {
+    const texts = parseContents(stdout)
+    const noted = new Map(images.map((image) => [fullImageName(image.name), image]))
+    const definitions = serviceDefinitions(texts.get(manifest.composeFile) ?? "", texts.get(".env") ?? "")
+    return new Map(manifest.services.map(({ name }) => {
+      const image = definitions.get(name)?.image
+      return [name, image === undefined ? null : noted.get(fullImageName(image)) ?? null] as const
+    }))
+  })
+
+const changeOfImage = (from: ReleaseImage | null | undefined, to: ReleaseImage | null | undefined) => {
+  if (from === undefined) return "new"
+  if (to === undefined) return "removed"
+  return from?.id === to?.id && from?.name === to?.name ? "same" : "changed"
+}
+
+const compareServices = (
+  from: ReadonlyMap<string, ReleaseImage | null>,
+  to: ReadonlyMap<string, ReleaseImage | null>
+): ReadonlyArray<ComparedService> =>
+  [...new Set([...from.keys(), ...to.keys()])].toSorted().map((name) => ({
+    name,
+    change: changeOfImage(from.get(name), to.get(name)),
+    from: from.get(name) ?? null,
+    to: to.get(name) ?? null
+  }))
+
+/**
+ * Compares two releases that a server keeps: the image of each service, and the files by their hashes. Small texts that
+ * differ come with a diff; of env files only the names of variables are told.
+ * @param to the current one unless given, or the newest where none is current
+ */
+export const compareReleases = Effect.fn("compareReleases")(function*(
+  serverId: string,
+  { from: wantedFrom, remotePath, to: wantedTo }: {
+    readonly remotePath: string
+    readonly from: string
+    readonly to?: string | undefined
+  }
+): Effect.fn.Return<
+  ReleaseComparison,
+  | ReleaseNotFound
+  | ReleasesFailed
+  | RemoteCommandFailed
+  | RemotePathInvalid
+  | ServerUnresolved
+  | SettingsError
+  | SshError,
+  Settings | Ssh
+> {
+  const server = yield* (yield* Settings).server(serverId)
+  const path = yield* remotePathIn("remotePath", remotePath)
+  const releases = yield* readReleases(server, path)
+  const current = releases.find(({ isCurrent }) => isCurrent)
+  const find = (wanted: string) => {
+    const found = releases.find(({ id }) => id === wanted)
+    return found === undefined
+      ? new ReleaseNotFound({
+        release: wanted,
+        remotePath: path,
+        server: server.name,
+        known: releases.map(({ id }) => id),
+        current: current?.id ?? null
+      })
+      : Effect.succeed(found)
+  }
+  const from = yield* find(wantedFrom)
+  const to = yield* find(wantedTo ?? (current ?? releases[0] ?? from).id)
+  const sides = [releaseSide(path, from.id), releaseSide(path, to.id)] as const
+  const [before, after, imagesBefore, imagesAfter] = yield* Effect.all([
+    inventoryOf(server, sides[0], releaseFiles(from)),
+    inventoryOf(server, sides[1], releaseFiles(to)),
+    serviceImages(server, sides[0], from),
+    serviceImages(server, sides[1], to)
+  ], { concurrency: 4 })
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted()
+  const files = names.map((name) => ({ name, change: changeOf(before.get(name), after.get(name)) }))
+  return {
+    serverId: server.id,
+    remotePath: path,
+    from: toRelease(from),
+    to: toRelease(to),
+    services: compareServices(imagesBefore, imagesAfter),
+    files: yield* withDifferences(server, sides, [before, after], files, [
+      ...from.manifest.envFiles,
+      ...to.manifest.envFiles
+    ])
+  }
+})

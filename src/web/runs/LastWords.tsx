@@ -1,0 +1,26 @@
+import { failureParts } from "../../schema/runs/failureParts.ts"
+import type { Run } from "../../schema/runs/Run.ts"
+import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { outcomeOf } from "./runWords.ts"
+
+/** The last that a run has to say; of a failure the cause stands out, and what programs printed is folded. */
+export const LastWords = ({ run }: { readonly run: Run }) => {
+  const words = lastWords(run)
+  const { tone } = outcomeOf(run)
+  if (words === undefined) return <span className="quiet">It has ended.</span>
+  const { cause, output, state } = failureParts(words)
+  return (
+    <div className="last-words">
+      <p>
+        <span className={`strong ${tone}`}>{cause}</span>
+        {state === "" ? null : <span>{` ${state}`}</span>}
+      </p>
+      {output === "" ? null : (
+        <details>
+          <summary>What was printed</summary>
+          <pre>{output}</pre>
+        </details>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,25 @@
+import { useSyncExternalStore } from "react"
+
+const key = "berth-notify"
+const listeners = new Set<() => void>()
+
+/** True where the browser can notify: on https and on the machine itself. */
+export const canNotify = (): boolean =>
+  isSecureContext && "Notification" in window && Notification.permission !== "denied"
+
+const isOn = () => canNotify() && Notification.permission === "granted" && localStorage.getItem(key) === "on"
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** True when the user has asked for notifications about the end of runs. */
+export const useEndNotices = (): boolean => useSyncExternalStore(subscribe, isOn)
+
+/** Turns notifications on, after the browser's own question, or off. */
+export const setEndNotices = async (wanted: boolean): Promise<void> => {
+  if (wanted && await Notification.requestPermission() === "granted") localStorage.setItem(key, "on")
+  else localStorage.removeItem(key)
+  for (const listener of listeners) listener()
+}

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest"
+import { describeStateAfter, describeStateWithin } from "../../../src/pipelines/activation/failureState.ts"
+import { failureParts } from "../../../src/schema/runs/failureParts.ts"
+
+const states = [
+  ...["preflight", "stage", "pull", "health", "start"].map(describeStateWithin),
+  describeStateAfter({ step: "start", isRestored: true, wasRunning: true }),
+  describeStateAfter({ step: "load", isRestored: true, wasRunning: true }),
+  describeStateAfter({ step: "start", isRestored: true, wasRunning: false }),
+  describeStateAfter({ step: "start", isRestored: false, wasRunning: true })
+]
+
+it.each(states)("takes apart a cause and what stands now: %s", (state) => {
+  expect(failureParts(`Deploy failed at start: no such image. ${state}`)).toEqual({
+    cause: "Deploy failed at start: no such image.",
+    state,
+    output: ""
+  })
+})
+
+it("keeps other words as the cause, and further lines apart", () => {
+  expect(failureParts("The stack is unhealthy. Sent 3 kB.\nweb-1 (exited):\n  no\n")).toEqual({
+    cause: "The stack is unhealthy. Sent 3 kB.",
+    state: "",
+    output: "web-1 (exited):\n  no"
+  })
+})
