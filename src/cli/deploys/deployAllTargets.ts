@@ -83,5 +83,5 @@ export const deployAllTargets = (projectPath: string, input: TargetsInput) =>
     const deployed = yield* followRun((api) => api.deployTargets({ payload }))
     if (input.json) yield* print(deployed.body)
     yield* say(resultTable(deployed.value.targets, err))
-    return yield* printDeployEnd(deployed.value, json ? [] : deployed.next)
+    return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
   })

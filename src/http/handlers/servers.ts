@@ -1,7 +1,6 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { testServer } from "../../pipelines/health/testServer.ts"
-import { compareReleases } from "../../pipelines/releases/compareReleases.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
 import { scan } from "../../pipelines/servers/scan.ts"
@@ -13,6 +12,9 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { sshDefaults } from "../../services/sshClient/sshDefaults.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
+import { loading } from "../wire/loading.ts"
+
+const loadCompareReleases = () => import("../../pipelines/releases/compareReleases.ts")
 
 const success = { success: true as const }
 
@@ -45,7 +47,8 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
       .handle("listReleases", ({ path, urlParams }) =>
         orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
       .handle("compareReleases", ({ path, urlParams }) =>
-        orApiError(compareReleases(path.id, urlParams)))
+        orApiError(loading(loadCompareReleases, ({ compareReleases }) =>
+          compareReleases(path.id, urlParams))))
       .handle("serverStats", ({ path }) =>
         orApiError(Effect.map(stats(path.id), (containers) => ({ containers }))))
   }))
