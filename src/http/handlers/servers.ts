@@ -1,9 +1,9 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { testServer } from "../../pipelines/health/testServer.ts"
+import { compareReleases } from "../../pipelines/releases/compareReleases.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
-import { scan } from "../../pipelines/servers/scan.ts"
 import { stats } from "../../pipelines/servers/stats.ts"
 import { planServer, storeServer } from "../../pipelines/servers/storeServer.ts"
 import type { ServerToStore } from "../../schema/servers/ServerToStore.ts"
@@ -14,7 +14,7 @@ import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 import { loading } from "../wire/loading.ts"
 
-const loadCompareReleases = () => import("../../pipelines/releases/compareReleases.ts")
+const loadScan = () => import("../../pipelines/servers/scan.ts")
 
 const success = { success: true as const }
 
@@ -38,7 +38,10 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
       .handle("testServer", ({ payload }) => orApiError(testServer(payload)))
       .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
-        scan(path.id).pipe(Effect.map((deployed) => ({ ...success, deployed })), orApiError))
+        loading(loadScan, ({ scan }) => scan(path.id)).pipe(
+          Effect.map((deployed) => ({ ...success, deployed })),
+          orApiError
+        ))
       .handle("listContainers", ({ path, urlParams }) =>
         containers(path.id, { all: urlParams.all === "true" }).pipe(
           Effect.map((running) => ({ ...success, containers: running })),
@@ -47,8 +50,7 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
       .handle("listReleases", ({ path, urlParams }) =>
         orApiError(Effect.map(listReleases(path.id, urlParams.remotePath), (releases) => ({ releases }))))
       .handle("compareReleases", ({ path, urlParams }) =>
-        orApiError(loading(loadCompareReleases, ({ compareReleases }) =>
-          compareReleases(path.id, urlParams))))
+        orApiError(compareReleases(path.id, urlParams)))
       .handle("serverStats", ({ path }) =>
         orApiError(Effect.map(stats(path.id), (containers) => ({ containers }))))
   }))

@@ -57,13 +57,11 @@ export const changeOf = (
   return from.sha256 !== undefined && from.sha256 === to.sha256 ? "same" : "changed"
 }
 
-const textsOf = (server: ServerAccess, { directory }: Side, inventory: Inventory, names: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const there = names.filter((name) => inventory.has(name))
-    if (there.length === 0) return new Map<string, string>()
-    const { stdout } = yield* execute(server, contentsCommand(directory, there, false))
-    return parseContents(stdout)
-  })
+/** Beginnings of the texts of these files of a directory. */
+export const readTexts = (server: ServerAccess, { directory }: Side, names: ReadonlyArray<string>) =>
+  names.length === 0
+    ? Effect.succeed<ReadonlyMap<string, string>>(new Map())
+    : Effect.map(execute(server, contentsCommand(directory, names, false)), ({ stdout }) => parseContents(stdout))
 
 /** Text of a file; empty for one that is not there, none for one that is not text. */
 const textIn = (inventory: Inventory, texts: ReadonlyMap<string, string>, name: string) => {
@@ -93,8 +91,8 @@ export const withDifferences = Effect.fn("releases.withDifferences")(function*(
   )
   const shown = new Set(wanted)
   const [old, now] = yield* Effect.all([
-    textsOf(server, from, before, wanted),
-    textsOf(server, to, after, wanted)
+    readTexts(server, from, wanted.filter((name) => before.has(name))),
+    readTexts(server, to, wanted.filter((name) => after.has(name)))
   ], { concurrency: 2 })
   return yield* Effect.forEach(files, ({ change, name }) =>
     Effect.gen(function*() {

@@ -1,12 +1,10 @@
 import { Effect } from "effect"
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
-import { contentsCommand, parseContents } from "../../remote/compare/compareCommand.ts"
-import { execute } from "../../remote/execute.ts"
 import { fullImageName } from "../../remote/fullImageName.ts"
 import { type ReleaseImage, ReleaseNotFound, type ReleasesFailed } from "../../schema/deploy/Release.ts"
 import type { ComparedService, ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
-import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
@@ -14,20 +12,20 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { releaseFiles } from "../activation/reactivate.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
-import { changeOf, inventoryOf, releaseSide, type Side, withDifferences } from "./changedFiles.ts"
 import { toRelease } from "./listReleases.ts"
 
-/** The image of each service of a release; null where its compose file names none or the release does not note it. */
-const serviceImages = (server: ServerAccess, { directory }: Side, { images, manifest }: RemoteRelease) =>
-  Effect.map(execute(server, contentsCommand(directory, [manifest.composeFile, ".env"], false)), ({ stdout }) => {
-    const texts = parseContents(stdout)
-    const noted = new Map(images.map((image) => [fullImageName(image.name), image]))
-    const definitions = serviceDefinitions(texts.get(manifest.composeFile) ?? "", texts.get(".env") ?? "")
-    return new Map(manifest.services.map(({ name }) => {
-      const image = definitions.get(name)?.image
-      return [name, image === undefined ? null : noted.get(fullImageName(image)) ?? null] as const
-    }))
-  })
+/**
+ * The image of each service of a release; null where its compose file names none or the release does not note it.
+ * @param texts of its compose file and its `.env`
+ */
+const serviceImages = (texts: ReadonlyMap<string, string>, { images, manifest }: RemoteRelease) => {
+  const noted = new Map(images.map((image) => [fullImageName(image.name), image]))
+  const definitions = serviceDefinitions(texts.get(manifest.composeFile) ?? "", texts.get(".env") ?? "")
+  return new Map(manifest.services.map(({ name }) => {
+    const image = definitions.get(name)?.image
+    return [name, image === undefined ? null : noted.get(fullImageName(image)) ?? null] as const
+  }))
+}
 
 const changeOfImage = (from: ReleaseImage | null | undefined, to: ReleaseImage | null | undefined) => {
   if (from === undefined) return "new"
@@ -87,12 +85,16 @@ export const compareReleases = Effect.fn("compareReleases")(function*(
   }
   const from = yield* find(wantedFrom)
   const to = yield* find(wantedTo ?? (current ?? releases[0] ?? from).id)
+  // What reads and compares texts is loaded with its first use.
+  const { changeOf, inventoryOf, readTexts, releaseSide, withDifferences } = yield* Effect.promise(() =>
+    import("./changedFiles.ts")
+  )
   const sides = [releaseSide(path, from.id), releaseSide(path, to.id)] as const
-  const [before, after, imagesBefore, imagesAfter] = yield* Effect.all([
+  const [before, after, textsBefore, textsAfter] = yield* Effect.all([
     inventoryOf(server, sides[0], releaseFiles(from)),
     inventoryOf(server, sides[1], releaseFiles(to)),
-    serviceImages(server, sides[0], from),
-    serviceImages(server, sides[1], to)
+    readTexts(server, sides[0], [from.manifest.composeFile, ".env"]),
+    readTexts(server, sides[1], [to.manifest.composeFile, ".env"])
   ], { concurrency: 4 })
   const names = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   const files = names.map((name) => ({ name, change: changeOf(before.get(name), after.get(name)) }))
@@ -101,7 +103,7 @@ export const compareReleases = Effect.fn("compareReleases")(function*(
     remotePath: path,
     from: toRelease(from),
     to: toRelease(to),
-    services: compareServices(imagesBefore, imagesAfter),
+    services: compareServices(serviceImages(textsBefore, from), serviceImages(textsAfter, to)),
     files: yield* withDifferences(server, sides, [before, after], files, [
       ...from.manifest.envFiles,
       ...to.manifest.envFiles

@@ -14,7 +14,6 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { composeFailure } from "../activation/readServerFacts.ts"
 import { withRollout } from "../bridge/Rollout.ts"
-import { inventoryOf, releaseSide, withDifferences } from "./changedFiles.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 import { toRelease } from "./listReleases.ts"
 import { releaseChanges } from "./releaseChanges.ts"
@@ -41,6 +40,8 @@ export const planRollback = Effect.fn("planRollback")(function*(
   const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
   const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
   const { facts, files, rollouts, services, warnings } = yield* releaseChanges(server, path, release, current)
+  // What reads and compares texts is loaded with its first use.
+  const { inventoryOf, releaseSide, withDifferences } = yield* Effect.promise(() => import("./changedFiles.ts"))
   const sides = [{ label: "now", directory: path }, releaseSide(path, release.id)] as const
   const differing = files.filter(({ change }) => change !== "same").map(({ name }) => name)
   const inventories = yield* Effect.all([
