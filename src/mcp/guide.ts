@@ -13,7 +13,8 @@ export const guide = `# Working with Berth
 
 1. \`overview\` tells what there is: projects, their stacks, applications, and servers with their ids. \`list_projects\`
    tells the server and remote path that each project names.
-2. To deploy: \`plan_deploy\` with projectPath, serverId and remotePath. Show the person what would change; \`obstacles\`
+2. To deploy: \`plan_deploy\` with projectPath, serverId and remotePath; without the last two it plans for each target of
+   container.json, and \`apply_deploy\` deploys to all of them. Show the person what would change; \`obstacles\`
    must be cleared first. Then \`apply_deploy\` with the same and the \`planHash\`. A 409 says what has moved since the
    plan: plan again.
 3. To bring an application in line with platform.json: \`app_drift\` or \`plan_app\`, then \`apply_app\` with the

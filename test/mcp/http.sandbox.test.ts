@@ -99,6 +99,17 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       yield* answered("cancel_run", { id: field(under, "id") })
       expect([...tried].sort()).toEqual([...shapes.keys()].sort())
 
+      // Without a place it is that of container.json, or each of its targets.
+      const everywhere = yield* planned(agent, "plan_deploy", { projectPath })
+      yield* answered("plan_deploy", { projectPath })
+      expect(yield* answered("apply_deploy", everywhere)).toMatchObject({
+        data: { kind: "deploy-all", state: "succeeded", result: { deployed: 1 } }
+      })
+      expect(yield* agent.call("plan_deploy", { projectPath, remotePath })).toMatchObject({
+        failed: true,
+        text: expect.stringContaining("remotePath needs serverId")
+      })
+
       const old = yield* agent.call("apply_deploy", plan)
       expect(old).toMatchObject({ failed: true, data: undefined })
       expect(old.text).toMatch(/\nThe plan for ~\/containers\/hello .* no longer holds: .*Nothing was changed/)
@@ -123,7 +134,7 @@ describe.each(inTurn(agents, 0))("tools for agents, with $name,", ({ connect }) 
       }
       const wrong = yield* agent.call("plan_deploy", { projectPath: 5, dryRun: true })
       expect(wrong.text).toMatch(
-        /serverId and remotePath are missing.*projectPath must be.*dryRun is not a known argument/
+        /projectPath must be.*dryRun is not a known argument/
       )
       expect((yield* Effect.flip(agent.call("rm_rf"))).message).toMatch(/no such tool|Known tools: overview/)
     }))

@@ -1,32 +1,85 @@
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { PlanHash } from "../../schema/basics/planHash.ts"
+import { BerthError } from "../../client/BerthError.ts"
 import { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
 import { ContainerPlanRequest, RollbackRequest } from "../../schema/deploy/Deploy.ts"
 import { ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import { CompareRequest, Comparison } from "../../schema/projects/Compare.ts"
+import { PlannedTarget, TargetsPlan, TargetsPlanHash } from "../../schema/targets/Targets.ts"
 import { RunBrief, runOutcome } from "../answers/runOutcome.ts"
 import { tool } from "../answers/Tool.ts"
 import { withoutNull } from "../answers/withoutNull.ts"
 
 const planned = {
-  ...ContainerPlanRequest.fields,
+  projectPath: ContainerPlanRequest.fields.projectPath,
+  serverId: Schema.optional(Schema.String).annotations({
+    description:
+      "The id or the name of a stored server; without it the project is deployed to what its container.json names."
+  }),
+  remotePath: Schema.optional(Schema.String).annotations({
+    description: "The directory on that server; without it that of the target of container.json that is on it."
+  }),
   pull: withoutNull(ContainerPlanRequest.fields.pull),
   onUnhealthy: withoutNull(ContainerPlanRequest.fields.onUnhealthy)
 }
 
 const applied = "Waits up to 45 seconds; a longer run goes on, and get_run tells its end."
 
+interface Wanted extends Pick<ContainerPlanRequest, "onUnhealthy" | "projectPath" | "pull"> {
+  readonly serverId?: string | undefined
+  readonly remotePath?: string | undefined
+}
+
+/** Request for the place that an agent names; none where it means targets of container.json. */
+const placeIn = (
+  { remotePath, serverId, ...wanted }: Wanted
+): Effect.Effect<Option.Option<ContainerPlanRequest>, BerthError> =>
+  remotePath === undefined
+    ? Effect.succeedNone
+    : serverId === undefined
+    ? new BerthError({
+      reason: "refused",
+      status: 400,
+      message: "remotePath needs serverId beside it: nothing was done"
+    })
+    : Effect.succeedSome({ ...wanted, serverId, remotePath })
+
+/** Request for the targets of container.json, or for that on one server. */
+const targetsIn = ({ remotePath: _, serverId, ...wanted }: Wanted) => ({
+  ...wanted,
+  ...serverId === undefined ? {} : { servers: [serverId] }
+})
+
+/** A plan for one place, or one for each target. */
+const Planned = Schema.extend(
+  Schema.partialWith(ContainerPlan.omit("planHash"), { exact: true }),
+  Schema.Struct({
+    planHash: TargetsPlan.fields.planHash,
+    parallel: Schema.optionalWith(TargetsPlan.fields.parallel, { exact: true }),
+    targets: Schema.optionalWith(
+      Schema.Array(Schema.Struct({ ...PlannedTarget.fields, plan: Schema.Unknown })),
+      { exact: true }
+    )
+  })
+)
+
 export const planDeploy = tool({
   name: "plan_deploy",
   title: "Plan a deploy",
   description:
-    "Plans a deploy of a project to a server: what it would send, start, replace and remove now, and what it would " +
-    "stop at. Changes nothing; its planHash is what apply_deploy needs.",
+    "Plans a deploy of a project to a server, or to each target of its container.json: what it would send, start, replace and " +
+    "remove now, and what it would stop at. Changes nothing; its planHash is what apply_deploy needs.",
   readOnly: true,
   input: Schema.Struct(planned),
-  output: ContainerPlan,
-  call: (payload) => Effect.flatMap(Berth, ({ use }) => use((api) => api.containerPlan({ payload })))
+  output: Planned,
+  call: (wanted) =>
+    Effect.gen(function*() {
+      const { use } = yield* Berth
+      const place = yield* placeIn(wanted)
+      return Option.isSome(place)
+        ? yield* use((api) => api.containerPlan({ payload: place.value }))
+        : yield* use((api) => api.planTargets({ payload: targetsIn(wanted) }))
+    })
 })
 
 export const applyDeploy = tool({
@@ -38,10 +91,17 @@ export const applyDeploy = tool({
   readOnly: false,
   input: Schema.Struct({
     ...planned,
-    planHash: PlanHash.annotations({ description: "The planHash that plan_deploy answered." })
+    planHash: TargetsPlanHash.annotations({ description: "The planHash that plan_deploy answered." })
   }),
   output: RunBrief,
-  call: (payload, heard) => runOutcome((api) => api.deploy({ payload }), heard)
+  call: ({ planHash, ...wanted }, heard) =>
+    Effect.flatMap(
+      placeIn(wanted),
+      Option.match({
+        onSome: (place) => runOutcome((api) => api.deploy({ payload: { ...place, planHash } }), heard),
+        onNone: () => runOutcome((api) => api.deployTargets({ payload: { ...targetsIn(wanted), planHash } }), heard)
+      })
+    )
 })
 
 export const rollback = tool({

@@ -13,7 +13,7 @@ export const targetsAtOnce = 4
 const hashOfTargets = "must be the planHash of a plan, as it was answered"
 
 /** The hashes of the plans of the targets, in their order, joined by dots. */
-const TargetsPlanHash = Schema.String.pipe(
+export const TargetsPlanHash = Schema.String.pipe(
   Schema.pattern(/^[A-Za-z0-9_-]{20,1000}(\.[A-Za-z0-9_-]{20,1000}){0,31}$/, { message: () => hashOfTargets })
 )
 
