@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
+import { outcomeWords } from "../../schema/targets/outcomeWords.ts"
 import type { DeployedTarget, PlannedTarget } from "../../schema/targets/Targets.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
@@ -30,15 +31,6 @@ const targetLines = (name: string, surface: Surface) => ({ error, plan, remotePa
 ]
 
 const isReady = ({ plan }: PlannedTarget) => plan !== null && plan.obstacles.length === 0
-
-const outcomeWords: Readonly<Record<DeployedTarget["outcome"], string>> = {
-  deployed: "deployed",
-  unhealthy: "deployed, not healthy",
-  rolledBack: "rolled back",
-  failed: "failed",
-  cancelled: "cancelled",
-  notTried: "not tried"
-}
 
 const resultTable = (targets: ReadonlyArray<DeployedTarget>, surface: Surface) =>
   table(

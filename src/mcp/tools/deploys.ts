@@ -45,8 +45,10 @@ const placeIn = (
     : Effect.succeedSome({ ...wanted, serverId, remotePath })
 
 /** Request for the targets of container.json, or for that on one server. */
-const targetsIn = ({ remotePath: _, serverId, ...wanted }: Wanted) => ({
-  ...wanted,
+const targetsIn = ({ onUnhealthy, projectPath, pull, serverId }: Wanted) => ({
+  projectPath,
+  pull,
+  onUnhealthy,
   ...serverId === undefined ? {} : { servers: [serverId] }
 })
 

@@ -7,7 +7,7 @@ import { planKey, planQuery } from "../projects/usePlan.ts"
 import { startRun } from "../service/berth.ts"
 import { Confirm } from "../ui/Confirm.tsx"
 import { formatCount } from "../ui/words.ts"
-import { type BulkItem, deployItem, restartItem } from "./bulkItem.ts"
+import { type BulkItem, deployItem, restartItem, severalTargetsItem } from "./bulkItem.ts"
 
 export type BulkKind = "deploy" | "restart"
 
@@ -26,8 +26,11 @@ const useItems = (
   const isUp = ({ path }: LocalProject) =>
     (overview?.projects.find((project) => project.path === path)?.servers[0]?.containers?.up ?? 0) > 0
   return projects.map((project, index): Item => {
-    const { path, remotePath, serverId } = project
+    const { path, remotePath, serverId, targets } = project
     const stack = { serverId: serverId ?? "", remotePath }
+    if (targets !== undefined) {
+      return { ...severalTargetsItem, project, call: (berth) => berth.listProjects() }
+    }
     if (kind === "restart") {
       return { ...restartItem(isUp(project)), project, call: (berth) => berth.restartStack({ payload: stack }) }
     }

@@ -33,3 +33,9 @@ export const restartItem = (isUp: boolean): BulkItem =>
   isUp
     ? { standing: "ready", words: "is restarted" }
     : { standing: "left out", words: "is left out: it does not run" }
+
+/** Standing of a project that is deployed to several servers: which of them is for its own screen to ask. */
+export const severalTargetsItem: BulkItem = {
+  standing: "left out",
+  words: "is left out: it has several targets, and is deployed from its own screen"
+}

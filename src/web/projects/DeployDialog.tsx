@@ -6,14 +6,16 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { ConfirmDeploy } from "./ConfirmDeploy.tsx"
+import { DeployTargets } from "./laterParts.ts"
 import { usePlan } from "./usePlan.ts"
 
-/** Plans a deploy, asks for it, and starts it. */
-export const DeployDialog = ({ onClose, onStarted, project }: {
+interface DeployProps {
   readonly project: LocalProject
   readonly onClose: () => void
   readonly onStarted: (run: Run) => void
-}) => {
+}
+
+const DeployToServer = ({ onClose, onStarted, project }: DeployProps) => {
   const { data: plan, error, refetch } = usePlan(project)
   const server = useServers().data?.find(({ id }) => id === project.serverId)
   const start = useStartRun((run) => {
@@ -59,3 +61,7 @@ export const DeployDialog = ({ onClose, onStarted, project }: {
     />
   )
 }
+
+/** Plans a deploy, or one to each target of the project; asks for it, and starts it. */
+export const DeployDialog = (props: DeployProps) =>
+  props.project.targets === undefined ? <DeployToServer {...props} /> : <DeployTargets {...props} />

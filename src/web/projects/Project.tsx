@@ -1,4 +1,6 @@
-import { Link } from "wouter"
+import { Link, useSearchParams } from "wouter"
+import type { LocalProject } from "../../schema/projects/Project.ts"
+import type { Server } from "../../schema/servers/Server.ts"
 import { useProjects, useServers } from "../service/queries.ts"
 import { Head } from "../ui/Head.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
@@ -10,11 +12,35 @@ import { Unready } from "./Unready.tsx"
 
 export const underProjects = { name: "Projects", href: "/" }
 
+/** The target of a project that the address names by its number, the first one otherwise, and what chooses another one. */
+const useTarget = (project: LocalProject | undefined, servers: ReadonlyArray<Server>) => {
+  const [params, setParams] = useSearchParams()
+  const targets = project?.targets ?? []
+  const number = Number(params.get("target") ?? "1")
+  const target = targets[number - 1] ?? targets[0]
+  if (project === undefined || target === undefined) return { shown: project, choice: undefined }
+  const choice = (
+    <select
+      className="select"
+      aria-label="Target that is shown"
+      value={targets.indexOf(target) + 1}
+      onChange={(event) => setParams({ target: event.target.value })}
+    >
+      {targets.map(({ remotePath, serverId }, index) => (
+        <option key={`${serverId} ${remotePath}`} value={index + 1}>
+          {servers.find(({ id }) => id === serverId)?.name ?? serverId} · {remotePath}
+        </option>
+      ))}
+    </select>
+  )
+  return { shown: { ...project, ...target }, choice }
+}
+
 /** Screen of a project: deployable, with its tabs, or with what it lacks. */
 export const Project = ({ name, tab: asked = "" }: { readonly name: string; readonly tab?: string | undefined }) => {
   const projects = useProjects()
   const servers = useServers().data ?? []
-  const project = projects.data?.find((each) => each.name === name)
+  const { choice, shown: project } = useTarget(projects.data?.find((each) => each.name === name), servers)
   const tab = projectTabs.find(([place]) => place === asked)?.[0]
   if (project === undefined || tab === undefined) {
     return (
@@ -39,6 +65,7 @@ export const Project = ({ name, tab: asked = "" }: { readonly name: string; read
     return (
       <ReadyProject
         project={project}
+        choice={choice}
         serverId={serverId}
         server={servers.find(({ id }) => id === serverId)}
         tab={tab}

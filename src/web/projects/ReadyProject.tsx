@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "react"
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
@@ -24,28 +24,41 @@ import { StackMenu } from "./StackMenu.tsx"
 import { Tabs } from "./Tabs.tsx"
 import { usePlan } from "./usePlan.ts"
 
-const underWayWords: Partial<Record<Run["kind"], string>> = { deploy: "Deploying", rollback: "Rolling back" }
+const underWayWords: Partial<Record<Run["kind"], string>> = {
+  deploy: "Deploying",
+  "deploy-all": "Deploying",
+  rollback: "Rolling back"
+}
 
 const runTitle = (run: Run): string => {
   if (!isEnded(run.state)) return underWayWords[run.kind] ?? "Under way"
+  if (run.kind === "deploy-all") return "Last deploy to its servers"
   return `Last ${run.kind === "stack" ? run.subject.action ?? "change" : run.kind}`
 }
 
-/** Refetches the plan where the service has counted something else since. */
-const useFreshPlan = (project: LocalProject, plan: ReturnType<typeof usePlan>) => {
+/**
+ * Number of changes of a project: that of its plan, and of several targets the one that the service has counted. Refetches
+ * the plan where the service has counted something else since.
+ */
+const useChangeCount = (project: LocalProject, plan: ReturnType<typeof usePlan>): number => {
   const overview = useOverview()
   const counted = overview.data?.projects.find(({ path }) => path === project.path)?.changes ?? null
   const { data, dataUpdatedAt, refetch } = plan
-  const isOld = data !== undefined && counted !== null && countChanges(data) !== counted &&
+  const planned = data === undefined ? 0 : countChanges(data)
+  const hasTargets = project.targets !== undefined
+  const isOld = data !== undefined && counted !== null && planned !== counted && !hasTargets &&
     overview.dataUpdatedAt > dataUpdatedAt
   useEffect(() => {
     if (isOld) void refetch()
   }, [isOld, overview.dataUpdatedAt, refetch])
+  return hasTargets ? counted ?? planned : planned
 }
 
 /** Deployable project: its head with the tabs, the run under way or the last one, and the chosen tab. */
-export const ReadyProject = ({ project, server, serverId, tab }: {
+export const ReadyProject = ({ choice, project, server, serverId, tab }: {
   readonly project: LocalProject
+  /** Chooses which of several targets is shown. */
+  readonly choice: ReactNode
   readonly serverId: string
   readonly server: Server | undefined
   readonly tab: ProjectTab
@@ -54,19 +67,19 @@ export const ReadyProject = ({ project, server, serverId, tab }: {
   const [, go] = useLocation()
   const standing = useProjectState(project)
   const plan = usePlan(project)
-  useFreshPlan(project, plan)
+  const changes = useChangeCount(project, plan)
   const runs = useStackRuns(serverId, remotePath)
   const [started, setStarted] = useState("")
   const [asking, setAsking] = useState(false)
   // Ids sort by time: another user may have started a newer run.
-  const newest = [started, runs.data?.[0]?.id ?? ""].toSorted().at(-1)
+  const last = runs.data?.[0]
+  const newest = [started, last?.parent ?? last?.id ?? ""].toSorted().at(-1)
   const watched = useRun(newest === "" ? undefined : newest)
   const button = useRef<HTMLButtonElement>(null)
   useKey("d", useCallback(() => button.current?.focus(), []))
   const onStarted = ({ id }: Run) => setStarted(id)
   const underWay = watched.run !== undefined && !isEnded(watched.run.state)
-  const changes = plan.data === undefined ? 0 : countChanges(plan.data)
-  const isBlocked = plan.data === undefined || plan.data.obstacles.length > 0
+  const isBlocked = project.targets === undefined && (plan.data === undefined || plan.data.obstacles.length > 0)
   const deployWords = underWay
     ? `${underWayWords[watched.run.kind] ?? "Under way"} …`
     : plan.data === undefined
@@ -89,6 +102,7 @@ export const ReadyProject = ({ project, server, serverId, tab }: {
         tabs={<Tabs name={name} current={tab} shown={shown} counts={{ changes }} />}
         actions={
           <>
+            {choice}
             <Button
               ref={button}
               icon="play"

@@ -5,6 +5,10 @@ export const Applications = later(
   "The applications",
   () => import("./Applications.tsx").then((part) => part.Applications)
 )
+export const DeployTargets = later(
+  "The plans",
+  () => import("./plan/DeployTargets.tsx").then((part) => part.DeployTargets)
+)
 export const PlanPanel = later("The plan", () => import("./plan/PlanPanel.tsx").then((part) => part.PlanPanel))
 export const TimeLine = later(
   "The runs and releases",

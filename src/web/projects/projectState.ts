@@ -68,12 +68,15 @@ export const useProjectState = (project: LocalProject | undefined): ObservedStat
     const nothing = { containerNames: [], urls: [], isUp: false }
     return { tone, words, state: undefined, reason, seenAt: 0, ...nothing }
   }
-  const [stack] = observed.servers
+  const stack =
+    observed.servers.find(({ remotePath, serverId }) =>
+      serverId === project?.serverId && remotePath === project.remotePath
+    ) ?? observed.servers[0]
   const containerNames = stack?.containerNames ?? []
   return {
     ...stateBadge(observed),
     state: observed.state,
-    reason: observed.stateReason,
+    reason: observed.state === "unknown" ? observed.stateReason : null,
     seenAt: Date.parse(stack?.observedAt ?? observed.observedAt),
     containerNames,
     urls: observed.urls,

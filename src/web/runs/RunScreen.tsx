@@ -10,6 +10,7 @@ import { Panel } from "../ui/Panel.tsx"
 import { CancelRun } from "./CancelRun.tsx"
 import { RunPanel } from "./RunPanel.tsx"
 import { baseName, describeRun, outcomeOf } from "./runWords.ts"
+import { Targets } from "./Targets.tsx"
 import { useRun } from "./useRun.ts"
 
 const outputOf = ({ result }: Run): string =>
@@ -17,7 +18,7 @@ const outputOf = ({ result }: Run): string =>
     ? result.output
     : ""
 
-const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: Run }) => {
+const Facts = ({ run: { parent, requestedAt, requestedBy, subject } }: { readonly run: Run }) => {
   const projects = useProjects().data
   const servers = useServers().data
   const project = projects?.find(({ path }) => path === subject.projectPath)
@@ -49,6 +50,14 @@ const Facts = ({ run: { requestedAt, requestedBy, subject } }: { readonly run: R
           <dt>Path</dt>
           <dd>
             <code>{subject.remotePath}</code>
+          </dd>
+        </div>
+      )}
+      {parent === undefined ? null : (
+        <div>
+          <dt>Part of</dt>
+          <dd>
+            <Link className="link" href={`/activity/${parent}`}>a deploy to several servers</Link>
           </dd>
         </div>
       )}
@@ -93,6 +102,7 @@ export const RunScreen = ({ id, next }: {
       >
         <Facts run={run} />
       </Head>
+      <Targets run={run} />
       <RunPanel title={() => "Steps"} watched={watched} />
       {printed === "" ? null : (
         <Panel title="Output" note="the last of what its programs printed">

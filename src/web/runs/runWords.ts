@@ -9,6 +9,7 @@ export const baseName = (path: string): string => path.split(/[\\/]/).findLast((
 export const describeRun = ({ kind, subject }: Pick<Run, "kind" | "subject">): string => {
   const what = subject.appName ?? subject.projectPath ?? subject.remotePath
   const name = what === undefined ? "" : baseName(what)
+  if (kind === "deploy-all") return `Deploy ${name} to its servers`
   const verb = kind === "stack" ? subject.action ?? kind : kind
   return `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)} ${name}`.trim()
 }
