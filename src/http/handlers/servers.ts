@@ -1,6 +1,5 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
-import { testServer } from "../../pipelines/health/testServer.ts"
 import { compareReleases } from "../../pipelines/releases/compareReleases.ts"
 import { listReleases } from "../../pipelines/releases/listReleases.ts"
 import { containers } from "../../pipelines/servers/containers.ts"
@@ -15,6 +14,7 @@ import { BerthApi } from "../api/BerthApi.ts"
 import { loading } from "../wire/loading.ts"
 
 const loadScan = () => import("../../pipelines/servers/scan.ts")
+const loadTest = () => import("../../pipelines/health/testServer.ts")
 
 const success = { success: true as const }
 
@@ -35,7 +35,7 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
           stored({ ...payload, id }, urlParams))))
       .handle("sshDefaults", ({ urlParams }) =>
         orApiError(sshDefaults(urlParams)))
-      .handle("testServer", ({ payload }) => orApiError(testServer(payload)))
+      .handle("testServer", ({ payload }) => orApiError(loading(loadTest, ({ testServer }) => testServer(payload))))
       .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
         loading(loadScan, ({ scan }) => scan(path.id)).pipe(
