@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { keepRecoveringRuns } from "../pipelines/runs/recoverRuns.ts"
 import { StatsHistory, StatsHistoryLive } from "../pipelines/stats/StatsHistory.ts"
 import { Notifier } from "../services/notify/Notifier.ts"
+import { Telemetry } from "../services/telemetry/Telemetry.ts"
 import { AllowedLive } from "./allowed.ts"
 import { answerDefects } from "./answerDefects.ts"
 import { BerthApi } from "./api/BerthApi.ts"
@@ -65,10 +66,20 @@ const TakeUpRuns = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(
   "300 millis"
 )))
 
+const recordGauges = Effect.flatMap(
+  Effect.promise(() => import("../pipelines/metrics/gauges.ts")),
+  ({ recordGauges }) => recordGauges
+)
+
 const SampleAlways = Layer.scopedDiscard(Effect.forkScoped(Effect.delay(
   Effect.flatMap(StatsHistory, ({ keepSampling }) => keepSampling),
   "1 second"
 ))).pipe(Layer.provide(StatsHistoryLive))
+
+const ExportTelemetry = Layer.scopedDiscard(Effect.flatMap(Telemetry, ({ serve }) => serve(recordGauges)))
+
+/** Traces the requests and the runs that they start. */
+const Traced = Layer.unwrapEffect(Effect.map(Telemetry, ({ tracer }) => Layer.setTracer(tracer)))
 
 /** Every endpoint with what they have in common, without what is about connections: the guard, and pages to read. */
 export const EndpointsLive = ErrorsLive.pipe(
@@ -88,5 +99,8 @@ export const Http = serve.pipe(
   Layer.provide(Pages),
   Layer.provide(Guarded),
   Layer.merge(TakeUpRuns),
-  Layer.merge(SampleAlways)
+  Layer.merge(SampleAlways),
+  // Built before what listens: the first requests are traced, too.
+  Layer.provide(ExportTelemetry),
+  Layer.provide(Traced)
 )

@@ -1,6 +1,8 @@
 import { Duration, Record, Schema } from "effect"
 import type { Option, Redacted } from "effect"
+import { refusedUrl } from "./basics/addresses.ts"
 import { DurationText } from "./basics/DurationText.ts"
+import { refusedHeaders } from "./basics/headerList.ts"
 import { OnUnhealthy } from "./deploy/Deploy.ts"
 import { Port } from "./servers/Server.ts"
 
@@ -17,6 +19,10 @@ const StateUrl = Schema.Redacted(Schema.String.pipe(
     message: () => "must be an address like postgres://user:password@db.example.com:5432/berth"
   })
 ))
+const CollectorUrl = Schema.String.pipe(
+  Schema.filter((text) => refusedUrl(text) ?? (/[?#]/.test(text) ? "must not contain a query or a fragment" : true))
+)
+const HeaderList = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => refusedHeaders(text) ?? true)))
 const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/))
 const AbsolutePath = Schema.String.pipe(
   Schema.pattern(/^\/[^\0\r\n]*$/, { message: () => "must be an absolute path on the target host" })
@@ -105,6 +111,8 @@ export const settingDefinitions = {
   "editor.command": defaulted(CommandLine, ["code", "--diff"]),
   "runs.keep": defaulted(DurationText, Duration.days(90)),
   "stats.sample": defaulted(oneOf("onDemand", "always"), "onDemand"),
+  "telemetry.otlp": optional(CollectorUrl),
+  "telemetry.headers": optional(HeaderList),
   "state.url": optional(StateUrl),
   "state.takeOver": defaulted(
     DurationText.pipe(
@@ -129,8 +137,8 @@ export type SettingName = keyof Definitions
 export type SettingValue<Name extends SettingName> = Schema.Schema.Type<Definitions[Name]["schema"]>
 
 type SecretName = { [Name in SettingName]: SettingValue<Name> extends Redacted.Redacted ? Name : never }[SettingName]
-const isSecret = (name: SettingName): name is SecretName =>
-  settingDefinitions[name].schema === Secret || settingDefinitions[name].schema === StateUrl
+const secretSchemas: ReadonlyArray<Schema.Schema.All> = [Secret, StateUrl, HeaderList]
+const isSecret = (name: SettingName): name is SecretName => secretSchemas.includes(settingDefinitions[name].schema)
 /** The settings that hold a secret. */
 export const secretSettings = Record.keys(settingDefinitions).filter(isSecret)
 

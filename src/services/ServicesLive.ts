@@ -24,6 +24,7 @@ import { SshLive } from "./ssh/SshLive.ts"
 import { PrivateTokenLive } from "./state/discovery/PrivateToken.ts"
 import { runRecordsLive } from "./state/RunRecordsLive.ts"
 import { runStoreLive } from "./state/RunStoreLive.ts"
+import { TelemetryLive } from "./telemetry/Telemetry.ts"
 import { HttpsProbeLive } from "./tls/HttpsProbeLive.ts"
 import { BoundedClient } from "./upstream/boundedClient.ts"
 import { UpstreamLive } from "./upstream/Upstream.ts"
@@ -91,6 +92,8 @@ export const servicesLive = (settings: SettingsPlace | string, holderTimeout?: D
     Layer.provideMerge(Layer.provide(NotifierLive, PostLive)),
     Layer.provide(besideSettings(runStoreLive, holderTimeout)),
     Layer.provideMerge(Layer.merge(RemoteLive, UpstreamsLive)),
+    // It ends after the runs, and exports the spans of their last steps.
+    Layer.provideMerge(Layer.provide(TelemetryLive, PostLive)),
     Layer.provideMerge(SettingsLive(settings)),
     Layer.provideMerge(LocksLive),
     Layer.provideMerge(LocalLive)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Logger, Predicate, Redacted } from "effect"
+import { Cause, Effect, Exit, Logger, Predicate, Redacted, Scope } from "effect"
 import { join } from "node:path"
 import { berthCommand } from "../../src/cli/commands.ts"
 import type { CommandNode } from "../../src/cli/parse/command.ts"
@@ -7,6 +7,7 @@ import { tools } from "../../src/mcp/toolsFor.ts"
 import { agents } from "../fixtures/agents.ts"
 import { appUuid, leakedTo, makeCanaryWorld } from "../fixtures/canaryWorld.ts"
 import { runCli } from "../fixtures/cli.ts"
+import { spansOf } from "../fixtures/collector.ts"
 import { addressOf, operations, type Parts } from "../fixtures/operations.ts"
 import { startService } from "../fixtures/service.ts"
 import { soundRequests } from "../fixtures/soundRequests.ts"
@@ -14,7 +15,7 @@ import { soundRequests } from "../fixtures/soundRequests.ts"
 type Role = "viewer" | "operator"
 interface Answer {
   readonly role: Role
-  readonly door: "endpoint" | "tool" | "command" | "log"
+  readonly door: "endpoint" | "tool" | "command" | "log" | "collector"
   readonly name: string
   readonly text: string
 }
@@ -104,8 +105,9 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
     () =>
       noting((answers) =>
         Effect.gen(function*() {
-          const { places, tokens, world } = yield* makeCanaryWorld
-          const { request, url } = yield* startService(world.settingsFile)
+          const { collector, places, tokens, world } = yield* makeCanaryWorld
+          const serving = yield* Scope.make()
+          const { request, url } = yield* Scope.extend(startService(world.settingsFile), serving)
           const { projects, serverId } = world
           const hello = join(projects, "hello")
           const note = (role: Role, door: Answer["door"], name: string, text: string) =>
@@ -198,6 +200,10 @@ describe.skipIf(process.platform === "win32")("a canary in every place that hold
             yield* everyCommand(role)
             yield* everyRun(role)
           }
+          // The last exports come with the end of the service.
+          yield* Scope.close(serving, Exit.void)
+          expect(spansOf(collector).length).toBeGreaterThan(100)
+          for (const { path, text } of collector.received) note("viewer", "collector", path, text)
           const leaks = answers.flatMap(({ door, name, role, text }) =>
             leakedTo(role, text, places).map((place) => `${place} > ${role}, ${door} ${name}`)
           )

@@ -49,6 +49,10 @@ export const makeRunStoreMemory = Effect.sync((): RunStore => {
         const page = found.slice(0, query.limit ?? 50)
         return { runs: page, next: found.length > page.length ? page.at(-1)?.id ?? null : null }
       }),
+    count: Effect.sync(() => {
+      const of = (state: Run["state"]) => [...runs.values()].filter(({ run }) => run.state === state).length
+      return { queued: of("queued"), running: of("running") }
+    }),
     findByKey: (key, since) =>
       Effect.sync(() =>
         Option.fromNullable(

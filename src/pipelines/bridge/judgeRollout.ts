@@ -21,7 +21,7 @@ export interface RolloutFacts {
   readonly containers: ReadonlyArray<ContainerThere>
   /** The proxy file, or why it cannot be used. */
   readonly proxy: Either.Either<ProxyView, string>
-  /** Why an address of the server may be missing in `proxy`; empty where none is. */
+  /** Reason why an address of the server may be missing in `proxy`; empty where none is. */
   readonly unknownAddress: string
   /** A port that no service has: what a move of the file is tried with. */
   readonly freePort: number

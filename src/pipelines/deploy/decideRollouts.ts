@@ -11,7 +11,6 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { Transfer } from "../archive/transfer.ts"
 import { judgeRollouts } from "../bridge/judgeRollouts.ts"
-import { platformAddresses } from "../bridge/platformAddresses.ts"
 import type { Rollout } from "../bridge/Rollout.ts"
 import { projectText } from "../projects/files/projectText.ts"
 import type { DeployPlan } from "./planDeploy.ts"
@@ -23,6 +22,13 @@ interface Known {
   readonly archive: Option.Option<ImageArchive>
   readonly transfer: Transfer
 }
+
+/** Few deploys ask the platform: what does is loaded then. */
+const askPlatform = (directory: string) =>
+  Effect.flatMap(
+    Effect.promise(() => import("../bridge/platformAddresses.ts")),
+    ({ platformAddresses }) => platformAddresses(directory)
+  )
 
 /** Decides how each service that `bridged` names gets its new version. Changes nothing. */
 export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
@@ -45,5 +51,5 @@ export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
     { concurrency: 4 }
   )
   const { services } = serviceChanges(known, { ...here, changedFiles: new Set(changed.map(({ name }) => name)) })
-  return yield* judgeRollouts(server, plan.bridged, { facts, here, services }, platformAddresses(directory))
+  return yield* judgeRollouts(server, plan.bridged, { facts, here, services }, askPlatform(directory))
 })

@@ -1,20 +1,15 @@
 import { Effect, Metric } from "effect"
-import { maxRuns } from "../../schema/runs/Run.ts"
-import { eventLoopDelay } from "../../services/metrics/eventLoopDelay.ts"
 import { metricPrefix } from "../../services/metrics/metrics.ts"
-import { Runs } from "../../services/runs/Runs.ts"
 import { exposition } from "./exposition.ts"
+import { makeGauges } from "./gauges.ts"
 
-const count = (state: "queued" | "running") =>
-  Effect.flatMap(Runs, (runs) => Effect.map(runs.list({ state, limit: maxRuns }), (page) => page.runs.length))
+// The event loop is measured since the last scrape, whatever is exported meanwhile.
+const gauges = makeGauges()
 
 /** Numbers about this process, in Prometheus' text format. */
 export const metrics = Effect.gen(function*() {
-  const [queued, running] = yield* Effect.all([count("queued"), count("running")])
-  const recorded = (yield* Metric.snapshot).filter(({ metricKey }) => metricKey.name.startsWith(metricPrefix))
-  return exposition(recorded, [
-    { name: "berth_runs_queued", help: `Runs that wait, ${maxRuns} at most.`, value: queued },
-    { name: "berth_runs_running", help: `Runs that are under way, ${maxRuns} at most.`, value: running },
-    ...yield* eventLoopDelay
-  ])
+  const read = yield* gauges
+  const isCounted = (name: string) => name.startsWith(metricPrefix) && read.every((gauge) => gauge.name !== name)
+  const recorded = (yield* Metric.snapshot).filter(({ metricKey }) => isCounted(metricKey.name))
+  return exposition(recorded, read)
 }).pipe(Effect.withSpan("metrics"))

@@ -39,6 +39,8 @@ export const settingDescriptions: Readonly<Record<SettingName, string>> = {
   "editor.command": "Program and arguments that show two files side by side.",
   "runs.keep": "Time for which the history of runs is kept.",
   "stats.sample": "onDemand samples the usage of servers that somebody looks at, always that of every stored one.",
+  "telemetry.otlp": "Base URL of a collector that gets spans and metrics by OTLP over HTTP; none unless set.",
+  "telemetry.headers": "Headers for that collector, like Authorization=Bearer%20TOKEN; commas separate them.",
   "state.url": "PostgreSQL database of the history of runs; berth.db beside this file unless set.",
   "state.takeOver": "Time within which another service takes over the runs of one that is gone.",
   "mcp.enabled": "Serve tools for agents at /mcp.",

@@ -8,28 +8,31 @@ export interface Gauge {
   readonly value: number
 }
 
-// The process has one event loop. It is measured from the first request on: each measurement wakes the process.
-let histogram: IntervalHistogram | undefined
-
 const seconds = (nanoseconds: number) => Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0
 
-/** Delay of the event loop since it was read before; 0 at the first time. */
-export const eventLoopDelay: Effect.Effect<ReadonlyArray<Gauge>> = Effect.sync(() => {
-  if (histogram === undefined) {
-    histogram = monitorEventLoopDelay({ resolution: 20 })
-    histogram.enable()
-  }
-  const measured = histogram.count > 0
-  const gauge = (part: string, help: string, value: number): Gauge => ({
-    name: `berth_event_loop_delay_${part}_seconds`,
-    help: `${help} delay of the event loop since the metrics were read before.`,
-    value: measured ? seconds(value) : 0
+/**
+ * Makes a reader of the delay of the event loop, which tells the one since it was read before; 0 at the first time. It
+ * measures from then on, since each measurement wakes the process.
+ */
+export const makeEventLoopDelay = (): Effect.Effect<ReadonlyArray<Gauge>> => {
+  let histogram: IntervalHistogram | undefined
+  return Effect.sync(() => {
+    if (histogram === undefined) {
+      histogram = monitorEventLoopDelay({ resolution: 20 })
+      histogram.enable()
+    }
+    const measured = histogram.count > 0
+    const gauge = (part: string, help: string, value: number): Gauge => ({
+      name: `berth_event_loop_delay_${part}_seconds`,
+      help: `${help} delay of the event loop since the metrics were read before.`,
+      value: measured ? seconds(value) : 0
+    })
+    const gauges = [
+      gauge("mean", "Mean", histogram.mean),
+      gauge("p99", "99th percentile of the", histogram.percentile(99)),
+      gauge("max", "Longest", histogram.max)
+    ]
+    histogram.reset()
+    return gauges
   })
-  const gauges = [
-    gauge("mean", "Mean", histogram.mean),
-    gauge("p99", "99th percentile of the", histogram.percentile(99)),
-    gauge("max", "Longest", histogram.max)
-  ]
-  histogram.reset()
-  return gauges
-})
+}

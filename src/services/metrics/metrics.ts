@@ -31,18 +31,22 @@ const knownSteps: ReadonlySet<string> = new Set(
     "build stop restart remove validate check server config env sync deploy route webhook changelog verify").split(" ")
 )
 
+/** True for the names that the steps of Berth's own programs have. */
+export const isKnownStep = (step: string): boolean => knownSteps.has(step)
+
+/** Counts a run that has ended. */
+export const countEnd = ({ kind, state }: Pick<Run, "kind" | "state">): Effect.Effect<void> =>
+  Metric.increment(Metric.tagged(Metric.tagged(runs, "kind", kind), "end", state))
+
 /** Counts a run that has ended, and the time of its steps. */
 export const countRun = ({ kind, state, steps }: Run): Effect.Effect<void> => {
   if (!isEnded(state)) return Effect.void
   const countStep = ({ endedAt, startedAt, step }: RunStep) =>
     endedAt === null ? Effect.void : Metric.update(
-      stepSeconds.pipe(Metric.tagged("kind", kind), Metric.tagged("step", knownSteps.has(step) ? step : "other")),
+      stepSeconds.pipe(Metric.tagged("kind", kind), Metric.tagged("step", isKnownStep(step) ? step : "other")),
       Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) / 1_000
     )
-  return Effect.zipRight(
-    Metric.increment(Metric.tagged(Metric.tagged(runs, "kind", kind), "end", state)),
-    Effect.forEach(steps, countStep, { discard: true })
-  )
+  return Effect.zipRight(countEnd({ kind, state }), Effect.forEach(steps, countStep, { discard: true }))
 }
 
 /** Counts what a deploy has sent of everything that it would have. */

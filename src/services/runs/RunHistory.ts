@@ -13,6 +13,12 @@ export interface StoreSize {
   readonly bytes: number
 }
 
+/** Number of runs that have not ended, by state. */
+export interface UnfinishedRuns {
+  readonly queued: number
+  readonly running: number
+}
+
 type Stored<A> = Effect.Effect<A, RunStoreUnavailable>
 type Fenced = Effect.Effect<void, RunStoreUnavailable | RunTakenOver>
 
@@ -26,6 +32,7 @@ export class RunHistory extends Context.Tag("berth/RunHistory")<RunHistory, {
   readonly save: (run: Run, attempt: number, notices?: ReadonlyArray<Notice>) => Fenced
   readonly find: (id: string) => Stored<Option.Option<Run>>
   readonly list: (query: RunsQuery) => Stored<RunsPage>
+  readonly count: Stored<UnfinishedRuns>
   /** Finds the newest run of an idempotency key that was requested at `since` or later, in milliseconds. */
   readonly findByKey: (key: string, since: number) => Stored<Option.Option<KeyedRun>>
   readonly appendEvents: (fence: RunFence, events: ReadonlyArray<RunEvent>) => Fenced

@@ -4,7 +4,7 @@ import type { Run, RunEvent, RunKind, RunsPage, RunsQuery, RunSubject } from "..
 import type { RunEnded, RunFailure, RunNotFound, RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 import type { LockKey } from "../locks/LockKey.ts"
 import type { FileLocked } from "../locks/Locks.ts"
-import type { StoreSize } from "./RunHistory.ts"
+import type { StoreSize, UnfinishedRuns } from "./RunHistory.ts"
 import type { KeyedRun } from "./RunRequest.ts"
 import type { Steps } from "./Steps.ts"
 import type { StoredRun } from "./StoredRun.ts"
@@ -59,6 +59,8 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   ) => Effect.Effect<A, E | RunFailure | FileLocked, Exclude<R, Steps>>
   readonly get: (id: string) => Effect.Effect<Run, RunNotFound | RunStoreUnavailable>
   readonly list: (query: RunsQuery) => Effect.Effect<RunsPage, RunStoreUnavailable>
+  /** Counts the runs that have not ended, of all processes that share the store. */
+  readonly count: Effect.Effect<UnfinishedRuns, RunStoreUnavailable>
   readonly await: (id: string) => Effect.Effect<Run, RunNotFound | RunStoreUnavailable>
   /** Events of a run after the one with the id `after`; without it the whole run comes first. */
   readonly events: (

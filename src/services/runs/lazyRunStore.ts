@@ -13,6 +13,7 @@ const lazyHistory = (opening: Effect.Effect<RunHistory["Type"], RunStoreUnavaila
   save: (run, attempt, notices) => Effect.flatMap(opening, (history) => history.save(run, attempt, notices)),
   find: (id) => Effect.flatMap(opening, (history) => history.find(id)),
   list: (query) => Effect.flatMap(opening, (history) => history.list(query)),
+  count: Effect.flatMap(opening, (history) => history.count),
   findByKey: (key, since) => Effect.flatMap(opening, (history) => history.findByKey(key, since)),
   appendEvents: (fence, events) => Effect.flatMap(opening, (history) => history.appendEvents(fence, events)),
   events: (id, after) => Effect.flatMap(opening, (history) => history.events(id, after)),

@@ -1,4 +1,5 @@
 import { Effect, Option, Redacted, Ref } from "effect"
+import { headerList } from "../../schema/basics/headerList.ts"
 import { secretSettings, type SettingsUnavailable } from "../../schema/Settings.ts"
 import type { Snapshot } from "./file/SettingsStore.ts"
 import type { Find } from "./read/findSetting.ts"
@@ -17,6 +18,12 @@ const passwordsIn = (address: Redacted.Redacted): Secrets => {
   const meant = new URLSearchParams(`p=${password.replaceAll("+", "%2B")}`).get("p")
   return [password, meant ?? password].map((text) => Redacted.make(text))
 }
+
+/** The values of a list of headers, and the credentials in them without their scheme. */
+const valuesIn = (headers: Redacted.Redacted): Secrets =>
+  Object.values(headerList(Redacted.value(headers))).flatMap((value) =>
+    [value, value.replace(/^\S+ /, "")].map((text) => Redacted.make(text))
+  )
 
 interface Read {
   /** Cache key; absent when it holds references, whose values may change independently. */
@@ -55,9 +62,11 @@ export const makeSecrets = (
           Effect.option(find(document, "state.url")),
           (url) => Option.match(Option.flatten(url), { onNone: () => [], onSome: passwordsIn })
         )
+        const headers = yield* Effect.option(find(document, "telemetry.headers"))
         return [
           ...named.flatMap(Option.toArray),
           ...passwords,
+          ...Option.match(Option.flatten(headers), { onNone: () => [], onSome: valuesIn }),
           ...ofServers.flat(),
           ...yield* tokens.secrets(document.tokens),
           ...yield* targets.secrets(document.targets)

@@ -1,4 +1,5 @@
 import { Clock, Context, type Duration, Effect, Layer, Option } from "effect"
+import { countEnd } from "../metrics/metrics.ts"
 import type { Instance } from "../runs/Instance.ts"
 import { RunHistory } from "../runs/RunHistory.ts"
 import { makeRunIds } from "../runs/runId.ts"
@@ -61,6 +62,7 @@ export const runRecordsLive = (
             const isShared = Option.isSome(Option.flatten(yield* Effect.option(settings.find("state.url"))))
             const keeps = holderTimeout === undefined || isShared || (yield* isHeldHere(file))
             yield* (keeps ? history : yield* brief).insert(stored)
+            yield* countEnd(stored.run)
           }).pipe(Effect.scoped)
         )
       }

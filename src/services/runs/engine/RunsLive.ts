@@ -25,6 +25,7 @@ const make = (drain: Duration.DurationInput) =>
       recover: yield* makeRecoverUnowned(engine),
       findByKey: (key) => Effect.flatMap(Clock.currentTimeMillis, (now) => history.findByKey(key, now - keyMillis)),
       isHere: (id) => Effect.sync(() => isHere(engine, id)),
+      count: history.count,
       isShared: ownership.isShared,
       checkStore: Effect.gen(function*() {
         const size = yield* history.check

@@ -7,7 +7,18 @@ import type { RunSpec, StartedRun } from "../Runs.ts"
 import { Steps } from "../Steps.ts"
 import type { Engine } from "./Engine.ts"
 import { executeRun } from "./executeRun.ts"
-import { makeLiveRun, type RunStart } from "./liveRun.ts"
+import { type LiveRun, makeLiveRun, type RunStart } from "./liveRun.ts"
+
+/** Span of a run, with its end: a run that fails does not fail its execution. */
+const asSpan = <E, R>(
+  { kind }: Pick<RunSpec<unknown, unknown>, "kind">,
+  run: LiveRun,
+  execution: Effect.Effect<void, E, R>
+) =>
+  execution.pipe(
+    Effect.ensuring(Effect.flatMap(run.now, ({ state }) => Effect.annotateCurrentSpan("run.end", state))),
+    Effect.withSpan(`run.${kind}`, { attributes: { "run.id": run.id, "run.kind": kind } })
+  )
 
 /** Context without the workflow of the run that starts another one: that one is a workflow of its own. */
 const outsideWorkflow = (context: Context.Context<never>): Context.Context<never> =>
@@ -45,7 +56,7 @@ export const launchRun = <A, I, E extends { readonly message: string }, R>(
       yield* waits.update(run)
       const current = yield* run.now
       const launched = Effect.provideService(execution, Locks, locks)
-      yield* FiberSet.run(fibers, Effect.mapInputContext(launched, outsideWorkflow))
+      yield* FiberSet.run(fibers, asSpan(spec, run, Effect.mapInputContext(launched, outsideWorkflow)))
       return { run: current, result: Deferred.await(result) }
     }).pipe(Effect.onError(() => Effect.sync(() => live.delete(run.id))))
   })

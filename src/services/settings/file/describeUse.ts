@@ -42,6 +42,7 @@ export const describeUse = ({ servers, settings, targets, tokens }: SettingsDocu
     ...clause("read", [...keys, ...all.flatMap((text) => text.match(/\$\{(?:env|file):[^{}]*\}/g) ?? [])]),
     ...clause("ask", written("platform.url", "gitHost.url", "state.url").map(originOf)),
     ...clause("tell", targets.flatMap(({ fields }) => textsOf(fields.url)).map(originOf)),
+    ...clause("send spans and metrics to", written("telemetry.otlp").map(originOf)),
     ...clause("run", [...written("editor.command").slice(0, 1), ...written("build.shell").slice(0, 1)]),
     ...clause("find projects in", written("projects.root"))
   ]

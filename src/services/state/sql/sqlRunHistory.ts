@@ -82,6 +82,15 @@ export const sqlRunHistory = (dialect: RunDialect): RunHistory["Type"] => {
         (rows) => Array.head(decodeRuns(rows))
       )),
     list: listRuns(dialect),
+    count: available(Effect.map(
+      sql<{ readonly state: string; readonly number: number | string }>`SELECT state, COUNT(*) AS number FROM runs
+        WHERE state IN ('queued', 'running') GROUP BY state`,
+      (rows) => {
+        // PostgreSQL answers a bigint, as text.
+        const of = (state: string) => Number(rows.find((row) => row.state === state)?.number ?? 0)
+        return { queued: of("queued"), running: of("running") }
+      }
+    )),
     findByKey,
     appendEvents: (fence, events) =>
       events.length === 0 ? Effect.void : fenced(fence.id, dialect.insertEvents(fence, events)),

@@ -92,6 +92,7 @@ describe("describeUse", () => {
       "platform: { url: 'https://u:hunter2-secret@platform.example.com/api', token: '${env:PLATFORM_TOKEN}' }",
       "state: { url: 'postgres://u:hunter2-secret@db.example.com/berth' }",
       "editor: { command: [evil-editor, --now] }",
+      "telemetry: { otlp: 'https://otel.example.com/in' }",
       "build: { shell: [evil-shell] }",
       "projects: { root: /elsewhere }",
       "servers:",
@@ -106,6 +107,7 @@ describe("describeUse", () => {
       "log in to u@h1, u@h2, u@h3, u@h4, u@h5, 2 more",
       "read ~/.ssh/id, ${env:PLATFORM_TOKEN}, ${file:~/.netrc}",
       "ask platform.example.com, db.example.com",
+      "send spans and metrics to otel.example.com",
       "run evil-editor, evil-shell",
       "find projects in /elsewhere"
     ])

@@ -46,7 +46,7 @@ describe("settingsDocument", () => {
   const refusals: ReadonlyArray<readonly [text: string, message: string]> = [
     [
       "a: 1",
-      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, stats, state, mcp, http, servers, notify"
+      ":1: a is not a setting. Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, stats, telemetry, state, mcp, http, servers, notify"
     ],
     [
       "\nplatform:\n  urll: x\n",
@@ -65,7 +65,7 @@ describe("settingsDocument", () => {
     ["platform:\n  timeout: \"30\"", ":2: platform.timeout must have a unit: write \"30 seconds\""],
     [
       "plattform:\n  url: x\n",
-      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, stats, state, mcp, http, servers, notify"
+      ":1: plattform is not a setting. Did you mean \"platform\"? Known settings: token, projects, platform, gitHost, proxy, deploy, build, editor, runs, stats, telemetry, state, mcp, http, servers, notify"
     ],
     ["gitHost: { sshPort: 70000 }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],
     ["gitHost: { sshPort: x }", ":1: gitHost.sshPort must be a whole number from 1 to 65535"],

@@ -1,0 +1,82 @@
+import { Context, Effect, ExecutionStrategy, Exit, Layer, Option, Redacted, Scope, Tracer } from "effect"
+import type { Post } from "../notify/Post.ts"
+import type { Instance } from "../runs/Instance.ts"
+import { Settings } from "../settings/Settings.ts"
+import type { ExportSpan } from "./ExportSpan.ts"
+
+const pause = "10 seconds"
+
+/** Exports spans and metrics to the collector of the setting `telemetry.otlp`; without it nothing of that is loaded. */
+export class Telemetry extends Context.Tag("berth/Telemetry")<Telemetry, {
+  readonly tracer: Tracer.Tracer
+  /**
+   * Follows the settings until the scope closes; the first requests are traced already.
+   * @param measure brings the gauges up to date, each time before they are exported
+   */
+  readonly serve: <R>(measure: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R | Scope.Scope>
+}>() {}
+
+interface Target {
+  readonly url: string
+  readonly headers: string
+}
+
+const isSame = (one: Target | undefined, other: Target | undefined) =>
+  one?.url === other?.url && one?.headers === other?.headers
+
+const make = Effect.gen(function*() {
+  const settings = yield* Settings
+  const context = yield* Effect.context<Instance | Post>()
+  const scope = yield* Effect.scope
+  const native = yield* Effect.tracer
+  let exportSpan: ExportSpan | undefined
+  let current: { readonly target: Target; readonly scope: Scope.CloseableScope } | undefined
+
+  const wanted = Effect.gen(function*() {
+    const { find } = yield* settings.now
+    const url = yield* find("telemetry.otlp")
+    const headers = yield* find("telemetry.headers")
+    return Option.getOrUndefined(Option.map(url, (url): Target => ({
+      url,
+      headers: Option.match(headers, { onNone: () => "", onSome: Redacted.value })
+    })))
+  })
+  const close = Effect.suspend(() => {
+    const closed = current
+    exportSpan = current = undefined
+    return closed === undefined ? Effect.void : Scope.close(closed.scope, Exit.void)
+  })
+  const open = (target: Target) =>
+    Effect.gen(function*() {
+      const { openExporter } = yield* Effect.promise(() => import("./openExporter.ts"))
+      const opened = yield* Scope.fork(scope, ExecutionStrategy.parallel)
+      current = { target, scope: opened }
+      exportSpan = yield* Scope.extend(openExporter(target), opened)
+    }).pipe(Effect.provide(context))
+  const follow = Effect.gen(function*() {
+    const target = yield* wanted
+    if (isSame(current?.target, target)) return
+    yield* close
+    if (target !== undefined) yield* open(target)
+  }).pipe(Effect.uninterruptible)
+
+  return Telemetry.of({
+    tracer: Tracer.make({
+      span: (...span) => exportSpan?.(...span) ?? native.span(...span),
+      context: (run, fiber) => native.context(run, fiber)
+    }),
+    serve: (measure) =>
+      Effect.ignore(follow).pipe(
+        Effect.zipLeft(Effect.forkScoped(
+          Effect.when(measure, () => current !== undefined).pipe(
+            Effect.zipRight(Effect.sleep(pause)),
+            // While the settings cannot be read, the last ones hold.
+            Effect.zipRight(Effect.ignore(follow)),
+            Effect.forever
+          )
+        ))
+      )
+  })
+})
+
+export const TelemetryLive: Layer.Layer<Telemetry, never, Instance | Post | Settings> = Layer.scoped(Telemetry, make)
