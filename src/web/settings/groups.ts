@@ -31,6 +31,11 @@ export const settingGroups: ReadonlyArray<SettingGroup> = [
   { title: "Deploys", about: "Defaults that container.json may change.", prefixes: ["deploy."] },
   { title: "Programs", about: "Programs of this machine that Berth runs.", prefixes: ["build.", "editor."] },
   { title: "History", about: "Runs that are kept, and where.", prefixes: ["runs.", "state."] },
+  {
+    title: "Numbers",
+    about: "Usage of servers over time, and where Berth sends its own.",
+    prefixes: ["stats.", "telemetry."]
+  },
   { title: "Callers", about: "Who may call this service.", prefixes: ["http.", "mcp."] }
 ]
 
