@@ -90,8 +90,10 @@ describe.skipIf(process.platform === "win32")("a project with targets", () => {
         const id = parent?.id ?? ""
         const shown = yield* runCli({ url }, ["runs", id])
         expect(shown.out).toContain("deploy-all of hello: succeeded")
+        expect(shown.out).toMatch(/\nDeploy to Sandbox: run 0[0-9a-z]{25}\nDeploy to web-2: run 0[0-9a-z]{25}\n/)
         const { runs: children } = runsIn((yield* request("GET", "/api/runs?kind=deploy&limit=2")).text)
         expect(children).toMatchObject([{ parent: id }, { parent: id }])
+        expect((yield* runCli({ url }, ["runs", children[0]?.id ?? ""])).out).toContain(`Part of run ${id}`)
         const parallel = yield* runCli({ url }, ["deploy", "hello", "--yes", "--parallel", "--json"])
         expect(JSON.parse(parallel.out)).toMatchObject({ success: true, deployed: 2 })
       }))

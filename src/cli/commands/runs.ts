@@ -2,6 +2,7 @@ import { Clock, Effect, Option, Stream } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs/Run.ts"
 import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
+import { begunDeploys } from "../../schema/targets/begunDeploys.ts"
 import { showAnswer, suggestCommand, withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
@@ -47,8 +48,10 @@ const showRun = (
       [
         `${run.id}  ${runWords(run)}: ${run.state}`,
         `Asked for by ${safeText(name)} (${door}) at ${run.requestedAt}; took ${tookOf(run, now) || "no time yet"}`,
+        ...(run.parent === undefined ? [] : [`Part of run ${run.parent}`]),
         ...(run.waitsFor === undefined ? [] : [`Waits for the ${aheadWords(run.waitsFor)}`]),
         ...steps.map((step) => `  ${stepLine(isInMessage(step) ? { ...step, detail: "" } : step, out)}`),
+        ...begunDeploys(run).map(({ id, label }) => `Deploy to ${safeText(label)}: run ${id}`),
         ...(words === undefined
           ? []
           : [`Error: ${(yield* shortened(words)).split("\n").map(safeText).join("\n")}`]),

@@ -15,7 +15,8 @@ const placeOptions = ({ projectPath, remotePath, serverId }: Run["subject"]) =>
     const project = yield* Effect.option(use((api) => api.inspectProject({ payload: { projectPath } })))
     const isDeclared = Option.exists(
       project,
-      (declared) => declared.serverId === serverId && declared.remotePath === remotePath
+      (declared) =>
+        declared.targets === undefined && declared.serverId === serverId && declared.remotePath === remotePath
     )
     return isDeclared ? "" : options
   })

@@ -4,13 +4,16 @@ import { Runs } from "../../services/runs/Runs.ts"
 import { Steps } from "../../services/runs/Steps.ts"
 
 const decodeRun = Schema.decodeOption(Schema.parseJson(Run))
+const decodeOutput = Schema.decodeOption(
+  Schema.parseJson(Schema.Struct({ stream: Schema.Literal("stdout", "stderr"), text: Schema.String }))
+)
 
 /** Pause before another look at a deploy that nobody executes yet, after a restart. */
 const lookPause = "250 millis"
 const storePause = "1 second"
 
-/** Copies the steps of a deploy into the run that started it, under the label of its target. */
-const copySteps = (id: string, label: string, seen: Map<string, string>) =>
+/** Copies the steps and the output of a deploy into the run that started it, under the label of its target. */
+const copyEvents = (id: string, label: string, seen: Map<string, string>) =>
   Effect.gen(function*() {
     const runs = yield* Runs
     const steps = yield* Steps
@@ -24,11 +27,18 @@ const copySteps = (id: string, label: string, seen: Map<string, string>) =>
         }
         if (progress !== undefined && status === "running") yield* steps.progress(name, progress.done, progress.total)
       })
-    const look = ({ data, event }: RunEvent) =>
-      Option.match(event === "run" || event === "end" ? decodeRun(data) : Option.none(), {
+    const look = ({ data, event }: RunEvent) => {
+      if (event === "output") {
+        return Option.match(decodeOutput(data), {
+          onNone: () => Effect.void,
+          onSome: ({ stream, text }) => steps.output(stream, text.replaceAll(/^(?=.)/gm, `${label} | `))
+        })
+      }
+      return Option.match(event === "run" || event === "end" ? decodeRun(data) : Option.none(), {
         onNone: () => Effect.void,
         onSome: (run) => Effect.forEach(run.steps, copy, { discard: true })
       })
+    }
     yield* Stream.runForEach(yield* runs.events(id, Option.none()), look)
   })
 
@@ -37,7 +47,7 @@ export const followDeploy = (id: string, label: string): Effect.Effect<Option.Op
   Effect.gen(function*() {
     const { await: ended } = yield* Runs
     const seen = new Map<string, string>()
-    return yield* copySteps(id, label, seen).pipe(
+    return yield* copyEvents(id, label, seen).pipe(
       Effect.zipRight(ended(id)),
       Effect.tap(({ state }) => isEnded(state) ? Effect.void : Effect.sleep(lookPause)),
       Effect.repeat({ until: ({ state }) => isEnded(state) }),

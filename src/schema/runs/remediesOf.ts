@@ -1,4 +1,4 @@
-import type { Run } from "./Run.ts"
+import { isEnded, type Run } from "./Run.ts"
 import { runVerdict } from "./runVerdict.ts"
 
 /**
@@ -28,6 +28,8 @@ const causeOf = (
 
 /** Remedies of a stack's run that did not succeed, the likeliest first; every door offers the same. */
 export const remediesOf = (run: Ended): ReadonlyArray<Remedy> => {
+  // Each of its deploys has remedies of its own.
+  if (run.kind === "deploy-all") return run.state === "succeeded" || !isEnded(run.state) ? [] : ["again"]
   if (!stackKinds.has(run.kind) || !["failed", "cancelled", "interrupted"].includes(run.state)) return []
   const again: ReadonlyArray<Remedy> = run.kind === "deploy" ? ["again"] : []
   switch (causeOf(run)) {

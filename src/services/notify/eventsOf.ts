@@ -1,3 +1,4 @@
+import { Option, Schema } from "effect"
 import type { NotifyEvent } from "../../schema/notify/NotifyTarget.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { runVerdict } from "../../schema/runs/runVerdict.ts"
@@ -15,13 +16,23 @@ const judged = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
   return hasRolledBack(run) ? ["rolledBack", "unhealthy"] : []
 }
 
+const decodeTargets = Schema.decodeUnknownOption(Schema.Struct({
+  targets: Schema.Array(Schema.Struct({ outcome: Schema.String, runId: Schema.NullOr(Schema.String) }))
+}))
+
+/** A deploy to several servers whose deploys were all announced, each with its server; one that was refused was no run. */
+const isAnnounced = ({ kind, result }: RunEnd): boolean =>
+  kind === "deploy-all" && Option.exists(
+    decodeTargets(result),
+    ({ targets }) => targets.every(({ outcome, runId }) => runId !== null || outcome === "notTried")
+  )
+
 /**
  * Events that the end of a run is, the most specific first. Every end that is not well is `failed` too, so that a target
  * with that event alone misses none. Nobody is told that a run was cancelled.
  */
 export const eventsOf = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
-  // Its deploys were announced, each with its server.
-  if (run.kind === "deploy-all" && run.result !== null && run.result !== undefined) return []
+  if (isAnnounced(run)) return []
   switch (run.state) {
     case "succeeded":
       return run.kind === "rollback" ? ["rolledBack", "succeeded"] : ["succeeded"]

@@ -1,6 +1,7 @@
 import { Option, Schema } from "effect"
 import { Link } from "wouter"
 import type { Run } from "../../schema/runs/Run.ts"
+import { begunDeploys } from "../../schema/targets/begunDeploys.ts"
 import { outcomeWords } from "../../schema/targets/outcomeWords.ts"
 import { DeployedTarget } from "../../schema/targets/Targets.ts"
 import { Panel } from "../ui/Panel.tsx"
@@ -21,19 +22,11 @@ const ended = ({ outcome, remotePath, runId, server }: DeployedTarget): Row => (
   tone: outcome === "deployed" ? "good" : outcome === "notTried" ? "quiet" : "bad"
 })
 
-/** Deploys that have begun, by the labels of their steps. */
-const begun = ({ steps }: Run): ReadonlyArray<Row> => {
-  const labels = new Map(
-    steps.flatMap(({ run, step }) => run === undefined ? [] : [[run, step.slice(0, step.lastIndexOf(": "))]])
-  )
-  return [...labels].map(([id, label = ""]) => ({ id, label, words: "begun", tone: "quiet" }))
-}
-
 /** Targets of a deploy to several servers, with links to their runs; nothing for any other run. */
 export const Targets = ({ run }: { readonly run: Run }) => {
   if (run.kind !== "deploy-all") return null
   const rows = Option.match(decodeResult(run.result), {
-    onNone: () => begun(run),
+    onNone: () => begunDeploys(run).map((deploy): Row => ({ ...deploy, words: "begun", tone: "quiet" })),
     onSome: ({ targets }) => targets.map(ended)
   })
   return rows.length === 0 ? null : (

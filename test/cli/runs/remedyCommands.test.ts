@@ -46,8 +46,21 @@ const commandsFor = (run: Run, declared: string | null = "17") =>
     Effect.provideService(GivenService, given)
   )
 
-const refused = new BerthError({ reason: "refused", status: 400, message: "no such directory" })
+it.effect("names the place of a run where the project has several targets", () =>
+  Effect.gen(function*() {
+    const targets = [{ serverId: "17", remotePath: "~/containers/shop" }]
+    const lines = yield* remedyCommands(run).pipe(
+      Effect.provide(Layer.mock(Berth, {
+        where: "https://berth.example.com",
+        use: () => Effect.sync(() => Object({ ...project("17"), targets }))
+      })),
+      Effect.provideService(GivenService, given)
+    )
+    expect(lines).toContain(`  Deploy again: berth deploy '/projects/my shop' ${there}`)
+  }))
+
 const there = "--server 17 --path '~/containers/shop'"
+const refused = new BerthError({ reason: "refused", status: 400, message: "no such directory" })
 
 it.effect("names a command for each remedy, the same ones that the page offers", () =>
   Effect.gen(function*() {

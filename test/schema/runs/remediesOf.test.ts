@@ -16,6 +16,7 @@ const failedAt = (step: string, fields: Partial<Ended> = {}): Ended => ({
 
 describe("remediesOf", () => {
   it.each<readonly [string, Ended, ReadonlyArray<Remedy>]>([
+    ["a deploy to several servers", failedAt("web-1: upload", { kind: "deploy-all" }), ["again"]],
     ["a server that is not fit", failedAt("preflight"), ["server", "again"]],
     ["an upload that broke off", failedAt("upload"), ["server", "again"]],
     ["a server that does not answer", failedAt("start", { error: { status: 502, error: "" } }), ["server", "again"]],

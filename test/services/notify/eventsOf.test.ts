@@ -52,6 +52,17 @@ const ends: ReadonlyArray<readonly [string, Partial<Run>, ReadonlyArray<NotifyEv
     { kind: "stack", subject: { action: "restart" }, state: "failed", error: { status: 502, error: "e" } },
     ["failed"]
   ],
+  ["a deploy to several servers, each of which was announced", {
+    kind: "deploy-all",
+    state: "failed",
+    result: { success: false, targets: [{ outcome: "failed", runId: "1" }, { outcome: "notTried", runId: null }] }
+  }, []],
+  ["a deploy to several servers, one of which was refused without a run", {
+    kind: "deploy-all",
+    state: "failed",
+    result: { success: false, targets: [{ outcome: "failed", runId: null }] }
+  }, ["failed"]],
+  ["a deploy to several servers that began none", { kind: "deploy-all", state: "failed" }, ["failed"]],
   ["an interruption", { state: "interrupted" }, ["failed"]],
   ["a cancellation", { state: "cancelled" }, []],
   ["a run that goes on", { state: "running" }, []]

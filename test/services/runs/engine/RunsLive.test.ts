@@ -283,6 +283,26 @@ describe("the capacity for runs", () => {
     30_000
   )
 
+  it.scoped(
+    "holds back no run that is a part of another one, which has its place already",
+    () =>
+      Effect.gen(function*() {
+        const { runs } = yield* processOver(yield* sharedStore)
+        const start = as("ann")(runs.start(spec("build"), Effect.never))
+        yield* Effect.replicateEffect(start, runCapacity.each)
+        expect(yield* Effect.flip(start)).toMatchObject({ status: 429 })
+        const part = Effect.flatMap(RunRequest, (request) =>
+          Effect.provideService(runs.start(spec("deploy", "other"), Effect.succeed(1)), RunRequest, {
+            ...request,
+            parent: "01m80yqq5mpfzvahn1sfvx7mvm"
+          }))
+        const { result, run } = yield* as("ann")(part)
+        expect(run.parent).toBe("01m80yqq5mpfzvahn1sfvx7mvm")
+        expect(yield* result).toBe(1)
+      }),
+    30_000
+  )
+
   it.scoped("is given back by a run that could not be recorded", () =>
     Effect.gen(function*() {
       const { history, ownership } = yield* makeRunStoreMemory
