@@ -1,26 +1,40 @@
 import { Path } from "@effect/platform"
 import { Array, Effect, Option } from "effect"
-import { parseBridgeNote, showBridges } from "../../remote/bridge/bridgeCommand.ts"
+import { type BridgeNote, parseBridgeNote, showBridges } from "../../remote/bridge/bridgeCommand.ts"
 import { execute } from "../../remote/execute.ts"
 import { stackPathIn } from "../../schema/servers/RemotePath.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { addressesOf } from "../bridge/readProxyView.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { remotePathOf } from "../projects/inspectProject.ts"
+import { remotePathOf, targetsOf } from "../projects/inspectProject.ts"
 import type { ProxyHome } from "../routes/proxyHome.ts"
 
-/** Servers that a project may be on: the one of its `container.json`, or else each that has one of these addresses. */
-const serversOf = (serverId: string | null | undefined, home: ProxyHome, hosts: ReadonlyArray<string>) =>
+/** Places of a project: those of its `container.json`, or else each server that has one of these addresses. */
+const placesOf = (projectPath: string, home: ProxyHome, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const settings = yield* Settings
-    if (typeof serverId === "string" && serverId !== "") return [serverId]
-    const stored = yield* settings.servers
+    const config = yield* readContainerConfig(projectPath)
+    const name = (yield* Path.Path).basename(projectPath)
+    const named = targetsOf(config, name)
+    if (named.length > 0) return named
+    const remotePath = remotePathOf(config, name)
+    if (typeof config.serverId === "string" && config.serverId !== "") {
+      return [{ serverId: config.serverId, remotePath }]
+    }
     const found = yield* Effect.filter(
-      stored,
+      yield* (yield* Settings).servers,
       (server) => Effect.map(addressesOf(server, home, []), (own) => own.some((host) => hosts.includes(host)))
     )
-    return found.map(({ id }) => id)
+    return found.map(({ id }) => ({ serverId: id, remotePath }))
   })
+
+/** The note about bridges at a place; none where it cannot be read. */
+const noteAt = ({ remotePath, serverId }: { readonly serverId: string; readonly remotePath: string }) =>
+  Effect.gen(function*() {
+    const path = yield* stackPathIn("remotePath", remotePath)
+    const access = yield* (yield* Settings).server(serverId)
+    const { stdout } = yield* execute(access, showBridges(path))
+    return parseBridgeNote(stdout)
+  }).pipe(Effect.orElseSucceed(() => Option.none<BridgeNote>()))
 
 /**
  * Finds the run whose bridge stands in for a port of a project, as the server of the bridge has noted it.
@@ -28,18 +42,8 @@ const serversOf = (serverId: string | null | undefined, home: ProxyHome, hosts: 
  */
 export const findBridge = (projectPath: string, port: number, home: ProxyHome, targets: ReadonlyArray<string>) =>
   Effect.gen(function*() {
-    const settings = yield* Settings
-    const config = yield* readContainerConfig(projectPath)
-    const remotePath = yield* stackPathIn("remotePath", remotePathOf(config, (yield* Path.Path).basename(projectPath)))
     const hosts = targets.map((target) => target.replace(/:\d+$/, ""))
-    const notes = yield* Effect.forEach(
-      yield* serversOf(config.serverId, home, hosts),
-      (id) =>
-        Effect.flatMap(
-          settings.server(id),
-          (server) => Effect.map(execute(server, showBridges(remotePath)), ({ stdout }) => parseBridgeNote(stdout))
-        )
-    )
+    const notes = yield* Effect.forEach(yield* placesOf(projectPath, home, hosts), noteAt, { concurrency: 4 })
     return Array.findFirst(Array.getSomes(notes), ({ bridges, proxy }) => {
       const ports = bridges.filter((bridge) => bridge.port === port).map(({ bridgePort }) => bridgePort)
       const own: ReadonlyArray<string> = Option.match(proxy, {

@@ -49,6 +49,8 @@ interface Way {
   /** Listener at the proxy's HTTPS port. */
   readonly proxy?: "proxy" | "down" | "plain" | "babbling"
   readonly targetIp?: string
+  /** Text of the project's container.json. */
+  readonly config?: string
   /** The server's note about bridges. */
   readonly noted?: (port: number, other: number, file: string) => string
   readonly world?: MemoryWorld
@@ -76,7 +78,10 @@ const verified = (
       down: freePort
     }
     const memory = memoryWorld({
-      files: declaring({ name: "shop", buildpack: "autopack", port, domain }),
+      files: {
+        ...declaring({ name: "shop", buildpack: "autopack", port, domain }),
+        ...(way.config === undefined ? {} : { "/srv/shop/container.json": way.config })
+      },
       platform: { applications: [{ name: "shop", status }] },
       ...way.world,
       proxyHost: "127.0.0.1",
@@ -201,6 +206,9 @@ describe.skipIf(!hasOpenssl)("verify", () => {
             `leads it to 127\\.0\\.0\\.1:${port} again$`
         )
       )
+      // Of the targets of a project, too.
+      const config = JSON.stringify({ targets: [{ server: "away" }, { server: "Main" }] })
+      expect((yield* verified({ text, noted, config })).failing).toBeNull()
       // A note about another port, or another file, explains nothing.
       for (const other of [(port: number) => noted(port, 1, "/x"), (port: number) => noted(port + 1, port, "/x")]) {
         expect((yield* verified({ text, noted: other })).failing).toBe("route")
