@@ -65,6 +65,8 @@ describe.skipIf(process.platform !== "linux")("a hostile server", () => {
           ["GET", `${server}/releases/compare?${query}&from=1`],
           ["POST", "/api/container/plan", project],
           ["POST", "/api/container/deploy", project],
+          ["POST", "/api/container/deploy/targets/plan", { projectPath: project.projectPath }],
+          ["POST", "/api/container/deploy/targets", { projectPath: project.projectPath }],
           ["POST", "/api/container/restart", stack],
           ["GET", "/api/overview"],
           ["GET", "/api/platform/next-port?evidence=true"]

@@ -33,6 +33,20 @@ const mistakes: ReadonlyArray<Row> = [
   ["POST", "/api/container/deploy", {}, 400, "projectPath, serverId and remotePath are missing"],
   [
     "POST",
+    "/api/container/deploy/targets",
+    { servers: [], planHash: "x" },
+    400,
+    "projectPath is missing; servers must not be empty; planHash must be the planHash of a plan, as it was answered"
+  ],
+  [
+    "POST",
+    "/api/container/deploy/targets/plan",
+    { parallel: true },
+    400,
+    "projectPath is missing. parallel is not a known field. Known fields: projectPath, servers, pull, onUnhealthy"
+  ],
+  [
+    "POST",
     "/api/container/deploy",
     { ...deploy, dryRun: true },
     400,
@@ -166,7 +180,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/container/deploy",
     at("odd-config"),
     422,
-    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, files, healthTimeout, pull, onUnhealthy, bridged, hooks, allowLinks. Nothing on the server was changed"
+    "Deploy failed at preflight: ROOT/odd-config/container.json:1:12: filez is not a known field. Did you mean \"files\"? Known fields: serverId, remotePath, targets, parallel, files, healthTimeout, pull, onUnhealthy, bridged, hooks, allowLinks. Nothing on the server was changed"
   ],
   [
     "POST",
@@ -384,7 +398,7 @@ const mistakes: ReadonlyArray<Row> = [
     "/api/runs?kind=deplo&state=done&limit=0",
     undefined,
     400,
-    "kind must be deploy, rollback, stack, build, pull, upsert or exec; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
+    "kind must be deploy, rollback, stack, build, pull, upsert, exec or deploy-all; state must be queued, running, succeeded, failed, cancelled or interrupted; limit must be a whole number from 1 to 500"
   ],
   ["GET", "/api/runs?kind=deploy&kind=build", undefined, 400, "kind is given more than once in the query"],
   ["PATCH", "/api/platform/apps/x", [refusedSecret], 400, "The request must be a JSON object"],
