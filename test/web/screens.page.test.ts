@@ -24,6 +24,7 @@ const screens: ReadonlyArray<readonly [name: string, path: string]> = [
   ["application-live", "/applications/{greeter}"],
   ["routes", "/routes"],
   ["webhooks", "/webhooks"],
+  ["settings", "/settings"],
   ["nowhere", "/no/such/screen"]
 ]
 

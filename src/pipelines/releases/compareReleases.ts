@@ -85,7 +85,7 @@ export const compareReleases = Effect.fn("compareReleases")(function*(
   }
   const from = yield* find(wantedFrom)
   const to = yield* find(wantedTo ?? (current ?? releases[0] ?? from).id)
-  // What reads and compares texts is loaded with its first use.
+  // Loaded with its first use: it reads and compares texts.
   const { changeOf, inventoryOf, readTexts, releaseSide, withDifferences } = yield* Effect.promise(() =>
     import("./changedFiles.ts")
   )

@@ -40,7 +40,7 @@ export const planRollback = Effect.fn("planRollback")(function*(
   const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
   const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))
   const { facts, files, rollouts, services, warnings } = yield* releaseChanges(server, path, release, current)
-  // What reads and compares texts is loaded with its first use.
+  // Loaded with its first use: it reads and compares texts.
   const { inventoryOf, releaseSide, withDifferences } = yield* Effect.promise(() => import("./changedFiles.ts"))
   const sides = [{ label: "now", directory: path }, releaseSide(path, release.id)] as const
   const differing = files.filter(({ change }) => change !== "same").map(({ name }) => name)

@@ -4,6 +4,9 @@ import { failureParts } from "../../../src/schema/runs/failureParts.ts"
 
 const states = [
   ...["preflight", "stage", "pull", "health", "start"].map(describeStateWithin),
+  "The release before runs again; its health is unknown.",
+  "Release 1 could not be started again, so the new version is left as it is: no.",
+  "Release 1, which ran before, runs again and is healthy. Sent 3 kB.",
   describeStateAfter({ step: "start", isRestored: true, wasRunning: true }),
   describeStateAfter({ step: "load", isRestored: true, wasRunning: true }),
   describeStateAfter({ step: "start", isRestored: true, wasRunning: false }),
