@@ -70,10 +70,9 @@ const overlays: ReadonlyArray<readonly [name: string, path: string, open: (page:
   }]
 ]
 
-/** Parts that can be scrolled sideways, but for logs and diffs, whose lines are as long as they are. */
+/** Parts that can be scrolled sideways; those of a diff are out of reach here. */
 const sideways = `[...document.querySelectorAll("body *")].filter((part) =>
-  part.scrollWidth > part.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(part).overflowX) &&
-  !part.matches("[role=log], pre")).map((part) => part.tagName + "." + part.className)`
+  part.scrollWidth > part.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(part).overflowX)).map((part) => part.tagName + "." + part.className)`
 
 const refusal = "The service cannot do this now: its disk is full"
 

@@ -1,5 +1,6 @@
 import { Button } from "../ui/Button.tsx"
 import { Search } from "../ui/Search.tsx"
+import { useNarrow } from "../ui/useNarrow.ts"
 import { formatCount } from "../ui/words.ts"
 import type { useLogAddress } from "./useLogAddress.ts"
 
@@ -50,62 +51,71 @@ export const LogToolbar = ({ address: { address, change, setText }, hit, onDownl
   readonly hit: { readonly position: number; readonly count: number } | undefined
   readonly onStep: (by: 1 | -1) => void
   readonly onDownload: () => void
-}) => (
-  <div className="log-bar" role="toolbar" aria-label="Choice of log lines">
-    <div onKeyDown={(event) => event.key === "Enter" && onStep(event.shiftKey ? -1 : 1)}>
-      <Search label="Filter the log" value={address.text} onChange={setText} />
-    </div>
-    {hit === undefined ? null : (
-      <span className="log-hits">
-        <span className="numbers" role="status">
-          {hit.count === 0
-            ? "no hit"
-            : `${hit.position === 0 ? "–" : hit.position} of ${formatCount(hit.count, "hit")}`}
+}) => {
+  const narrow = useNarrow()
+  return (
+    <div className="log-bar" role="toolbar" aria-label="Choice of log lines">
+      <div onKeyDown={(event) => event.key === "Enter" && onStep(event.shiftKey ? -1 : 1)}>
+        <Search label="Filter the log" value={address.text} onChange={setText} />
+      </div>
+      {hit === undefined ? null : (
+        <span className="log-hits">
+          <span className="numbers" role="status">
+            {hit.count === 0
+              ? "no hit"
+              : `${hit.position === 0 ? "–" : hit.position} of ${formatCount(hit.count, "hit")}`}
+          </span>
+          <Button look="small" onClick={() => onStep(-1)}>
+            Previous <span className="unseen">hit</span>
+          </Button>
+          <Button look="small" onClick={() => onStep(1)}>
+            Next <span className="unseen">hit</span>
+          </Button>
+          <Toggle
+            name="Shows lines without the text too"
+            on={address.showAll}
+            onChange={(on) => change({ show: on ? "all" : "" })}
+          >
+            All lines
+          </Toggle>
+          <Toggle
+            name="Searches on the server, further back"
+            on={address.whole}
+            onChange={(on) => change({ search: on ? "whole" : "" })}
+          >
+            Whole log
+          </Toggle>
         </span>
-        <Button look="small" onClick={() => onStep(-1)}>
-          Previous <span className="unseen">hit</span>
-        </Button>
-        <Button look="small" onClick={() => onStep(1)}>
-          Next <span className="unseen">hit</span>
-        </Button>
-        <Toggle
-          name="Shows lines without the text too"
-          on={address.showAll}
-          onChange={(on) => change({ show: on ? "all" : "" })}
-        >
-          All lines
-        </Toggle>
-        <Toggle
-          name="Searches on the server, further back"
-          on={address.whole}
-          onChange={(on) => change({ search: on ? "whole" : "" })}
-        >
-          Whole log
-        </Toggle>
-      </span>
-    )}
-    {sources.length < 2 && address.source === "" ? null : (
+      )}
+      {sources.length < 2 && address.source === "" ? null : (
+        <Select
+          label="Service"
+          value={address.source}
+          choices={[["", "all services"], ...sources.map((source) => [source, source])]}
+          onChange={(service) => change({ service })}
+        />
+      )}
       <Select
-        label="Service"
-        value={address.source}
-        choices={[["", "all services"], ...sources.map((source) => [source, source])]}
-        onChange={(service) => change({ service })}
+        label="Level"
+        value={address.level ?? ""}
+        choices={levelChoices}
+        onChange={(level) => change({ level })}
       />
-    )}
-    <Select
-      label="Level"
-      value={address.level ?? ""}
-      choices={levelChoices}
-      onChange={(level) => change({ level })}
-    />
-    <Select
-      label="Since"
-      value={address.since}
-      choices={sinceChoices}
-      onChange={(since) => change({ since, at: "" })}
-    />
-    <Toggle name="Breaks long lines" on={address.wrap} onChange={(on) => change({ wrap: on ? "1" : "" })}>Wrap</Toggle>
-    <Toggle name="Unfolds JSON" on={address.unfold} onChange={(on) => change({ json: on ? "1" : "" })}>JSON</Toggle>
-    <Button look="small" onClick={onDownload}>Download</Button>
-  </div>
-)
+      <Select
+        label="Since"
+        value={address.since}
+        choices={sinceChoices}
+        onChange={(since) => change({ since, at: "" })}
+      />
+      <Toggle
+        name="Breaks long lines"
+        on={address.wrap}
+        onChange={(on) => change({ wrap: on === narrow ? "" : on ? "1" : "0" })}
+      >
+        Wrap
+      </Toggle>
+      <Toggle name="Unfolds JSON" on={address.unfold} onChange={(on) => change({ json: on ? "1" : "" })}>JSON</Toggle>
+      <Button look="small" onClick={onDownload}>Download</Button>
+    </div>
+  )
+}

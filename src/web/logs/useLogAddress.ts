@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react"
 import { useSearchParams } from "wouter"
+import { useNarrow } from "../ui/useNarrow.ts"
 import { type Level, levels } from "./shownLine.ts"
 
 /** Choices of a log view that are kept in the address. */
@@ -12,6 +13,7 @@ export interface LogAddress {
   readonly showAll: boolean
   /** Asks the server for lines with the text, further back. */
   readonly whole: boolean
+  /** Breaks long lines; on a telephone unless the address says otherwise. */
   readonly wrap: boolean
   readonly unfold: boolean
   /** Time of the line that a link leads to. */
@@ -25,6 +27,7 @@ const writeDelay = 300
 /** Reads and writes the choices of a log view in the address, beside what else is there. */
 export const useLogAddress = () => {
   const [params, setParams] = useSearchParams()
+  const narrow = useNarrow()
   const change = (changes: Change) =>
     setParams((before) => {
       const after = new URLSearchParams(before)
@@ -53,7 +56,7 @@ export const useLogAddress = () => {
     since: params.get("since") ?? "",
     showAll: params.get("show") === "all",
     whole: params.get("search") === "whole",
-    wrap: params.get("wrap") === "1",
+    wrap: (params.get("wrap") ?? (narrow ? "1" : "0")) === "1",
     unfold: params.get("json") === "1",
     at: Number.isNaN(Date.parse(params.get("at") ?? "")) ? "" : params.get("at") ?? ""
   }

@@ -8,11 +8,11 @@ import { Icon } from "../ui/Icon.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
+import { useNarrow } from "../ui/useNarrow.ts"
 import { formatCount } from "../ui/words.ts"
 import { Bulk } from "./Bulk.tsx"
 import { type ProjectGroup, projectGroup, projectGroups } from "./projectGroup.ts"
 import { ProjectRow } from "./ProjectRow.tsx"
-import { useNarrow } from "./useNarrow.ts"
 
 const heights = { group: 42, wide: 62, narrow: 118 } as const
 

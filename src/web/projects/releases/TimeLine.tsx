@@ -44,12 +44,15 @@ const RunEntry = ({ run }: { readonly run: Run }) => {
 const ReleaseEntry = ({ isCompared, onBack, onCompare, release: { at, available, by, current, files, id, images } }: {
   readonly release: Release
   readonly isCompared: boolean
-  readonly onCompare: () => void
+  /** Absent where there is no other release. */
+  readonly onCompare: (() => void) | undefined
   readonly onBack: () => void
 }) => (
   <>
     <span className="entry-mark release">
-      <input type="checkbox" aria-label={`Compare release ${id}`} checked={isCompared} onChange={onCompare} />
+      {onCompare === undefined
+        ? <Icon name="box" />
+        : <input type="checkbox" aria-label={`Compare release ${id}`} checked={isCompared} onChange={onCompare} />}
     </span>
     <span className="strong">Release {id}</span>
     <span>
@@ -100,7 +103,7 @@ export const TimeLine = ({ onStarted, project, serverId }: {
         <ReleaseEntry
           release={release}
           isCompared={chosen.includes(release.id)}
-          onCompare={() => toggle(release.id)}
+          onCompare={kept.length > 1 ? () => toggle(release.id) : undefined}
           onBack={() => setAsked(release)}
         />
       )
