@@ -8,7 +8,8 @@ export interface FailureParts {
 }
 
 // Sentences of failures about the server begin so.
-const stateSentence = /\. (?=(?:Nothing (?:on|was)|What (?:ran|runs)|Release \d+(?:, which ran| could)|The release before|The (?:files of the )?(?:previous|new) version)\b)/
+const stateSentence =
+  /\. (?=(?:Nothing (?:on|was)|What (?:ran|runs)|Release \d+(?:, which ran| could)|The release before|The (?:files of the )?(?:previous|new) version)\b)/
 
 /** Takes the words of a failed run apart; a message of one sentence is all cause. */
 export const failureParts = (words: string): FailureParts => {
