@@ -150,6 +150,7 @@ describe("the settings over HTTP", () => {
         { "projects.anywhere": true },
         { "state.url": "postgres://elsewhere/berth" },
         { "mcp.readOnly": false },
+        { "telemetry.otlp": "https://elsewhere.test" },
         { "proxy.targetIp": "${file:/etc/passwd}" },
         { "platform.localAliases": ["a", "${env:HOME}"] }
       ]

@@ -9,6 +9,9 @@ const ofThisMachine = /^(?:build\.shell|editor\.command|(?:http|mcp|projects|sta
 
 const whatCallersMay = "decides what callers may do on this machine"
 
+/** Another collector would get the headers, which no caller may read. */
+const whereTelemetryGoes = "decides where this machine sends telemetry and its headers"
+
 /**
  * Reason why the current caller may not give a setting this value, or any value; undefined where it may.
  * @param value null for no value in particular
@@ -17,6 +20,7 @@ export const settingRefusal = (setting: string, value: SettingJson) =>
   Effect.map(CurrentCaller, ({ isLocal }): string | undefined => {
     if (isLocal === true) return undefined
     if (ofThisMachine.test(setting)) return whatCallersMay
+    if (setting.startsWith("telemetry.")) return whereTelemetryGoes
     const texts = Array.isArray(value) ? value : [value]
     return texts.some((text) => typeof text === "string" && hasReference(text))
       ? "would be read from this machine"

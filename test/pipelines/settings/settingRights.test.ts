@@ -5,6 +5,16 @@ import { type Caller, CurrentCaller, limitedToReading, localCaller } from "../..
 
 const refusal = (caller: Caller) => Effect.provideService(changeRefusal("deploy.pull"), CurrentCaller, caller)
 
+it.effect("a caller with a token sends telemetry and its headers nowhere", () =>
+  Effect.gen(function*() {
+    const ann: Caller = { name: "ann", role: "operator" }
+    expect(yield* Effect.provideService(changeRefusal("telemetry.otlp"), CurrentCaller, ann)).toBe(
+      "It decides where this machine sends telemetry and its headers: change it there with berth settings set " +
+        "telemetry.otlp, or in the file"
+    )
+    expect(yield* Effect.provideService(changeRefusal("telemetry.headers"), CurrentCaller, localCaller())).toBeNull()
+  }))
+
 it.effect("a refusal names the setting that keeps an agent from changing settings", () =>
   Effect.gen(function*() {
     expect(yield* refusal(localCaller())).toBeNull()
