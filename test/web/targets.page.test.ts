@@ -55,6 +55,17 @@ describe.skipIf(missing !== undefined)(`the page of a project with targets ${mis
     expect(open.faults).toEqual([])
   })
 
+  it("fits on a telephone", async () => {
+    const { page } = await stage.open("/projects/hello", { viewport: { width: 390, height: 800 } })
+    await page.getByRole("combobox", { name: "Target that is shown" }).waitFor()
+    await picture(page, "targets-telephone")
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+    expect(await width()).toBeLessThanOrEqual(390)
+    await page.getByRole("button", { name: /^Deploy/ }).first().click()
+    await page.getByRole("dialog").getByText("~/containers/hello-2").waitFor()
+    expect(await width()).toBeLessThanOrEqual(390)
+  })
+
   it("shows the target that the address names", async () => {
     const { page } = await stage.open("/projects/hello?target=2")
     await page.getByText("~/containers/hello-2", { exact: true }).first().waitFor()
