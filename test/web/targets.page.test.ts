@@ -59,7 +59,7 @@ describe.skipIf(missing !== undefined)(`the page of a project with targets ${mis
     const { page } = await stage.open("/projects/hello", { viewport: { width: 390, height: 800 } })
     await page.getByRole("combobox", { name: "Target that is shown" }).waitFor()
     await picture(page, "targets-telephone")
-    const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+    const width = () => page.locator("html").evaluate((element) => element.scrollWidth)
     expect(await width()).toBeLessThanOrEqual(390)
     await page.getByRole("button", { name: /^Deploy/ }).first().click()
     await page.getByRole("dialog").getByText("~/containers/hello-2").waitFor()
