@@ -163,6 +163,40 @@ describe("the settings over HTTP", () => {
       expect((yield* patch({ "deploy.keepReleases": 3 })).status).toBe(200)
     }))
 
+  it.scopedLive("send a stored token to no address that a caller with a token gives", () =>
+    Effect.gen(function*() {
+      const tokens = "http:\n  tokens:\n    - { name: Ann, token: token-of-ann-0123456789, role: operator }\n"
+      const file = yield* settingsFileWith(
+        `${tokens}token: general-secret\nplatform: { url: "https://p.test", token: platform-secret }\n`
+      )
+      const { request } = yield* startService(file)
+      const ann = { authorization: "Bearer token-of-ann-0123456789" }
+      const patch = (settings: object, query = "?plan=true") =>
+        request("PATCH", `/api/settings${query}`, { settings }, ann)
+      const refused: ReadonlyArray<object> = [
+        { "platform.url": "https://elsewhere.test" },
+        { "platform.url": "https://elsewhere.test", "platform.token": null },
+        { "gitHost.url": "https://elsewhere.test" },
+        { "gitHost.url": "https://elsewhere.test", token: null }
+      ]
+      for (const settings of refused) {
+        for (const query of ["", "?plan=true"]) {
+          const { status, text } = yield* patch(settings, query)
+          expect([settings, status]).toEqual([settings, 403])
+          expect(text).toContain("would send the stored token to another address, unless the same change gives ")
+        }
+      }
+      const allowed: ReadonlyArray<object> = [
+        { "platform.url": null },
+        { "platform.url": "https://p.test" },
+        { "platform.url": "https://elsewhere.test", "platform.token": "another-secret" },
+        { "gitHost.url": "https://elsewhere.test", "gitHost.token": "another-secret" }
+      ]
+      for (const settings of allowed) expect([settings, (yield* patch(settings)).status]).toEqual([settings, 200])
+      writeFileSync(file, tokens)
+      expect((yield* patch({ "platform.url": "https://p.test" })).status).toBe(200)
+    }))
+
   it.scopedLive("replace a stored server by its id or name", () =>
     Effect.gen(function*() {
       const { request } = yield* startService(

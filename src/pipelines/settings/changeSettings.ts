@@ -11,16 +11,14 @@ import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFile
 import { Settings } from "../../services/settings/Settings.ts"
 import { fileChange } from "./fileChange.ts"
 import { inspectRoot } from "./inspectRoot.ts"
-import { settingRefusal } from "./settingRights.ts"
+import { addressRefusal, settingRefusal } from "./settingRights.ts"
 
 const permit = ({ settings }: SettingsChange) =>
-  Effect.forEach(
-    Object.entries(settings),
-    ([setting, value]) =>
-      Effect.flatMap(settingRefusal(setting, value), (reason) =>
-        reason === undefined ? Effect.void : new SettingForbidden({ setting, reason })),
-    { discard: true }
-  )
+  Effect.forEach(Object.entries(settings), ([setting, value]) =>
+    Effect.gen(function*() {
+      const reason = (yield* settingRefusal(setting, value)) ?? (yield* addressRefusal(setting, settings))
+      if (reason !== undefined) return yield* new SettingForbidden({ setting, reason })
+    }), { discard: true })
 
 const rootSetting = "projects.root"
 

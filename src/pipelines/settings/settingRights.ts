@@ -1,8 +1,10 @@
 import { Effect } from "effect"
+import type { SettingName } from "../../schema/Settings.ts"
 import { type SettingJson } from "../../schema/settings/SettingsList.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { mayChange } from "../../services/access/rights.ts"
 import { hasReference } from "../../services/settings/read/reference.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 
 /** Settings that run programs, let callers in or lead out of the projects: a token must not widen its own rights. */
 const ofThisMachine = /^(?:build\.shell|editor\.command|(?:http|mcp|projects|state)\..*)$/
@@ -24,6 +26,30 @@ export const settingRefusal = (setting: string, value: SettingJson) =>
     const texts = Array.isArray(value) ? value : [value]
     return texts.some((text) => typeof text === "string" && hasReference(text))
       ? "would be read from this machine"
+      : undefined
+  })
+
+/** Tokens by the addresses that they are sent to, the first one before its fallback. */
+const tokensByAddress: ReadonlyMap<string, readonly [SettingName, ...ReadonlyArray<SettingName>]> = new Map([
+  ["platform.url", ["platform.token"]],
+  ["gitHost.url", ["gitHost.token", "token"]]
+])
+
+/**
+ * Reason why the current caller may not change an address; undefined where it may. Another address would get the stored
+ * token, which no caller may read, unless the same change replaces it.
+ */
+export const addressRefusal = (setting: string, changes: Readonly<Record<string, SettingJson>>) =>
+  Effect.gen(function*() {
+    const tokens = tokensByAddress.get(setting)
+    if (tokens === undefined || (yield* CurrentCaller).isLocal === true) return undefined
+    const [token] = tokens
+    if (changes[setting] === null || typeof changes[token] === "string") return undefined
+    const list = yield* (yield* Settings).list
+    const isSame = list.some(({ name, value }) => name === setting && value === changes[setting])
+    const isStored = list.some(({ name, source }) => tokens.some((each) => each === name) && source !== "none")
+    return isStored && !isSame
+      ? `would send the stored token to another address, unless the same change gives ${token}`
       : undefined
   })
 
