@@ -30,7 +30,7 @@ export const openExporter = (
     const { id } = yield* Instance
     const client = Layer.succeed(HttpClient.HttpClient, yield* collectorClient(url))
     const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
-    const base = url.replace(/\/+$/, "")
+    const base = url.replace(/\/$/, "")
     const common = {
       resource: { serviceName: "berth", serviceVersion: version, attributes: { "service.instance.id": id } },
       headers: headers === "" ? {} : headerList(headers),

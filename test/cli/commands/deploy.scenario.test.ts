@@ -159,7 +159,7 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
             expect(ran.err).toContain(`Error: Deploy failed at ${step}: see the output above`)
             expect(ran.err).toContain(state)
             if (json) expect(JSON.parse(ran.out).error).toContain(words)
-            // What mends it is a field of the run; a person reads it at the end.
+            // A program reads the remedies in the run; a person at the end.
             const next = /\n {2}[A-Z][a-z ]+: berth (?:logs|server test) \S+.*\n {2}Deploy again: berth deploy \S+.*\n$/
             expect(next.test(ran.err), ran.err).toBe(!json)
           }
