@@ -6,8 +6,8 @@ import { Settings } from "../services/settings/Settings.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 import { wantsToken } from "./session/holders.ts"
 import { makeWebPage } from "./webPage.ts"
-import { targetOf } from "./wire/destination.ts"
 import { noSuchEndpoint } from "./wire/noSuchEndpoint.ts"
+import { targetOf } from "./wire/requestTarget.ts"
 
 const welcomeText = `Berth ${version}
 

@@ -11,8 +11,8 @@ import { Runs } from "../services/runs/Runs.ts"
 import { ApiError, orApiError } from "./api/annotations/ApiError.ts"
 import { runEndpoints } from "./api/annotations/startsRun.ts"
 import { BerthApi } from "./api/BerthApi.ts"
-import { endpointOf } from "./wire/destination.ts"
 import { requester } from "./wire/requester.ts"
+import { endpointOf } from "./wire/requestTarget.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
 const longestKey = 200

@@ -4,7 +4,7 @@ import { anonymousCaller, type Caller, type KnownCaller, localCaller } from "../
 import { isKnown, mayCall } from "../../services/access/rights.ts"
 import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
 import { sameSecret } from "../session/sameSecret.ts"
-import { type Target, targetOf } from "../wire/destination.ts"
+import { type Target, targetOf } from "../wire/requestTarget.ts"
 import { bodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
 /** Policy of the guard, from the settings. */

@@ -1,7 +1,7 @@
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect } from "effect"
 import { createApplication, listApplications, showApplication } from "../../pipelines/applications/applications.ts"
-import { relayed } from "../../pipelines/applications/leaving.ts"
+import { relayed } from "../../pipelines/applications/disclosure.ts"
 import { planRemoval } from "../../pipelines/removal/planRemoval.ts"
 import { removeApplication } from "../../pipelines/removal/removeApplication.ts"
 import { Platform } from "../../services/platform/Platform.ts"

@@ -1,7 +1,7 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
 import type { Scope } from "effect"
-import { streamCapacity, TooManyStreams } from "../../schema/runs/capacity.ts"
+import { streamCapacity, TooManyStreams } from "../../schema/basics/capacity.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { makeQuota } from "../../services/limits/quota.ts"
 

@@ -2,7 +2,7 @@ import { Either } from "effect"
 import { nearest } from "../../schema/words/nearest.ts"
 import { cut } from "../../schema/words/quoted.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { plainPaths, targetOf } from "./destination.ts"
+import { plainPaths, targetOf } from "./requestTarget.ts"
 
 /** Reason why a request leads to no endpoint: its path is unknown, or takes only other methods. */
 export const noSuchEndpoint = ({ method, url }: { readonly method: string; readonly url: string }): ApiError => {

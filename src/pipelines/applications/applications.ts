@@ -14,8 +14,8 @@ import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { type CreateDefaults, createFields } from "./createFields.ts"
+import { leaving, relayed } from "./disclosure.ts"
 import { hostPortOf } from "./hostPort.ts"
-import { leaving, relayed } from "./leaving.ts"
 
 const appsAtOnce = 16
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Capacity } from "../../schema/runs/capacity.ts"
+import type { Capacity } from "../../schema/basics/capacity.ts"
 
 /** The capacity is used up: by one caller, or by all without a `caller`. */
 export interface Exhausted {

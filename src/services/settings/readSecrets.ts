@@ -5,7 +5,7 @@ import type { Snapshot } from "./file/SettingsStore.ts"
 import type { Find } from "./read/findSetting.ts"
 import type { serverReader } from "./read/serverReader.ts"
 import { holdsReferences, type SettingsDocument } from "./read/settingsDocument.ts"
-import type { targetReader } from "./read/storedTargets.ts"
+import type { targetReader } from "./read/storedNotifyTargets.ts"
 import type { tokenReader } from "./read/storedTokens.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>

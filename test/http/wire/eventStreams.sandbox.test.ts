@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { connect, type Socket } from "node:net"
 import { dirname, join } from "node:path"
-import { streamCapacity } from "../../../src/schema/runs/capacity.ts"
+import { streamCapacity } from "../../../src/schema/basics/capacity.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
 const tokens = `http:

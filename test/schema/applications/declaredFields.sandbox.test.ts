@@ -56,7 +56,7 @@ const [
   import("../../../src/pipelines/upsert/upsertApp.ts"),
   import("../../../src/schema/applications/PlatformApp.ts"),
   import("../../../src/services/local/LocalFiles.ts"),
-  import("../../../src/services/platform/leavingRecord.ts"),
+  import("../../../src/services/platform/discloseRecord.ts"),
   import("../../../src/services/platform/Platform.ts"),
   import("../../layers/memoryWorld.ts"),
   import("../../layers/vendorWorld.ts")

@@ -7,7 +7,7 @@ import type { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { ensureHook, HookAction } from "../../webhooks/pushHook.ts"
 import { type MatchesPlan, noChange } from "../steps/matchesPlan.ts"
-import { describeHookAction, noWebhookSecret, webhookSecret } from "./decideWebhook.ts"
+import { describeHookAction, noWebhookSecret, webhookSecret } from "./webhookSecret.ts"
 
 // A hook that is there by now was created by another application of the repository, or by an earlier attempt.
 const matchesHookPlan = (matches: MatchesPlan) => (action: HookAction) =>

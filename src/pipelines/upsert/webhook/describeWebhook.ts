@@ -11,7 +11,7 @@ import type { Fact } from "../../plans/Fact.ts"
 import { HookAction, hookAction } from "../../webhooks/pushHook.ts"
 import { hookFindings } from "../../webhooks/webhookFindings.ts"
 import { type Part, part, unreadable, willOf } from "../steps/Part.ts"
-import { describeHookAction, noWebhookSecret, webhookSecret } from "./decideWebhook.ts"
+import { describeHookAction, noWebhookSecret, webhookSecret } from "./webhookSecret.ts"
 
 const secretField = "manual_webhook_secret_githost"
 const secretLabel = "Webhook secret"

@@ -1,5 +1,5 @@
 import { Deferred, Effect, Either, Option, Ref } from "effect"
-import { runCapacity, TooManyRuns } from "../../../schema/runs/capacity.ts"
+import { runCapacity, TooManyRuns } from "../../../schema/basics/capacity.ts"
 import { type RunFailure, ServiceStopping } from "../../../schema/runs/runFailures.ts"
 import { makeQuota } from "../../limits/quota.ts"
 import { Settings } from "../../settings/Settings.ts"

@@ -3,7 +3,7 @@ import { settingDefinitions, type SettingName, SettingsInvalid } from "../../../
 import { allOf, type Checked, entryOf, hasReferences, type Problem, problem, problemsOf, unknown } from "./checked.ts"
 import { type RequiredField, type ServerField, serverFields, type StoredServer } from "./serverFields.ts"
 import { type Entry, isList } from "./settingValue.ts"
-import { type StoredTarget, targetsOf } from "./storedTargets.ts"
+import { type StoredTarget, targetsOf } from "./storedNotifyTargets.ts"
 import { type StoredToken, tokensOf } from "./storedTokens.ts"
 import { type NamedTree, type Tree, yamlTree } from "./yamlTree.ts"
 

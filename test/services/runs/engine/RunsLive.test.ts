@@ -16,7 +16,7 @@ import {
   Stream,
   TestClock
 } from "effect"
-import { runCapacity } from "../../../../src/schema/runs/capacity.ts"
+import { runCapacity } from "../../../../src/schema/basics/capacity.ts"
 import type { Run, RunKind } from "../../../../src/schema/runs/Run.ts"
 import { RunStoreUnavailable } from "../../../../src/schema/runs/runFailures.ts"
 import { LocksLive } from "../../../../src/services/locks/Locks.ts"

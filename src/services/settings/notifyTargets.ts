@@ -2,7 +2,7 @@ import { Effect, Ref } from "effect"
 import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { SettingsDocument } from "./read/settingsDocument.ts"
-import type { targetReader } from "./read/storedTargets.ts"
+import type { targetReader } from "./read/storedNotifyTargets.ts"
 
 /** Reads the targets of notifications; while the file cannot be read, those that were read last. */
 export const makeTargets = (

@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { leavingFor } from "../../../src/services/platform/leavingRecord.ts"
+import { leavingFor } from "../../../src/services/platform/discloseRecord.ts"
 
 const secrets = [Redacted.make("token-in-use")]
 const operator = leavingFor({ secrets, seesValues: true })

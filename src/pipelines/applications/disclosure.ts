@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { maySeeValues } from "../../services/access/rights.ts"
-import { type Leaving, leavingFor } from "../../services/platform/leavingRecord.ts"
+import { type Leaving, leavingFor } from "../../services/platform/discloseRecord.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 

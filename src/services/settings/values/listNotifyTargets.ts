@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import type { ListedTarget } from "../../../schema/notify/Notify.ts"
 import type { SettingsDocument } from "../read/settingsDocument.ts"
-import type { targetReader } from "../read/storedTargets.ts"
+import type { targetReader } from "../read/storedNotifyTargets.ts"
 
 /** Lists the targets of a document without their addresses and secrets, with what is wrong with them. */
 export const listTargets = (reader: ReturnType<typeof targetReader>) => ({ targets }: SettingsDocument) =>

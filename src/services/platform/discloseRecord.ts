@@ -3,7 +3,7 @@ import type { Raw } from "../../schema/applications/PlatformApp.ts"
 import { mayBeCredentialName } from "../secrets/credentialName.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { shownText } from "../secrets/shownText.ts"
-import { isIdentifier, nestedRecords, openFields, openVariable } from "./leavingFields.ts"
+import { isIdentifier, nestedRecords, openFields, openVariable } from "./disclosedFields.ts"
 
 /** The reader of a record. */
 export interface Reader {
