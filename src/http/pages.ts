@@ -7,7 +7,7 @@ import { description, referencePage, withToken } from "./reference.ts"
 import { wantsToken } from "./session/holders.ts"
 import { makeWebPage } from "./webPage.ts"
 import { noSuchEndpoint } from "./wire/noSuchEndpoint.ts"
-import { targetOf } from "./wire/requestTarget.ts"
+import { normalizeTarget } from "./wire/requestTarget.ts"
 
 const welcomeText = `Berth ${version}
 
@@ -54,7 +54,7 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     /** Everything but endpoints: a file of the page, the page itself for browsers, otherwise a failure. */
     const elsewhere = Effect.gen(function*() {
       const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
-      const target = Either.getOrUndefined(targetOf(method, url))
+      const target = Either.getOrUndefined(normalizeTarget(method, url))
       const found = target?.destination._tag === "Screen" && headers["accept"]?.includes("text/html") === true
         ? yield* page
         : yield* asset(target?.path ?? "")

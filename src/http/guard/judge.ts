@@ -4,7 +4,7 @@ import { anonymousCaller, type Caller, type KnownCaller, localCaller } from "../
 import { isKnown, mayCall } from "../../services/access/rights.ts"
 import { holderOf, type Tokens, wantsToken } from "../session/holders.ts"
 import { sameSecret } from "../session/sameSecret.ts"
-import { type Target, targetOf } from "../wire/requestTarget.ts"
+import { normalizeTarget, type Target } from "../wire/requestTarget.ts"
 import { bodyTooLong, maxBodyBytes } from "./bodyLimits.ts"
 
 /** Policy of the guard, from the settings. */
@@ -102,7 +102,7 @@ const bearerOf = (head: RequestHead): string | undefined => {
 export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
-  const normalized = targetOf(head.method, head.target)
+  const normalized = normalizeTarget(head.method, head.target)
   if (Either.isLeft(normalized)) return refuse(400, "Malformed HTTP request: its path is not valid percent-encoding")
   const target = normalized.right
   const given = bearerOf(head)

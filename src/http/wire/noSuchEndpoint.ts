@@ -2,11 +2,11 @@ import { Either } from "effect"
 import { nearest } from "../../schema/words/nearest.ts"
 import { cut } from "../../schema/words/quoted.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { plainPaths, targetOf } from "./requestTarget.ts"
+import { normalizeTarget, plainPaths } from "./requestTarget.ts"
 
 /** Reason why a request leads to no endpoint: its path is unknown, or takes only other methods. */
 export const noSuchEndpoint = ({ method, url }: { readonly method: string; readonly url: string }): ApiError => {
-  const target = Either.getOrUndefined(targetOf(method, url))
+  const target = Either.getOrUndefined(normalizeTarget(method, url))
   const path = target?.path ?? url.replace(/\?[^]*/, "")
   const allowed = target?.destination._tag === "Nowhere" ? target.destination.methods : []
   if (allowed.length > 0) {

@@ -93,10 +93,10 @@ const reserved = new Set(["api", "mcp", "assets"])
 const decodeSegment = Option.liftThrowable(decodeURIComponent)
 
 /**
- * Normalizes a request's target once, before anything is decided by it: the router minds neither the case of letters,
- * nor doubled or trailing slashes, nor percent-encoding, nor what follows a `;`.
+ * Normalizes a request's target once, before anything is decided by it: the router ignores the case of letters,
+ * doubled and trailing slashes, percent-encoding, and text after a `;`.
  */
-export const targetOf = (method: string, given: string): Either.Either<Target, MalformedPath> => {
+export const normalizeTarget = (method: string, given: string): Either.Either<Target, MalformedPath> => {
   const [beforeQuery = "", query = ""] = given.split(/\?([^]*)/)
   const decoded = Option.all(segmentsOf(beforeQuery.replace(/[;#][^]*/, "")).map(decodeSegment))
   if (Option.isNone(decoded)) return Either.left({ _tag: "MalformedPath" })
@@ -119,7 +119,7 @@ export const targetOf = (method: string, given: string): Either.Either<Target, M
 /** The endpoint that a request is for, by its `POST /path` in the contract. */
 export const endpointOf = ({ method, url }: { readonly method: string; readonly url: string }): Option.Option<string> =>
   Option.flatMap(
-    Either.getRight(targetOf(method, url)),
+    Either.getRight(normalizeTarget(method, url)),
     ({ destination }) => destination._tag === "Endpoint" ? Option.some(destination.endpoint) : Option.none()
   )
 

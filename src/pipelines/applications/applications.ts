@@ -14,7 +14,7 @@ import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { type CreateDefaults, createFields } from "./createFields.ts"
-import { leaving, relayed } from "./disclosure.ts"
+import { disclosure, relayed } from "./disclosure.ts"
 import { hostPortOf } from "./hostPort.ts"
 
 const appsAtOnce = 16
@@ -35,7 +35,7 @@ export const listApplications = Effect.fn("listApplications")(function*(): Effec
   Platform | Settings
 > {
   const platform = yield* Platform
-  const shown = yield* leaving
+  const shown = yield* disclosure
   return yield* Effect.forEach(yield* platform.applications, (app) =>
     Effect.map(
       platform.envs(app.uuid).pipe(
@@ -76,7 +76,7 @@ export const createDefaults = Effect.fn("createDefaults")(function*(
 export const showApplication = Effect.fn("showApplication")(function*(
   name: string
 ): Effect.fn.Return<Raw | null, PlatformFailure | SettingsError, Platform | Settings> {
-  const { record } = yield* leaving
+  const { record } = yield* disclosure
   return Option.match(yield* findApplication(name), { onNone: () => null, onSome: ({ raw }) => record(raw) })
 })
 

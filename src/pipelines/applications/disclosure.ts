@@ -1,16 +1,16 @@
 import { Effect } from "effect"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { maySeeValues } from "../../services/access/rights.ts"
-import { type Leaving, leavingFor } from "../../services/platform/discloseRecord.ts"
+import { discloseTo, type Disclosure } from "../../services/platform/discloseRecord.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 
 /** Filter of the platform's answers for the caller of the current request. */
-export const leaving: Effect.Effect<Leaving, never, Settings> = Effect.gen(function*() {
+export const disclosure: Effect.Effect<Disclosure, never, Settings> = Effect.gen(function*() {
   const { role } = yield* CurrentCaller
-  return leavingFor({ secrets: yield* secretsInUse, seesValues: maySeeValues(role) })
+  return discloseTo({ secrets: yield* secretsInUse, seesValues: maySeeValues(role) })
 })
 
 /** A call's answer as it is relayed to the caller: no answer of the platform leaves by another way. */
 export const relayed = <E, R>(call: Effect.Effect<unknown, E, R>): Effect.Effect<unknown, E, R | Settings> =>
-  Effect.flatMap(call, (answer) => Effect.map(leaving, ({ body }) => body(answer)))
+  Effect.flatMap(call, (answer) => Effect.map(disclosure, ({ body }) => body(answer)))

@@ -8,7 +8,7 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { hasServer } from "../routes/balancers.ts"
 import { judgeRollout, type ProxyView } from "./judgeRollout.ts"
-import { bridgeObstacle } from "./leftoverBridge.ts"
+import { leftoverBridge } from "./leftoverBridge.ts"
 import type { PlatformAddresses } from "./platformAddresses.ts"
 import { type ComposeTexts, publishedPort } from "./publishedPort.ts"
 import { readProxyView } from "./readProxyView.ts"
@@ -52,7 +52,7 @@ export const judgeRollouts = <R>(
       services.some(({ change, name }) => name === service && change === "recreate")
     const own = facts.there.addresses ?? []
     const seen = yield* readProxyView(server, own)
-    const obstacle = bridgeObstacle(facts)
+    const obstacle = leftoverBridge(facts)
     const isAsked = obstacle === "" && mayBeRouted(bridged.filter(isRecreated), here, seen)
     const { addresses, problem } = isAsked ? yield* platform : { addresses: [], problem: "" }
     const proxy = addresses.length === 0 ? seen : yield* readProxyView(server, [...own, ...addresses])

@@ -29,7 +29,7 @@ const judged = (name: string, around: Judgement): Judgement =>
 const isOpenVariable = (record: Raw) => record["key"] === openVariable
 
 /** Takes out of the platform's answers what a reader may not read. */
-export interface Leaving {
+export interface Disclosure {
   readonly record: (record: Raw) => Raw
   /** Text of a field that every caller may read. */
   readonly text: (text: string) => string
@@ -42,23 +42,23 @@ export interface Leaving {
  * masked for everybody; any other one, which a newer platform may have added, only leaves for those who see values. What
  * leaves is scrubbed. Masked fields stay there, so that a record keeps its shape.
  */
-export const leavingFor = ({ secrets, seesValues }: Reader): Leaving => {
-  const leaving = (value: unknown, judgement: Judgement, isName: boolean): unknown => {
+export const discloseTo = ({ secrets, seesValues }: Reader): Disclosure => {
+  const disclose = (value: unknown, judgement: Judgement, isName: boolean): unknown => {
     if (tellsNothing(value)) return value
     if (judgement === "credential" || (judgement === "value" && !seesValues)) return mask
     if (Predicate.isString(value)) {
       if (isName) return value
       return judgement === "open" ? shownText(value, secrets) : scrubbed(value, secrets)
     }
-    if (Array.isArray(value)) return value.map((item) => leaving(item, judgement, isName))
+    if (Array.isArray(value)) return value.map((item) => disclose(item, judgement, isName))
     return Predicate.isReadonlyRecord(value) ? fieldsOf(value, judgement) : value
   }
   const field = (record: Raw, name: string, value: unknown, around: Judgement): unknown =>
     nestedRecords.has(name) && Predicate.isObject(value)
       ? body(value)
       : isOpenVariable(record) && valueFields.includes(name)
-      ? leaving(value, "open", false)
-      : leaving(value, judged(name, around), isIdentifier(name))
+      ? disclose(value, "open", false)
+      : disclose(value, judged(name, around), isIdentifier(name))
   const fieldsOf = (record: Raw, around: Judgement): Raw =>
     Object.fromEntries(Object.entries(record).map(([name, value]) => [name, field(record, name, value, around)]))
   const record = (fields: Raw) => fieldsOf(fields, "value")
@@ -67,6 +67,6 @@ export const leavingFor = ({ secrets, seesValues }: Reader): Leaving => {
       ? answer.map(body)
       : Predicate.isReadonlyRecord(answer)
       ? record(answer)
-      : leaving(answer, "open", false)
+      : disclose(answer, "open", false)
   return { record, text: (text) => shownText(text, secrets), body }
 }

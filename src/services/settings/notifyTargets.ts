@@ -2,12 +2,12 @@ import { Effect, Ref } from "effect"
 import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { SettingsDocument } from "./read/settingsDocument.ts"
-import type { targetReader } from "./read/storedNotifyTargets.ts"
+import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
 
 /** Reads the targets of notifications; while the file cannot be read, those that were read last. */
-export const makeTargets = (
+export const makeNotifyTargets = (
   document: Effect.Effect<SettingsDocument, SettingsError>,
-  reader: ReturnType<typeof targetReader>
+  reader: ReturnType<typeof notifyTargetReader>
 ): Effect.Effect<Effect.Effect<ReadonlyArray<NotifyTarget>>> =>
   Effect.map(Ref.make<ReadonlyArray<NotifyTarget>>([]), (last) =>
     document.pipe(

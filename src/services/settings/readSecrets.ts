@@ -5,7 +5,7 @@ import type { Snapshot } from "./file/SettingsStore.ts"
 import type { Find } from "./read/findSetting.ts"
 import type { serverReader } from "./read/serverReader.ts"
 import { holdsReferences, type SettingsDocument } from "./read/settingsDocument.ts"
-import type { targetReader } from "./read/storedNotifyTargets.ts"
+import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
 import type { tokenReader } from "./read/storedTokens.ts"
 
 type Secrets = ReadonlyArray<Redacted.Redacted>
@@ -46,7 +46,7 @@ export const makeSecrets = (
   find: Find,
   servers: ReturnType<typeof serverReader>,
   tokens: ReturnType<typeof tokenReader>,
-  targets: ReturnType<typeof targetReader>
+  targets: ReturnType<typeof notifyTargetReader>
 ): Effect.Effect<Effect.Effect<Secrets>> =>
   Effect.gen(function*() {
     const last = yield* Ref.make(nothing)

@@ -10,7 +10,7 @@ import type { SettingsStore } from "./file/SettingsStore.ts"
 import type { Find } from "./read/findSetting.ts"
 import type { serverReader } from "./read/serverReader.ts"
 import { type SettingsDocument, settingsProblems } from "./read/settingsDocument.ts"
-import type { targetReader } from "./read/storedNotifyTargets.ts"
+import type { notifyTargetReader } from "./read/storedNotifyTargets.ts"
 import { shortestToken, type tokenReader } from "./read/storedTokens.ts"
 
 /** Problem of the settings file: one sentence with file, line and setting, and its fix. */
@@ -58,7 +58,7 @@ export const makeFindings = (
   find: Find,
   servers: ReturnType<typeof serverReader>,
   tokens: ReturnType<typeof tokenReader>,
-  targets: ReturnType<typeof targetReader>
+  targets: ReturnType<typeof notifyTargetReader>
 ): Effect.Effect<ReadonlyArray<SettingsFinding>> => {
   const at = (line: number) => (error: SettingsInvalid | SettingUnresolved) => found(error, file, line)
 

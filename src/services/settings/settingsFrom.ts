@@ -6,20 +6,20 @@ import { LocalFiles } from "../local/LocalFiles.ts"
 import { jumpRoute } from "../sshClient/jumpRoute.ts"
 import type { SettingsStore } from "./file/SettingsStore.ts"
 import { makeGuard } from "./guardSettings.ts"
-import { makeTargets } from "./notifyTargets.ts"
+import { makeNotifyTargets } from "./notifyTargets.ts"
 import { findWith } from "./read/findSetting.ts"
 import { makeResolver } from "./read/resolvedValue.ts"
 import type { StoredServer } from "./read/serverFields.ts"
 import { serverReader } from "./read/serverReader.ts"
 import type { SettingsDocument } from "./read/settingsDocument.ts"
-import { targetReader } from "./read/storedNotifyTargets.ts"
+import { notifyTargetReader } from "./read/storedNotifyTargets.ts"
 import { tokenReader } from "./read/storedTokens.ts"
 import { makeSecrets } from "./readSecrets.ts"
 import { type SaveOptions, serverWriter } from "./servers/serverWriter.ts"
 import { storedJumpHost } from "./servers/storedJumpHost.ts"
 import { Settings, type SettingValues, type StoredAccess } from "./Settings.ts"
 import { makeFindings } from "./settingsFindings.ts"
-import { listTargets } from "./values/listNotifyTargets.ts"
+import { listNotifyTargets } from "./values/listNotifyTargets.ts"
 import { listSettings } from "./values/listSettings.ts"
 import { maskedChange } from "./values/maskedText.ts"
 import { type SettingChanges, settingWriter } from "./values/settingWriter.ts"
@@ -33,7 +33,7 @@ export const settingsFrom = (store: SettingsStore) =>
     const findIn = findWith(resolver)
     const servers = serverReader(resolver)
     const tokens = tokenReader(resolver, file)
-    const targets = targetReader(resolver)
+    const targets = notifyTargetReader(resolver)
     const writer = yield* serverWriter(store, servers)
     const single = settingWriter(store)
     const document = Effect.flatMap(store.current, (snapshot) => snapshot.document)
@@ -92,8 +92,10 @@ export const settingsFrom = (store: SettingsStore) =>
       secrets: yield* makeSecrets(store.current, findIn, servers, tokens, targets),
       findings: makeFindings(store, findIn, servers, tokens, targets),
       list: Effect.flatMap(document, listSettings(findIn, resolver)).pipe(Effect.withSpan("Settings.list")),
-      targets: yield* makeTargets(document, targets),
-      listedTargets: Effect.flatMap(document, listTargets(targets)).pipe(Effect.withSpan("Settings.listedTargets")),
+      targets: yield* makeNotifyTargets(document, targets),
+      listedTargets: Effect.flatMap(document, listNotifyTargets(targets)).pipe(
+        Effect.withSpan("Settings.listedTargets")
+      ),
       planChange: Effect.fn("Settings.planChange")((changes: SettingChanges) => single.plan(changes)),
       changeSettings: Effect.fn("Settings.changeSettings")((changes: SettingChanges) => single.save(changes)),
       serverId: Effect.fn("Settings.serverId")(function*(idOrName: string) {

@@ -44,7 +44,7 @@ const [
   { upsertApp },
   { PlatformRecordBody },
   { LocalFiles },
-  { leavingFor },
+  { discloseTo },
   { Platform },
   { declaring },
   { vendors, vendorWorld }
@@ -78,8 +78,8 @@ describe("a row of the table", () => {
   })
 
   it("is shown to viewers", () => {
-    const leaving = leavingFor({ seesValues: false, secrets: [] })
-    expect(leaving.record({ image_file_location: "/a", other: "/b" })).toEqual({
+    const disclosure = discloseTo({ seesValues: false, secrets: [] })
+    expect(disclosure.record({ image_file_location: "/a", other: "/b" })).toEqual({
       image_file_location: "/a",
       other: "***"
     })

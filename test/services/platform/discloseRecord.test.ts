@@ -1,10 +1,10 @@
 import { Redacted } from "effect"
 import { describe, expect, it } from "vitest"
-import { leavingFor } from "../../../src/services/platform/discloseRecord.ts"
+import { discloseTo } from "../../../src/services/platform/discloseRecord.ts"
 
 const secrets = [Redacted.make("token-in-use")]
-const operator = leavingFor({ secrets, seesValues: true })
-const viewer = leavingFor({ secrets, seesValues: false })
+const operator = discloseTo({ secrets, seesValues: true })
+const viewer = discloseTo({ secrets, seesValues: false })
 
 describe("a record of the platform", () => {
   const neutral = {

@@ -71,7 +71,7 @@ export const targetsOf = (tree: Tree): Checked<ReadonlyArray<StoredTarget>> =>
   })
 
 /** Targets with their references resolved. */
-export const targetReader = (resolver: Resolver) => {
+export const notifyTargetReader = (resolver: Resolver) => {
   const read = (index: number, { fields, line }: StoredTarget) => {
     const at = (field: string) => `notify[${index}].${field}`
     const url = resolver.value(at("url"), fields.url, targetFields.url.decode)

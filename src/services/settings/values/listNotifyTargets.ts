@@ -1,10 +1,10 @@
 import { Effect, Option } from "effect"
 import type { ListedTarget } from "../../../schema/notify/Notify.ts"
 import type { SettingsDocument } from "../read/settingsDocument.ts"
-import type { targetReader } from "../read/storedNotifyTargets.ts"
+import type { notifyTargetReader } from "../read/storedNotifyTargets.ts"
 
 /** Lists the targets of a document without their addresses and secrets, with what is wrong with them. */
-export const listTargets = (reader: ReturnType<typeof targetReader>) => ({ targets }: SettingsDocument) =>
+export const listNotifyTargets = (reader: ReturnType<typeof notifyTargetReader>) => ({ targets }: SettingsDocument) =>
   Effect.map(reader.judged(targets), (judged) =>
     judged.map(({ error, line, name, target }): ListedTarget => ({
       name: Option.match(target, { onNone: () => name, onSome: (known) => known.name }),
