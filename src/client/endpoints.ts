@@ -71,7 +71,7 @@ export const sending = <E, R>(client: HttpClient.HttpClient.With<E, R>): HttpCli
 
 /**
  * A function for each endpoint of the contract.
- * @param where what people call the place that the client sends to: its address, usually
+ * @param where display name of the service: usually its address
  */
 export const makeEndpoints = (client: HttpClient.HttpClient, where: string) =>
   Effect.map(

@@ -19,7 +19,7 @@ const randomKey = Effect.sync(() =>
 
 /**
  * The service over an HTTP client whose requests begin at its address.
- * @param where what people call the place that the client sends to
+ * @param where display name of the service: usually its address
  */
 export const make = (
   http: HttpClient.HttpClient,

@@ -26,7 +26,7 @@ const eventsIn = <E>(text: Stream.Stream<string, E>): Stream.Stream<RawEvent, E>
 /**
  * The events of a source. A connection that breaks is made again after a moment, and goes on after the last event; what
  * the service refuses is not asked again.
- * @param where what people call the place that the client sends to
+ * @param where display name of the service: usually its address
  */
 export const serverEvents = (
   client: HttpClient.HttpClient,

@@ -85,7 +85,7 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
         help(
           "Remove an application with its route and webhooks",
           "Deletes the application, then its route, unless keepRoute is true, and its webhooks; waits for an upsert of " +
-            "the application. What could not be removed is told under stays; a repeat, by uuid or name, removes it."
+            "the application. `stays` lists what could not be removed; a repeat, by uuid or name, removes it."
         )
       )
   )

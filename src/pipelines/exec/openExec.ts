@@ -20,7 +20,7 @@ export interface StartedExec {
 }
 
 /**
- * Runs a command in a container of a stack, or a shell where none is given. The history is told before: who, which
+ * Runs a command in a container of a stack, or a shell where none is given. It is recorded in the history before: who, which
  * container and which command, never what is typed or printed.
  */
 export const openExec = Effect.fn("openExec")(function*(

@@ -15,7 +15,7 @@ const emptyServer = /("serverId"\s*:\s*)""/
  */
 export const fillServer = Effect.fn("init.fillServer")(function*(directory: string, server: string, isPlan: boolean) {
   if (server === "") return false
-  // A file that cannot be used is told by the project's problems.
+  // The project's problems report a file that cannot be used.
   const config = yield* Effect.option(readContainerConfig(directory))
   if (!Option.exists(config, ({ serverId }) => serverId === "")) return false
   const text = Option.getOrElse(yield* projectText(directory, containerConfigName), () => "")

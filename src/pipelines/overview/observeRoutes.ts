@@ -55,7 +55,7 @@ const observed = Effect.gen(function*() {
   return { broken, routed, hosts: new Map(hosts) } satisfies ObservedRoutes
 })
 
-/** Reads the routes of the proxy file. A file that cannot be read is told by its server, or by the applications. */
+/** Reads the routes of the proxy file. Its server, or the applications, report a file that cannot be read. */
 export const observeRoutes = (deadline: number) =>
   within(
     { at: deadline, millis: Number.POSITIVE_INFINITY },

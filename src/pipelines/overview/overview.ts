@@ -56,7 +56,7 @@ const doubtsAbout = ({ problems = [] }: LocalProject, sights: ReadonlyArray<Serv
   )
 ]
 
-/** A run that is a part of another one is told by that one. */
+/** A run that is a part of another one is reported by that one. */
 const isOf = (project: LocalProject) => ({ parent, subject }: Run): boolean =>
   parent === undefined && (subject.projectPath === undefined
     ? placesOf(project).some(({ remotePath, serverId }) =>

@@ -52,7 +52,7 @@ export interface NotifyTested extends Schema.Schema.Type<typeof NotifyTested> {}
 export const ListedTarget = Schema.Struct({
   name: text("Its name.", "team"),
   format: text("Format of its notifications.", "slack"),
-  events: Schema.Array(NotifyEvent).annotations({ description: "Events that it is told." }),
+  events: Schema.Array(NotifyEvent).annotations({ description: "Events that are sent to it." }),
   line: field(Schema.Number, "Its line in the file, counted from 1."),
   problem: textOrNull("Reason why it cannot be used; else null.")
 }).annotations({ identifier: "NotifyTarget" })

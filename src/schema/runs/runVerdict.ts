@@ -21,7 +21,7 @@ export const runVerdict = (run: Pick<Run, "kind" | "subject">, result: unknown):
   return startsStack(run) && field(result, "status") !== "healthy" ? "unhealthy" : "done"
 }
 
-/** The last that a run has to say: the message of its result, else its error. */
+/** Final message of a run: that of its result, else its error. */
 export const lastWords = ({ error, result }: Pick<Run, "error" | "result">): string | undefined => {
   const message = field(result, "message")
   return Predicate.isString(message) ? message : error?.error

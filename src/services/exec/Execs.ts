@@ -44,7 +44,7 @@ export class Execs extends Context.Tag("berth/Execs")<Execs, {
     server: ServerAccess,
     commands: (id: string) => ExecCommands
   ) => Effect.Effect<OpenExec, SshError, Scope.Scope>
-  /** Hands it input, and returns what it was handed in all. */
+  /** Sends input; returns the bytes sent so far. */
   readonly send: (owner: string, id: string, input: ExecInput) => Effect.Effect<ExecInputTaken, ExecRefused>
   readonly resize: (owner: string, id: string, size: TerminalSize) => Effect.Effect<void, ExecRefused>
   /** Ends it with everything that it started; done when the server was told. */
@@ -58,16 +58,16 @@ interface Entry {
   readonly end: Effect.Effect<void>
 }
 
-/** Fails when nothing was heard for so long. */
-const idleSince = (heardAt: () => number): Effect.Effect<never, ExecEnded> =>
+/** Fails after `idleTimeout` without input or output. */
+const idleSince = (lastActivityAt: () => number): Effect.Effect<never, ExecEnded> =>
   Effect.gen(function*() {
-    const left = heardAt() + Duration.toMillis(idleTimeout) - (yield* Clock.currentTimeMillis)
+    const left = lastActivityAt() + Duration.toMillis(idleTimeout) - (yield* Clock.currentTimeMillis)
     if (left <= 0) {
       const hours = Duration.toHours(idleTimeout)
       return yield* new ExecEnded({ reason: `The command was ended after ${hours} hours without input or output` })
     }
     yield* Effect.sleep(left)
-    return yield* idleSince(heardAt)
+    return yield* idleSince(lastActivityAt)
   })
 
 /** Commands over the warm connections. */
@@ -92,9 +92,9 @@ export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
     ): Effect.fn.Return<OpenExec, SshError, Scope.Scope> {
       const id = randomBytes(markBytes).toString("hex")
       const { end: endCommand, start } = commands(id)
-      let heardAt = yield* Clock.currentTimeMillis
+      let lastActivityAt = yield* Clock.currentTimeMillis
       const hear = Effect.map(Clock.currentTimeMillis, (now) => {
-        heardAt = now
+        lastActivityAt = now
       })
       const buffer = yield* makeInputBuffer
       const process = yield* ssh.spawn(server, start, Stream.tap(buffer.bytes, () => hear))
@@ -124,7 +124,7 @@ export const ExecsLive: Layer.Layer<Execs, never, Ssh> = Layer.effect(
         )
       const events = Stream.merge(outputOf("stdout", process.stdout), outputOf("stderr", process.stderr)).pipe(
         Stream.concat(Stream.fromEffect(Effect.map(exit, (code): ExecEvent => ({ event: "exit", data: { code } })))),
-        Stream.interruptWhen(idleSince(() => heardAt))
+        Stream.interruptWhen(idleSince(() => lastActivityAt))
       )
       return { id, events }
     })

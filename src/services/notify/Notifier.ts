@@ -6,7 +6,7 @@ import type { Notice } from "../runs/Outbox.ts"
 
 /** Tells the targets of the settings about events. */
 export class Notifier extends Context.Tag("berth/Notifier")<Notifier, {
-  /** Notifications of the end of a run; none without a target that is told of it. */
+  /** Notifications of the end of a run; none without a target for it. */
   readonly noticesOf: (run: Run) => Effect.Effect<ReadonlyArray<Notice>>
   /** Sends notifications that this process has added to the outbox. */
   readonly added: (notices: ReadonlyArray<Notice>) => Effect.Effect<void>

@@ -9,7 +9,7 @@ import { eventsOf } from "./eventsOf.ts"
 
 type Targets = ReadonlyArray<NotifyTarget>
 
-/** Notifications of a run that has ended: one for each target, of the most specific event that it is told of. */
+/** Notifications of a run that has ended: one for each target, of the most specific event that it asks for. */
 export const noticesOfRun = (run: Run, targets: Targets): ReadonlyArray<Notice> => {
   const all = eventsOf(run)
   return targets.flatMap(({ events, name }) => {

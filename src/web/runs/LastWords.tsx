@@ -3,7 +3,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { lastWords } from "../../schema/runs/runVerdict.ts"
 import { outcomeOf } from "./runWords.ts"
 
-/** The last that a run has to say; of a failure the cause stands out, and what programs printed is folded. */
+/** Final message of a run: the cause of a failure stands out, and the output of programs is folded. */
 export const LastWords = ({ run }: { readonly run: Run }) => {
   const words = lastWords(run)
   const { tone } = outcomeOf(run)
