@@ -101,11 +101,7 @@ const tasks = {
     process.env.BERTH_TEST_PROJECTS = "near"
     vitest(["near"], () => console.log(reminder))
   },
-  "test:real": () => {
-    // Four files at a time: mostly they wait for containers, and for a proxy to follow its file.
-    rest.push("--minWorkers=4", "--maxWorkers=4")
-    vitest(["real", "engine26", "engine28"])
-  },
+  "test:real": () => vitest(["real", "engine26", "engine28"]),
   "test:faults": () => {
     build()
     // Two files at a time: what they break, fill and kill is their own, and mostly they wait.

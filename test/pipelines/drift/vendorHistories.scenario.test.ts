@@ -62,7 +62,7 @@ const changeByHand = (name: ByHand): Effect.Effect<unknown, unknown, Effect.Effe
 const names = Object.keys(byHand).filter((name): name is ByHand => name in byHand)
 
 /** Histories of each vendor; BERTH_HISTORIES sets more, to find rare failures. */
-const numRuns = Number(process.env["BERTH_HISTORIES"] ?? 8)
+const numRuns = Number(process.env["BERTH_HISTORIES"] ?? 6)
 
 const whole = { name: "shop", buildpack: "autopack", port: 3000, domain: "shop.example.com" }
 const gitHost = { repositories: Object.fromEntries(repositories.map((name) => [name, []])) }
