@@ -29,7 +29,8 @@ const begin = ({ index, request, requestedBy }: PartOfRun, begun: Ref.Ref<Option
       const { findByKey } = yield* Runs
       const { run: parent } = yield* Steps
       const key = `${parent} ${index}`
-      const earlier = yield* restore(findByKey(key))
+      // Of any age: a run that was left for days must deploy nothing twice.
+      const earlier = yield* restore(findByKey(key, 0))
       if (Option.isSome(earlier)) {
         yield* Ref.set(begun, Option.some(earlier.value.run.id))
         return earlier.value.run.id

@@ -69,8 +69,11 @@ export class Runs extends Context.Tag("berth/Runs")<Runs, {
   ) => Effect.Effect<Stream.Stream<RunEvent>, RunNotFound | RunStoreUnavailable>
   /** Stops a run at its next safe point, and a queued one at once. Returns its state within two seconds. */
   readonly cancel: (id: string) => Effect.Effect<Run, RunNotFound | RunEnded | RunStoreUnavailable>
-  /** Finds the run that a request with this idempotency key started within the last day. */
-  readonly findByKey: (key: string) => Effect.Effect<Option.Option<KeyedRun>, RunStoreUnavailable>
+  /**
+   * Finds the run that a request with this idempotency key started.
+   * @param since time of the request or earlier, in milliseconds; a day ago unless given
+   */
+  readonly findByKey: (key: string, since?: number) => Effect.Effect<Option.Option<KeyedRun>, RunStoreUnavailable>
   /** Tells whether this process executes a run, or will when its turn comes. */
   readonly isHere: (id: string) => Effect.Effect<boolean>
   /** Tells whether peer processes execute runs of the same store. */

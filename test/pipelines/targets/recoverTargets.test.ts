@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Duration, Effect, Layer, Option, TestClock } from "effect"
 import { recoverRuns } from "../../../src/pipelines/runs/recoverRuns.ts"
 import type { TargetsRun } from "../../../src/pipelines/targets/TargetsRun.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
@@ -30,8 +30,8 @@ const parent = storedRun(1, { kind: "deploy-all", state: "running", subject: { p
 const child = (index: number, given: Partial<Run>) => storedRun(index + 2, { parent: parent.id, ...given })
 const deployed = { success: true, healthy: true, status: "healthy", uploadedFiles: [], message: "Deployed." }
 
-/** Recovers a run whose process was killed, beside these deploys that it had started. */
-const recovered = (children: ReadonlyArray<Run>) =>
+/** Recovers a run whose process was killed, some time after its request, beside these deploys that it had started. */
+const recovered = (children: ReadonlyArray<Run>, after: Duration.DurationInput = 0) =>
   Effect.gen(function*() {
     const store = yield* makeRunStoreMemory
     yield* store.history.insert({ ...stored(parent), workflow: "deploy-all/v1", request })
@@ -41,6 +41,7 @@ const recovered = (children: ReadonlyArray<Run>) =>
     }
     return yield* Effect.gen(function*() {
       const runs = yield* Runs
+      yield* TestClock.setTime(Date.parse(parent.requestedAt) + Duration.toMillis(after))
       yield* recoverRuns
       const waiting = yield* Effect.fork(runs.await(parent.id))
       yield* TestClock.adjust("10 seconds")
@@ -51,18 +52,20 @@ const recovered = (children: ReadonlyArray<Run>) =>
     )
   })
 
-it.scoped("a run that is recovered takes the deploys that it had started, and deploys nothing twice", () =>
-  Effect.gen(function*() {
-    const { all, ended } = yield* recovered([
-      child(0, { result: deployed }),
-      child(1, { result: deployed })
-    ])
-    expect(ended).toMatchObject({
-      state: "succeeded",
-      result: { deployed: 2, targets: [{ runId: child(0, {}).id }, { runId: child(1, {}).id }] }
-    })
-    expect(all).toHaveLength(3)
-  }))
+for (const after of ["1 second", "3 days"] as const) {
+  it.scoped(`a run that is recovered after ${after} takes the deploys that it had started, and deploys nothing twice`, () =>
+    Effect.gen(function*() {
+      const { all, ended } = yield* recovered([
+        child(0, { result: deployed }),
+        child(1, { result: deployed })
+      ], after)
+      expect(ended).toMatchObject({
+        state: "succeeded",
+        result: { deployed: 2, targets: [{ runId: child(0, {}).id }, { runId: child(1, {}).id }] }
+      })
+      expect(all).toHaveLength(3)
+    }))
+}
 
 it.scoped("a deploy that could not be recovered stops the turn", () =>
   Effect.gen(function*() {

@@ -23,7 +23,8 @@ const make = (drain: Duration.DurationInput) =>
       run: (spec, program) => Effect.flatMap(start(spec, program), ({ result }) => result),
       ...makeReadRuns(engine),
       recover: yield* makeRecoverUnowned(engine),
-      findByKey: (key) => Effect.flatMap(Clock.currentTimeMillis, (now) => history.findByKey(key, now - keyMillis)),
+      findByKey: (key, since) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => history.findByKey(key, since ?? now - keyMillis)),
       isHere: (id) => Effect.sync(() => isHere(engine, id)),
       count: history.count,
       isShared: ownership.isShared,
