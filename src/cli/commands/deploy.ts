@@ -6,10 +6,10 @@ import { buildFirst, nameOf, printDeployEnd, requireService, startWithoutWaiting
 import { common, yes } from "../options/common.ts"
 import {
   describePlace,
+  placeOf,
   placeOptions,
   projectAt,
   readPlacedProject,
-  resolvePlace,
   resolveProject
 } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
@@ -55,9 +55,10 @@ const deployCommand = command(
         const { answer } = yield* Berth
         const { err, out, print, say } = yield* Screen
         if (input.noWait && !input.dryRun) yield* requireService
+        const projectPath = yield* resolveProject(input.project)
+        const project = yield* Effect.cached(readPlacedProject(projectPath))
         if (Option.isNone(input.server) && Option.isNone(input.path)) {
-          const projectPath = yield* resolveProject(input.project)
-          const { targets } = yield* readPlacedProject(projectPath)
+          const { targets } = yield* project
           if (targets !== undefined) return yield* deployAllTargets(projectPath, input)
         }
         if (input.parallel) {
@@ -65,7 +66,7 @@ const deployCommand = command(
             message: "--parallel is for a project with targets, and without --server and --path"
           })
         }
-        const place = yield* resolvePlace(input.project, input)
+        const place = yield* placeOf(projectPath, input, project)
         if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
         const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
         const name = nameOf(place.projectPath)

@@ -131,19 +131,22 @@ const pickTarget = (
     })
   })
 
-/** Locates a project's stack by the options, else by its container.json. */
-export const resolvePlace = (
-  name: Option.Option<string>,
-  { path, server: wanted }: PlaceOptions
-): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
+/**
+ * Locates the stack of a project by the options, else by its container.json.
+ * @param read reads the project; not executed where the options say all
+ */
+export const placeOf = <E>(
+  projectPath: string,
+  { path, server: wanted }: PlaceOptions,
+  read: Effect.Effect<LocalProject, E, Berth>
+): Effect.Effect<Place, BerthError | E | Failed | Usage, Berth> =>
   Effect.gen(function*() {
-    const projectPath = yield* resolveProject(name)
     const named = Option.isSome(wanted) ? Option.some(yield* findStoredServer(wanted.value)) : Option.none()
     if (Option.isSome(named) && Option.isSome(path)) {
       const { callName, server: { id } } = named.value
       return { projectPath, serverId: id, serverName: callName, remotePath: path.value }
     }
-    const project = yield* readPlacedProject(projectPath)
+    const project = yield* read
     if (project.targets !== undefined) {
       const target = yield* pickTarget(project, Option.map(named, ({ server: { id } }) => id), path)
       const { callName, server: { id } } = yield* findStoredServer(target.serverId)
@@ -161,3 +164,10 @@ export const resolvePlace = (
       remotePath: Option.getOrElse(path, () => project.remotePath)
     }
   })
+
+/** Locates the stack of a project that is named, or is the working directory. */
+export const resolvePlace = (
+  name: Option.Option<string>,
+  options: PlaceOptions
+): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
+  Effect.flatMap(resolveProject(name), (projectPath) => placeOf(projectPath, options, readPlacedProject(projectPath)))
