@@ -13,7 +13,8 @@ export type BulkKind = "deploy" | "restart"
 
 interface Item extends BulkItem {
   readonly project: LocalProject
-  readonly call: Call<unknown>
+  /** Starts it; none for a project that is always left out. */
+  readonly call?: Call<unknown>
 }
 
 /** Chosen projects with their standings; plans those that are to be deployed. */
@@ -22,15 +23,15 @@ const useItems = (
   projects: ReadonlyArray<LocalProject>,
   overview: Overview | undefined
 ): ReadonlyArray<Item> => {
-  const plans = useQueries({ queries: projects.map((project) => planQuery(project, kind === "deploy")) })
+  const plans = useQueries({
+    queries: projects.map((project) => planQuery(project, kind === "deploy" && project.targets === undefined))
+  })
   const isUp = ({ path }: LocalProject) =>
     (overview?.projects.find((project) => project.path === path)?.servers[0]?.containers?.up ?? 0) > 0
   return projects.map((project, index): Item => {
     const { path, remotePath, serverId, targets } = project
     const stack = { serverId: serverId ?? "", remotePath }
-    if (targets !== undefined) {
-      return { ...severalTargetsItem, project, call: (berth) => berth.listProjects() }
-    }
+    if (targets !== undefined) return { ...severalTargetsItem, project }
     if (kind === "restart") {
       return { ...restartItem(isUp(project)), project, call: (berth) => berth.restartStack({ payload: stack }) }
     }
@@ -42,7 +43,9 @@ const useItems = (
 
 /** Starts a run for each item that is ready. Returns the reasons of those that were not started, by project path. */
 const startAll = async (items: ReadonlyArray<Item>): Promise<ReadonlyMap<string, string>> => {
-  const ready = items.filter(({ standing }) => standing === "ready")
+  const ready = items.flatMap(({ call, project, standing }) =>
+    standing === "ready" && call !== undefined ? [{ call, project }] : []
+  )
   const started = await Promise.allSettled(ready.map(({ call }) => startRun(call)))
   return new Map(started.flatMap((each, index): ReadonlyArray<[string, string]> => {
     const path = ready[index]?.project.path
