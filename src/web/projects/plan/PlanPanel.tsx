@@ -3,7 +3,6 @@ import type { ReactNode } from "react"
 import type { ChangedFile } from "../../../schema/deploy/ChangedFile.ts"
 import type { ContainerPlan, PlannedFile } from "../../../schema/deploy/ContainerPlan.ts"
 import { describeHook } from "../../../schema/deploy/describeHook.ts"
-import { describeRollout } from "../../../schema/deploy/describeRollout.ts"
 import { changedParts } from "../../../schema/deploy/plannedChanges.ts"
 import { isPullNote } from "../../../schema/deploy/pullNote.ts"
 import type { ComparedFile, Comparison } from "../../../schema/projects/Compare.ts"
@@ -16,6 +15,7 @@ import { formatCount } from "../../ui/words.ts"
 import { ChangedFileRow } from "./ChangedFileRow.tsx"
 import { changedVariables } from "./changedVariables.ts"
 import { PlannedRow } from "./PlannedRow.tsx"
+import { PlannedServiceRow } from "./PlannedServiceRow.tsx"
 
 /** File of the plan with its difference from the deployed one. */
 const withDifference = ({ change, name }: PlannedFile, compared: ComparedFile | undefined): ChangedFile => {
@@ -60,15 +60,7 @@ const Changes = ({ comparison, plan }: {
           aside={<span>{formatBytes(bytesToSend)} to send</span>}
         />
       ))}
-      {services.map((service) => (
-        <PlannedRow
-          key={`service ${service.name}`}
-          name={service.name}
-          kind="service"
-          change={service.change}
-          aside={describeRollout(service) || undefined}
-        />
-      ))}
+      {services.map((service) => <PlannedServiceRow key={`service ${service.name}`} service={service} />)}
     </>
   )
 }

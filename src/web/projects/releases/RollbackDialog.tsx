@@ -1,4 +1,3 @@
-import { describeRollout } from "../../../schema/deploy/describeRollout.ts"
 import type { Release } from "../../../schema/deploy/Release.ts"
 import type { LocalProject } from "../../../schema/projects/Project.ts"
 import type { Run } from "../../../schema/runs/Run.ts"
@@ -8,7 +7,7 @@ import { Confirm } from "../../ui/Confirm.tsx"
 import { Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
 import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
 import { changeWords } from "../plan/changeWords.ts"
-import { PlannedRow } from "../plan/PlannedRow.tsx"
+import { PlannedServiceRow } from "../plan/PlannedServiceRow.tsx"
 import { shortImageId } from "./shortImageId.ts"
 
 interface Difference {
@@ -64,13 +63,7 @@ const RollbackChanges = ({ plan: { data, error } }: { readonly plan: ReturnType<
         <ChangedFileRow key={`file ${file.name}`} file={file} />
       ))}
       {data.services.filter(({ change }) => change !== "keep").map((service) => (
-        <PlannedRow
-          key={`service ${service.name}`}
-          name={service.name}
-          kind="service"
-          change={service.change}
-          aside={describeRollout(service) || undefined}
-        />
+        <PlannedServiceRow key={`service ${service.name}`} service={service} />
       ))}
     </>
   )
