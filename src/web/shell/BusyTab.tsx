@@ -25,7 +25,10 @@ export const BusyTab = () => {
   }, [words])
   const watched = useRef<ReadonlySet<string>>(new Set())
   useEffect(() => {
-    const ended = newest.filter(({ id, state }) => isEnded(state) && watched.current.has(id))
+    const ended = newest.filter(({ id, parent, state }) =>
+      // The run that started it ends later, and tells of all.
+      parent === undefined && isEnded(state) && watched.current.has(id)
+    )
     watched.current = new Set(newest.filter(({ state }) => !isEnded(state)).map(({ id }) => id))
     if (isNotifying) ended.forEach(notify)
   }, [newest, isNotifying])
