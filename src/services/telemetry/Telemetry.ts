@@ -21,6 +21,12 @@ interface Target {
   readonly headers: string
 }
 
+interface Exporting {
+  readonly target: Target
+  readonly scope: Scope.CloseableScope
+  readonly exportSpan: ExportSpan
+}
+
 const isSame = (one: Target | undefined, other: Target | undefined) =>
   one?.url === other?.url && one?.headers === other?.headers
 
@@ -29,8 +35,7 @@ const make = Effect.gen(function*() {
   const context = yield* Effect.context<Instance | Post>()
   const scope = yield* Effect.scope
   const native = yield* Effect.tracer
-  let exportSpan: ExportSpan | undefined
-  let current: { readonly target: Target; readonly scope: Scope.CloseableScope } | undefined
+  let current: Exporting | undefined
 
   const wanted = Effect.gen(function*() {
     const { find } = yield* settings.now
@@ -43,15 +48,14 @@ const make = Effect.gen(function*() {
   })
   const close = Effect.suspend(() => {
     const closed = current
-    exportSpan = current = undefined
+    current = undefined
     return closed === undefined ? Effect.void : Scope.close(closed.scope, Exit.void)
   })
   const open = (target: Target) =>
     Effect.gen(function*() {
       const { openExporter } = yield* Effect.promise(() => import("./openExporter.ts"))
       const opened = yield* Scope.fork(scope, ExecutionStrategy.parallel)
-      current = { target, scope: opened }
-      exportSpan = yield* Scope.extend(openExporter(target), opened)
+      current = { target, scope: opened, exportSpan: yield* Scope.extend(openExporter(target), opened) }
     }).pipe(Effect.provide(context))
   const follow = Effect.gen(function*() {
     const target = yield* wanted
@@ -62,7 +66,7 @@ const make = Effect.gen(function*() {
 
   return Telemetry.of({
     tracer: Tracer.make({
-      span: (...span) => exportSpan?.(...span) ?? native.span(...span),
+      span: (...span) => current?.exportSpan(...span) ?? native.span(...span),
       context: (run, fiber) => native.context(run, fiber)
     }),
     serve: (measure) =>
