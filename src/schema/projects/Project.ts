@@ -70,7 +70,7 @@ const optional = <A, I>(schema: Schema.Schema<A, I>, description: string, exampl
 /** The most targets that a project may have. */
 export const mostTargets = 32
 
-/** One of several places that `container.json` has a project deployed to. */
+/** Entry of `targets`: a server, and a directory there unless it is the usual one. */
 const ConfiguredTarget = Schema.Struct({
   server: Schema.NonEmptyString,
   remotePath: Schema.optional(Schema.NullOr(Schema.NonEmptyString))

@@ -88,7 +88,7 @@ const endGroup = (child: ChildProcess) =>
   })
 
 const environment = (variables: Readonly<Record<string, string>> | undefined) => {
-  // One malloc arena keeps this service small, and slows a build with threads.
+  // Limits this service alone to a single malloc arena: builds with threads are slower with it.
   const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
   if (variables === undefined) return inherited
   return {

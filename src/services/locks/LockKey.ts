@@ -24,7 +24,7 @@ export const applicationLock = (platformUrl: string, name: string): LockKey => (
   shared: `The application "${name}"`
 })
 
-/** One deploy of a project to its targets at a time; held while the deploys that it starts hold their remote paths. */
+/** Serializes deploys of a project to its targets; held while the deploys that it starts hold their remote paths. */
 export const targetsLock = (projectDirectory: string): LockKey => ({
   rank: 0.5,
   name: `targets ${projectDirectory}`
