@@ -10,7 +10,7 @@ import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { Search } from "../ui/Search.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { applicationHref } from "./applicationHref.ts"
 import { statusTone } from "./statusTone.ts"
 

@@ -5,7 +5,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount, formatValue } from "../ui/words.ts"
+import { formatCount, formatValue } from "../format/format.ts"
 
 const atOnce = 10
 

@@ -5,7 +5,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
-import { formatCount, formatValue } from "../ui/words.ts"
+import { formatCount, formatValue } from "../format/format.ts"
 
 const sides = { here: "changed here", there: "changed on the platform", both: "changed on both" } as const
 

@@ -7,7 +7,7 @@ import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
 

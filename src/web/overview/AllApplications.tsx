@@ -5,7 +5,7 @@ import { statusTone } from "../applications/statusTone.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 const Drifted = (
   { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }

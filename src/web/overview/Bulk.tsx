@@ -2,7 +2,7 @@ import { useState } from "react"
 import type { Overview } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { Button } from "../ui/Button.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { BulkDialog, type BulkKind } from "./BulkDialog.tsx"
 
 /** Bar of the chosen projects: deploy or restart all of them. */

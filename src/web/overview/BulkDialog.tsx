@@ -6,7 +6,7 @@ import type { LocalProject } from "../../schema/projects/Project.ts"
 import { planKey, planQuery } from "../projects/usePlan.ts"
 import { startRun } from "../service/berth.ts"
 import { Confirm } from "../ui/Confirm.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { type BulkItem, deployItem, restartItem, severalTargetsItem } from "./bulkItem.ts"
 
 export type BulkKind = "deploy" | "restart"

@@ -4,7 +4,7 @@ import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 const shown = {
   well: { tone: "", icon: "check", words: "is well" },

@@ -8,7 +8,7 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { FirstLink } from "../ui/Links.tsx"
 import type { Tone } from "../ui/tone.ts"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { ProjectSpark } from "../usage/laterUsage.tsx"
 import { RowActions } from "./RowActions.tsx"
 

@@ -6,7 +6,7 @@ import type { Server } from "../../schema/servers/Server.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { Confirm } from "../ui/Confirm.tsx"
 import { Failure } from "../ui/Notes.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { changeWords } from "./plan/changeWords.ts"
 
 const mostNamed = 8

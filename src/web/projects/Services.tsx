@@ -6,7 +6,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { containerTone } from "../ui/containerTone.ts"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { ContainerUsage } from "../usage/laterUsage.tsx"
 import { portsOf } from "./projectState.ts"
 

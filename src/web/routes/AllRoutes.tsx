@@ -6,7 +6,7 @@ import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { RemoveRoute } from "./RemoveRoute.tsx"
 import { RouteRow } from "./RouteRow.tsx"
 

@@ -4,7 +4,7 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 /** Stacks on a server and their local projects; highlights stacks without one. */
 export const Deployed = ({ serverId }: { readonly serverId: string }) => {

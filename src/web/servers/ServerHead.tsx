@@ -6,7 +6,7 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { Disks } from "./Disks.tsx"
 import { isUp } from "./isUp.ts"
 

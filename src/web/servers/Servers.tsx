@@ -8,7 +8,7 @@ import { Head } from "../ui/Head.tsx"
 import { later } from "../ui/later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 import { Disks } from "./Disks.tsx"
 
 const AddServer = later("The form", () => import("./form/AddServer.tsx").then((part) => part.AddServer))

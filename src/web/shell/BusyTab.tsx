@@ -4,7 +4,7 @@ import { lastWords } from "../../schema/runs/runVerdict.ts"
 import { useEndNotices } from "../runs/endNotices.ts"
 import { describeRun, outcomeOf } from "../runs/runWords.ts"
 import { useNewestRuns } from "../runs/useRuns.ts"
-import { setBusyTitle } from "../ui/tabTitle.ts"
+import { setBusyTitle } from "../browser/tabTitle.ts"
 
 const notify = (run: Run) => {
   const [body = ""] = lastWords(run)?.split("\n") ?? []

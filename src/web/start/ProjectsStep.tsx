@@ -6,7 +6,7 @@ import { FileChange } from "../settings/FileChange.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Failure } from "../ui/Notes.tsx"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 const typingMillis = 250
 

@@ -7,7 +7,7 @@ import { limitConcurrency, useCall, useServers } from "../../service/queries.ts"
 import { useStartRun } from "../../service/startRun.ts"
 import { Confirm } from "../../ui/Confirm.tsx"
 import { Failure, Waiting } from "../../ui/Notes.tsx"
-import { formatCount } from "../../ui/words.ts"
+import { formatCount } from "../../format/format.ts"
 
 const refusalOf = ({ error, plan }: PlannedTarget): string | undefined => error ?? plan?.obstacles[0]
 
