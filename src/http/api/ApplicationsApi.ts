@@ -9,19 +9,16 @@ import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"
 import { JsonObject, optionalBody, Relayed, UuidPath } from "./annotations/relayed.ts"
 
-const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
-
 /** The applications on the deployment platform. */
 export class ApplicationsApi extends HttpApiGroup.make("applications", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listApplications", "/api/platform/apps").annotateContext(forViewers)
       .annotateContext(failsWith(failures.platform))
       .addSuccess(Schema.Array(PlatformApp))
-      .annotateContext(
-        help(
-          "List applications",
-          "Every application of the platform with its port and its environment variables; their values are for operators."
-        )
+      .annotate(OpenApi.Summary, "List applications")
+      .annotate(
+        OpenApi.Description,
+        "Every application of the platform with its port and its environment variables; their values are for operators."
       )
   )
   .add(
@@ -29,16 +26,16 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       .annotateContext(failsWith(failures.body, failures.platform))
       .setPayload(CreateApp)
       .addSuccess(Relayed)
-      .annotateContext(
-        help("Create an application", "Creates an application from a private repository; does not deploy it.")
-      )
+      .annotate(OpenApi.Summary, "Create an application")
+      .annotate(OpenApi.Description, "Creates an application from a private repository; does not deploy it.")
   )
   .add(
     HttpApiEndpoint.get("findApplication", "/api/platform/apps/find/:name").annotateContext(forViewers)
       .annotateContext(failsWith(failures.platform))
       .setPath(Schema.Struct({ name: text("The exact name of the application.", "hello") }))
       .addSuccess(Schema.NullOr(PlatformRecordBody))
-      .annotateContext(help("Find an application", "The application with exactly this name, or null."))
+      .annotate(OpenApi.Summary, "Find an application")
+      .annotate(OpenApi.Description, "The application with exactly this name, or null.")
   )
   .add(
     HttpApiEndpoint.patch("updateApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
@@ -46,28 +43,27 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       .setPath(UuidPath)
       .setPayload(JsonObject)
       .addSuccess(Relayed)
-      .annotateContext(help("Change an application", "Hands these fields on to the platform as they are."))
+      .annotate(OpenApi.Summary, "Change an application")
+      .annotate(OpenApi.Description, "Hands these fields on to the platform as they are.")
   )
   .add(
     HttpApiEndpoint.del("deleteApplication", "/api/platform/apps/:uuid").annotateContext(forOperators)
       .annotateContext(failsWith(failures.noBody, failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
-      .annotateContext(
-        help("Delete an application", "Deletes an application from the platform; its route and its webhook stay.")
-      )
+      .annotate(OpenApi.Summary, "Delete an application")
+      .annotate(OpenApi.Description, "Deletes an application from the platform; its route and its webhook stay.")
   )
   .add(
     HttpApiEndpoint.get("planRemoval", "/api/platform/apps/:uuid/removal").annotateContext(forViewers)
       .annotateContext(failsWith(failures.platform))
       .setPath(UuidPath)
       .addSuccess(Removal)
-      .annotateContext(
-        help(
-          "Plan the removal of an application",
-          "Parts that would go with the application: its route in the proxy file and its webhooks; what stays, and why. " +
-            "Changes nothing; sent with a removal, the planHash holds it to that."
-        )
+      .annotate(OpenApi.Summary, "Plan the removal of an application")
+      .annotate(
+        OpenApi.Description,
+        "Parts that would go with the application: its route in the proxy file and its webhooks; what stays, and why. " +
+          "Changes nothing; sent with a removal, the planHash holds it to that."
       )
   )
   .add(
@@ -81,12 +77,11 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       .setPath(UuidPath)
       .setPayload(optionalBody(RemovalRequest, {}))
       .addSuccess(Removed)
-      .annotateContext(
-        help(
-          "Remove an application with its route and webhooks",
-          "Deletes the application, then its route, unless keepRoute is true, and its webhooks; waits for an upsert of " +
-            "the application. `stays` lists what could not be removed; a repeat, by uuid or name, removes it."
-        )
+      .annotate(OpenApi.Summary, "Remove an application with its route and webhooks")
+      .annotate(
+        OpenApi.Description,
+        "Deletes the application, then its route, unless keepRoute is true, and its webhooks; waits for an upsert of " +
+          "the application. `stays` lists what could not be removed; a repeat, by uuid or name, removes it."
       )
   )
   .add(
@@ -94,12 +89,11 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       .annotateContext(failsWith(failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
-      .annotateContext(
-        help(
-          "List environment variables",
-          "The application's environment variables: an array of id, key and value. Values are for operators: a viewer " +
-            "gets *** for each but HOST_PORT."
-        )
+      .annotate(OpenApi.Summary, "List environment variables")
+      .annotate(
+        OpenApi.Description,
+        "The application's environment variables: an array of id, key and value. Values are for operators: a viewer " +
+          "gets *** for each but HOST_PORT."
       )
   )
   .add(
@@ -108,24 +102,23 @@ export class ApplicationsApi extends HttpApiGroup.make("applications", { topLeve
       .setPath(UuidPath)
       .setPayload(CreateEnv)
       .addSuccess(Relayed)
-      .annotateContext(help("Create an environment variable", "Gives an application a new environment variable."))
+      .annotate(OpenApi.Summary, "Create an environment variable")
+      .annotate(OpenApi.Description, "Gives an application a new environment variable.")
   )
   .add(
     HttpApiEndpoint.post("deployApplication", "/api/platform/apps/:uuid/deploy").annotateContext(forOperators)
       .annotateContext(failsWith(failures.noBody, failures.platform))
       .setPath(UuidPath)
       .addSuccess(Relayed)
-      .annotateContext(
-        help("Deploy an application", "Asks the platform to build and start an application, even if nothing changed.")
-      )
+      .annotate(OpenApi.Summary, "Deploy an application")
+      .annotate(OpenApi.Description, "Asks the platform to build and start an application, even if nothing changed.")
   )
   .add(
     HttpApiEndpoint.get("listPlatformServers", "/api/platform/servers").annotateContext(forViewers)
       .annotateContext(failsWith(failures.platform))
       .addSuccess(Relayed)
-      .annotateContext(
-        help("List platform servers", "The servers that the platform deploys to: an array of uuid, name and ip.")
-      )
+      .annotate(OpenApi.Summary, "List platform servers")
+      .annotate(OpenApi.Description, "The servers that the platform deploys to: an array of uuid, name and ip.")
   )
   .annotate(OpenApi.Title, "Applications")
   .annotate(OpenApi.Description, "The applications of the deployment platform.")

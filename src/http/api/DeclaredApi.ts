@@ -14,8 +14,6 @@ import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"
 import { startsRun } from "./annotations/startsRun.ts"
 
-const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
-
 /** The applications as projects declare them. */
 export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true })
   .add(
@@ -23,12 +21,10 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.platform, failures.project))
       .setPayload(AppRequest)
       .addSuccess(Drift)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Drift",
-          description:
-            "Tells how an application on the platform differs from what its project's platform.json declares."
-        })
+      .annotate(OpenApi.Summary, "Drift")
+      .annotate(
+        OpenApi.Description,
+        "Tells how an application on the platform differs from what its project's platform.json declares."
       )
   )
   .add(
@@ -41,12 +37,11 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
       )
       .setPayload(AppRequest)
       .addSuccess(PlatformPlan)
-      .annotateContext(
-        help(
-          "Plan an upsert",
-          "Tells what an upsert would change on the platform, in the proxy file and on the git host, step by step, with a " +
-            "hash that an upsert can be held to. Changes nothing anywhere."
-        )
+      .annotate(OpenApi.Summary, "Plan an upsert")
+      .annotate(
+        OpenApi.Description,
+        "Tells what an upsert would change on the platform, in the proxy file and on the git host, step by step, with a " +
+          "hash that an upsert can be held to. Changes nothing anywhere."
       )
   )
   .add(
@@ -63,12 +58,11 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
       .annotateContext(startsRun)
       .setPayload(UpsertRequest)
       .addSuccess(UpsertResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Upsert",
-          description: "Creates or updates an application as its project's platform.json declares it: build, port, " +
-            "proxy route, deployment and webhook."
-        })
+      .annotate(OpenApi.Summary, "Upsert")
+      .annotate(
+        OpenApi.Description,
+        "Creates or updates an application as its project's platform.json declares it: build, port, " +
+          "proxy route, deployment and webhook."
       )
   )
   .add(
@@ -81,12 +75,11 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
       )
       .setPayload(AdoptRequest)
       .addSuccess(Adoption)
-      .annotateContext(
-        help(
-          "Adopt an application",
-          "Writes an application of the platform as an entry of a project's platform.json, so that nothing drifts; " +
-            "409 when the file has an entry of its name and replace is not true."
-        )
+      .annotate(OpenApi.Summary, "Adopt an application")
+      .annotate(
+        OpenApi.Description,
+        "Writes an application of the platform as an entry of a project's platform.json, so that nothing drifts; " +
+          "409 when the file has an entry of its name and replace is not true."
       )
   )
   .add(
@@ -99,12 +92,11 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
       )
       .setPayload(AppRequest)
       .addSuccess(Verification)
-      .annotateContext(
-        help(
-          "Verify an application",
-          "Follows the way to a declared application: the platform says it runs, its port takes connections from the " +
-            "proxy's server, the proxy file leads its domain there, and HTTPS on the domain answers."
-        )
+      .annotate(OpenApi.Summary, "Verify an application")
+      .annotate(
+        OpenApi.Description,
+        "Follows the way to a declared application: the platform says it runs, its port takes connections from the " +
+          "proxy's server, the proxy file leads its domain there, and HTTPS on the domain answers."
       )
   )
   .add(
@@ -119,24 +111,18 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
         }).annotations(strictQuery)
       )
       .addSuccess(Schema.Union(Schema.Array(RawEntry), ErrorBody))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Read platform.json",
-          description: "The entries of a project's platform.json; an `error` when the project has none."
-        })
-      )
+      .annotate(OpenApi.Summary, "Read platform.json")
+      .annotate(OpenApi.Description, "The entries of a project's platform.json; an `error` when the project has none.")
   )
   .add(
     HttpApiEndpoint.get("changelog", "/api/platform/changelog").annotateContext(forViewers)
       .annotateContext(failsWith(failures.project))
       .setUrlParams(ChangelogQuery)
       .addSuccess(ChangelogPage)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Read the changelog",
-          description:
-            "Changes that upserts made to the applications of a project, as its platform.changelog.json keeps it, newest first."
-        })
+      .annotate(OpenApi.Summary, "Read the changelog")
+      .annotate(
+        OpenApi.Description,
+        "Changes that upserts made to the applications of a project, as its platform.changelog.json keeps it, newest first."
       )
   )
   .annotate(OpenApi.Title, "Declared applications")

@@ -24,13 +24,11 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(DeployRequest)
       .addSuccess(DeployResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Deploy a project",
-          description:
-            "Sends what the server lacks of the image archive, the compose file and the env files, loads the image, " +
-            "starts the stack and waits until it is healthy; a step that fails is undone."
-        })
+      .annotate(OpenApi.Summary, "Deploy a project")
+      .annotate(
+        OpenApi.Description,
+        "Sends what the server lacks of the image archive, the compose file and the env files, loads the image, " +
+          "starts the stack and waits until it is healthy; a step that fails is undone."
       )
   )
   .add(
@@ -38,13 +36,11 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       .annotateContext(failsWith(failures.body, failures.project, failures.server))
       .setPayload(ContainerPlanRequest)
       .addSuccess(ContainerPlan)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Plan a deploy",
-          description:
-            "Plans a deploy: files to send, containers to start and remove, obstacles. Changes nothing anywhere. Sent " +
-            "with a deploy, the planHash holds it to that."
-        })
+      .annotate(OpenApi.Summary, "Plan a deploy")
+      .annotate(
+        OpenApi.Description,
+        "Plans a deploy: files to send, containers to start and remove, obstacles. Changes nothing anywhere. Sent " +
+          "with a deploy, the planHash holds it to that."
       )
   )
   .add(
@@ -58,13 +54,11 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(TargetsDeployRequest)
       .addSuccess(TargetsResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Deploy a project to its targets",
-          description:
-            "Deploys a project to the targets of its container.json, each as a run of its own: in turn until one of them fails, " +
-            "or several at once. The answer tells which server runs what."
-        })
+      .annotate(OpenApi.Summary, "Deploy a project to its targets")
+      .annotate(
+        OpenApi.Description,
+        "Deploys a project to the targets of its container.json, each as a run of its own: in turn until one of them fails, " +
+          "or several at once. The answer tells which server runs what."
       )
   )
   .add(
@@ -77,12 +71,8 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       )
       .setPayload(TargetsPlanRequest)
       .addSuccess(TargetsPlan)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Plan a deploy to the targets",
-          description: "Plans a deploy of a project to each of its targets; changes nothing anywhere."
-        })
-      )
+      .annotate(OpenApi.Summary, "Plan a deploy to the targets")
+      .annotate(OpenApi.Description, "Plans a deploy of a project to each of its targets; changes nothing anywhere.")
   )
   .add(
     HttpApiEndpoint.post("rollback", "/api/container/rollback").annotateContext(forOperators)
@@ -95,13 +85,11 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(RollbackRequest)
       .addSuccess(DeployResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Roll a stack back",
-          description:
-            "Has the server run a release that it keeps, by default the one before the current one, and waits until it is " +
-            "healthy. Nothing is sent and no project is needed. What runs then is a new release; a step that fails is undone."
-        })
+      .annotate(OpenApi.Summary, "Roll a stack back")
+      .annotate(
+        OpenApi.Description,
+        "Has the server run a release that it keeps, by default the one before the current one, and waits until it is " +
+          "healthy. Nothing is sent and no project is needed. What runs then is a new release; a step that fails is undone."
       )
   )
   .add(
@@ -114,13 +102,11 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
       )
       .setPayload(RollbackRequest)
       .addSuccess(RollbackPlan)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Plan a rollback",
-          description:
-            "Plans a rollback: what it would replace, start and remove now, and how its services get their containers; changes " +
-            "nothing anywhere."
-        })
+      .annotate(OpenApi.Summary, "Plan a rollback")
+      .annotate(
+        OpenApi.Description,
+        "Plans a rollback: what it would replace, start and remove now, and how its services get their containers; changes " +
+          "nothing anywhere."
       )
   )
   .annotate(OpenApi.Title, "Deploy")

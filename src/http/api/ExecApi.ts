@@ -37,14 +37,12 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
       .setPath(ServerIdPath)
       .setPayload(ExecRequest)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Run a command in a container",
-          description:
-            "Server-sent events: `opened` {exec, container, service, command}; `output` {stream, data} with data in " +
-            "base64; `exit` {code}, and the stream closes; `error` {error} where the server cannot be heard any more. The " +
-            "command ends when the caller leaves. The history tells who ran which command in which container."
-        })
+      .annotate(OpenApi.Summary, "Run a command in a container")
+      .annotate(
+        OpenApi.Description,
+        "Server-sent events: `opened` {exec, container, service, command}; `output` {stream, data} with data in " +
+          "base64; `exit` {code}, and the stream closes; `error` {error} where the server cannot be heard any more. The " +
+          "command ends when the caller leaves. The history tells who ran which command in which container."
       )
   )
   .add(
@@ -53,13 +51,11 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
       .setPath(ExecPath)
       .setPayload(ExecInput)
       .addSuccess(ExecInputTaken)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Send input to a command",
-          description:
-            "Answers when there is room for the input, or after 20 seconds without any. Input may be sent again: its " +
-            "offset tells what was taken before."
-        })
+      .annotate(OpenApi.Summary, "Send input to a command")
+      .annotate(
+        OpenApi.Description,
+        "Answers when there is room for the input, or after 20 seconds without any. Input may be sent again: its " +
+          "offset tells what was taken before."
       )
   )
   .add(
@@ -68,11 +64,10 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
       .setPath(ExecPath)
       .setPayload(TerminalSize)
       .addSuccess(Success)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Resize the terminal of a command",
-          description: "Tells the terminal of a command its new size; a command without a terminal takes no notice."
-        })
+      .annotate(OpenApi.Summary, "Resize the terminal of a command")
+      .annotate(
+        OpenApi.Description,
+        "Tells the terminal of a command its new size; a command without a terminal takes no notice."
       )
   )
   .add(
@@ -80,11 +75,10 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
       .annotateContext(failsWith(failures.noBody, ended))
       .setPath(ExecPath)
       .addSuccess(Success)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "End a command",
-          description: "Ends a command that runs in a container, with everything that it has started there."
-        })
+      .annotate(OpenApi.Summary, "End a command")
+      .annotate(
+        OpenApi.Description,
+        "Ends a command that runs in a container, with everything that it has started there."
       )
   )
   .annotate(OpenApi.Title, "Commands in containers")

@@ -18,13 +18,11 @@ export class HealthApi extends HttpApiGroup.make("health", { topLevel: true })
         }).annotations(strictQuery)
       )
       .addSuccess(Health)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Health",
-          description:
-            "Says that the service runs, its version, and for how many seconds it has; when asked, what a person " +
-            "should mend of what it depends on."
-        })
+      .annotate(OpenApi.Summary, "Health")
+      .annotate(
+        OpenApi.Description,
+        "Says that the service runs, its version, and for how many seconds it has; when asked, what a person " +
+          "should mend of what it depends on."
       )
   )
   .annotate(OpenApi.Title, "Health")

@@ -39,12 +39,10 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
       .setPath(ServerIdPath)
       .setUrlParams(LogsQuery)
       .addSuccess(Schema.Struct({ success: done, logs: text("The lines, oldest first.") }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Show logs",
-          description:
-            "The last lines of the compose stack in remotePath, or else of the container, running or not; both streams."
-        })
+      .annotate(OpenApi.Summary, "Show logs")
+      .annotate(
+        OpenApi.Description,
+        "The last lines of the compose stack in remotePath, or else of the container, running or not; both streams."
       )
   )
   .add(
@@ -58,15 +56,13 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
       .setPath(ServerIdPath)
       .setUrlParams(FollowQuery)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Follow logs",
-          description:
-            "Server-sent events: a `line` {time, service, stream, text} for each of the last lines and every " +
-            "further one of the stack in remotePath, or else of the container, running or not; `dropped` {lines} where " +
-            "they came faster than they were read. Goes on until the caller leaves, or until `until` and then an " +
-            "`end`; `error` {error} when the server cannot be heard any more."
-        })
+      .annotate(OpenApi.Summary, "Follow logs")
+      .annotate(
+        OpenApi.Description,
+        "Server-sent events: a `line` {time, service, stream, text} for each of the last lines and every " +
+          "further one of the stack in remotePath, or else of the container, running or not; `dropped` {lines} where " +
+          "they came faster than they were read. Goes on until the caller leaves, or until `until` and then an " +
+          "`end`; `error` {error} when the server cannot be heard any more."
       )
   )
   .add(
@@ -83,15 +79,13 @@ export class LogsApi extends HttpApiGroup.make("logs", { topLevel: true })
       )
       .setUrlParams(ProjectsQuery)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Follow logs of projects",
-          description:
-            "Server-sent events: a `line` {project, service, time, stream, text} for each of the last lines of each project, " +
-            "by their times, and for every further one; `dropped` {project, lines} where they came faster than they were " +
-            "read; `unavailable` {project, error} for a project whose log cannot be followed while others can. Goes on " +
-            "until the caller leaves, or until `until` and then an `end`."
-        })
+      .annotate(OpenApi.Summary, "Follow logs of projects")
+      .annotate(
+        OpenApi.Description,
+        "Server-sent events: a `line` {project, service, time, stream, text} for each of the last lines of each project, " +
+          "by their times, and for every further one; `dropped` {project, lines} where they came faster than they were " +
+          "read; `unavailable` {project, error} for a project whose log cannot be followed while others can. Goes on " +
+          "until the caller leaves, or until `until` and then an `end`."
       )
   )
   .annotate(OpenApi.Title, "Logs")

@@ -9,13 +9,11 @@ export class MetricsApi extends HttpApiGroup.make("metrics", { topLevel: true })
     HttpApiEndpoint.get("metrics", "/api/metrics").annotateContext(forViewers)
       .annotateContext(failsWith(failures.store))
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; version=0.0.4; charset=utf-8" }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Metrics",
-          description:
-            "Runs by kind and end, durations of steps, bytes that deploys sent and saved, open SSH connections, runs that " +
-            "wait and run, and the delay of the event loop, in Prometheus' text format."
-        })
+      .annotate(OpenApi.Summary, "Metrics")
+      .annotate(
+        OpenApi.Description,
+        "Runs by kind and end, durations of steps, bytes that deploys sent and saved, open SSH connections, runs that " +
+          "wait and run, and the delay of the event loop, in Prometheus' text format."
       )
   )
   .annotate(OpenApi.Title, "Metrics")

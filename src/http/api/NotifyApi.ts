@@ -17,11 +17,10 @@ export class NotifyApi extends HttpApiGroup.make("notify", { topLevel: true })
       )
       .setPath(Schema.Struct({ name: Schema.String.annotations({ description: "The name of a target." }) }))
       .addSuccess(NotifyTested)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Test a notification",
-          description: "Tells one target of the setting notify at once, in one attempt, that this is a test."
-        })
+      .annotate(OpenApi.Summary, "Test a notification")
+      .annotate(
+        OpenApi.Description,
+        "Tells one target of the setting notify at once, in one attempt, that this is a test."
       )
   )
   .annotate(OpenApi.Title, "Notifications")

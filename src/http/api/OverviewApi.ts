@@ -10,14 +10,12 @@ export class OverviewApi extends HttpApiGroup.make("overview", { topLevel: true 
     HttpApiEndpoint.get("overview", "/api/overview").annotateContext(forViewers)
       .annotateContext(failsWith(failures.settings))
       .addSuccess(Overview)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Overview",
-          description:
-            "Each project with its stacks, their releases and its run; each application with its status and how many " +
-            "fields have drifted; each server with whether it answers. Answered within 5 seconds, whatever hangs: what " +
-            "could not be observed has an `error`."
-        })
+      .annotate(OpenApi.Summary, "Overview")
+      .annotate(
+        OpenApi.Description,
+        "Each project with its stacks, their releases and its run; each application with its status and how many " +
+          "fields have drifted; each server with whether it answers. Answered within 5 seconds, whatever hangs: what " +
+          "could not be observed has an `error`."
       )
   )
   .annotate(OpenApi.Title, "Overview")

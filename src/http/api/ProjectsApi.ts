@@ -17,12 +17,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
     HttpApiEndpoint.get("listProjects", "/api/projects").annotateContext(forViewers)
       .annotateContext(failsWith(failures.settings, [500, "The projects root cannot be read."]))
       .addSuccess(Schema.Array(LocalProject))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "List projects",
-          description: "The directories under the projects root with an image build file, a compose file or a " +
-            "platform.json."
-        })
+      .annotate(OpenApi.Summary, "List projects")
+      .annotate(
+        OpenApi.Description,
+        "The directories under the projects root with an image build file, a compose file or a " +
+          "platform.json."
       )
   )
   .add(
@@ -30,13 +29,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.project))
       .setPayload(InspectRequest)
       .addSuccess(LocalProject)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Look at one project",
-          description:
-            "The same as in the list, of any directory that the caller may work in. The problems are those " +
-            "of its compose file and platform.json, too."
-        })
+      .annotate(OpenApi.Summary, "Look at one project")
+      .annotate(
+        OpenApi.Description,
+        "The same as in the list, of any directory that the caller may work in. The problems are those " +
+          "of its compose file and platform.json, too."
       )
   )
   .add(
@@ -44,12 +41,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.project, failures.server))
       .setPayload(CompareRequest)
       .addSuccess(Comparison)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Compare a project with its deployed copy",
-          description: "Compares the compose file, .env, data/ and the files of container.json by their hashes; of " +
-            "env files only the names of the variables that differ are told."
-        })
+      .annotate(OpenApi.Summary, "Compare a project with its deployed copy")
+      .annotate(
+        OpenApi.Description,
+        "Compares the compose file, .env, data/ and the files of container.json by their hashes; of " +
+          "env files only the names of the variables that differ are told."
       )
   )
   .add(
@@ -62,13 +58,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
       .setPayload(InitRequest)
       .addSuccess(InitResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Prepare a project for deployment",
-          description:
-            "Writes container.json, compose.yml, .env, build-image-tar.ps1, build-image-tar.sh and .dockerignore where " +
-            "they are missing; nothing that exists is changed."
-        })
+      .annotate(OpenApi.Summary, "Prepare a project for deployment")
+      .annotate(
+        OpenApi.Description,
+        "Writes container.json, compose.yml, .env, build-image-tar.ps1, build-image-tar.sh and .dockerignore where " +
+          "they are missing; nothing that exists is changed."
       )
   )
   .add(
@@ -82,13 +76,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(startsRun)
       .setPayload(BuildRequest)
       .addSuccess(BuildResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Build a project's image archive",
-          description:
-            "Runs the project's build-image-tar.ps1, or its build-image-tar.sh where there is no PowerShell. A " +
-            "script that fails is answered with success false."
-        })
+      .annotate(OpenApi.Summary, "Build a project's image archive")
+      .annotate(
+        OpenApi.Description,
+        "Runs the project's build-image-tar.ps1, or its build-image-tar.sh where there is no PowerShell. A " +
+          "script that fails is answered with success false."
       )
   )
   .add(
@@ -97,13 +89,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(startsRun)
       .setPayload(PullRequest)
       .addSuccess(PullResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Fetch files from a server",
-          description:
-            "Downloads files and directories over SFTP; links are not followed. An item that fails is told " +
-            "among the errors."
-        })
+      .annotate(OpenApi.Summary, "Fetch files from a server")
+      .annotate(
+        OpenApi.Description,
+        "Downloads files and directories over SFTP; links are not followed. An item that fails is told " +
+          "among the errors."
       )
   )
   .add(
@@ -113,11 +103,10 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       )
       .setPayload(EditorDiffRequest)
       .addSuccess(EditorDiffResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Show a file of a server beside a local one",
-          description: "Opens the editor of this machine on a private copy of the server's file and the local file."
-        })
+      .annotate(OpenApi.Summary, "Show a file of a server beside a local one")
+      .annotate(
+        OpenApi.Description,
+        "Opens the editor of this machine on a private copy of the server's file and the local file."
       )
   )
   .annotate(OpenApi.Title, "Projects")

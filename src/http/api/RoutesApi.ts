@@ -11,8 +11,6 @@ import { failsWith } from "./annotations/failures.ts"
 import { optionalBody } from "./annotations/relayed.ts"
 
 const anything = Schema.optional(Schema.Unknown)
-const help = (summary: string, description: string) => OpenApi.annotations({ summary, description })
-
 const routeName = {
   description: "The name of the route in the proxy file.",
   examples: ["hello"],
@@ -58,24 +56,22 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
         }).annotations(strictQuery)
       )
       .addSuccess(NextPort)
-      .annotateContext(
-        help(
-          "Next port",
-          "The ports in use by applications and in the proxy file, and the one after the highest; 409 when the " +
-            "platform keeps a port to itself. With evidence, the first one after those that nothing uses."
-        )
+      .annotate(OpenApi.Summary, "Next port")
+      .annotate(
+        OpenApi.Description,
+        "The ports in use by applications and in the proxy file, and the one after the highest; 409 when the " +
+          "platform keeps a port to itself. With evidence, the first one after those that nothing uses."
       )
   )
   .add(
     HttpApiEndpoint.get("listRoutes", "/api/platform/routes").annotateContext(forViewers)
       .annotateContext(failsWith(failures.proxy, failures.settings))
       .addSuccess(RouteList)
-      .annotateContext(
-        help(
-          "List routes",
-          "The routes of the proxy file, each with its domains, where it leads, whether Berth wrote it, and the " +
-            "applications that declare its domain."
-        )
+      .annotate(OpenApi.Summary, "List routes")
+      .annotate(
+        OpenApi.Description,
+        "The routes of the proxy file, each with its domains, where it leads, whether Berth wrote it, and the " +
+          "applications that declare its domain."
       )
   )
   .add(
@@ -88,12 +84,11 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
       )
       .setPayload(RoutePlanRequest)
       .addSuccess(RoutePlan)
-      .annotateContext(
-        help(
-          "Plan a change of a route",
-          "Plans a route to add or remove, as a diff of the proxy file. Changes nothing, and fails as the " +
-            "change would."
-        )
+      .annotate(OpenApi.Summary, "Plan a change of a route")
+      .annotate(
+        OpenApi.Description,
+        "Plans a route to add or remove, as a diff of the proxy file. Changes nothing, and fails as the " +
+          "change would."
       )
   )
   .add(
@@ -106,12 +101,11 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
       )
       .setPayload(optionalBody(AddRoute, {}))
       .addSuccess(Schema.Union(RouteAdded, RouteKept, ErrorBody))
-      .annotateContext(
-        help(
-          "Add a route",
-          "Makes the proxy send requests for a domain to a port of the target address; 409 when the name has another " +
-            "target. A missing field is answered with 200 and an `error`."
-        )
+      .annotate(OpenApi.Summary, "Add a route")
+      .annotate(
+        OpenApi.Description,
+        "Makes the proxy send requests for a domain to a port of the target address; 409 when the name has another " +
+          "target. A missing field is answered with 200 and an `error`."
       )
   )
   .add(
@@ -119,11 +113,10 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
       .annotateContext(failsWith(failures.body, failures.proxy, failures.settings))
       .setPayload(optionalBody(RemoveRoute, {}))
       .addSuccess(Schema.Union(RouteRemoved, RouteAbsent, ErrorBody))
-      .annotateContext(
-        help(
-          "Remove a route",
-          "Removes a route from the proxy file. A missing field is answered with 200 and an `error`."
-        )
+      .annotate(OpenApi.Summary, "Remove a route")
+      .annotate(
+        OpenApi.Description,
+        "Removes a route from the proxy file. A missing field is answered with 200 and an `error`."
       )
   )
   .annotate(OpenApi.Title, "Routes and ports")

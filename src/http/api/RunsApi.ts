@@ -15,11 +15,10 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       .annotateContext(failsWith(failures.store, [409, "Several stored servers have this name."]))
       .setUrlParams(RunsQuery)
       .addSuccess(RunsPage)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "List runs",
-          description: "Deploys, builds, pulls, upserts and commands in containers, ended and under way, newest first."
-        })
+      .annotate(OpenApi.Summary, "List runs")
+      .annotate(
+        OpenApi.Description,
+        "Deploys, builds, pulls, upserts and commands in containers, ended and under way, newest first."
       )
   )
   .add(
@@ -27,12 +26,8 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       .annotateContext(failsWith(failures.oneRun))
       .setPath(RunIdPath)
       .addSuccess(Run)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Show a run",
-          description: "One run with its steps, its progress, and its result or its error."
-        })
-      )
+      .annotate(OpenApi.Summary, "Show a run")
+      .annotate(OpenApi.Description, "One run with its steps, its progress, and its result or its error.")
   )
   .add(
     HttpApiEndpoint.get("watchRun", "/api/runs/:id/events").annotateContext(forViewers)
@@ -44,13 +39,12 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
         })
       }))
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Watch a run",
-          description: "Server-sent events: `run` with the whole run, at once and after each change of its state or " +
-            "steps; `progress` with the bytes of a step; `output` of the programs that it runs; `dropped` {lines} where " +
-            "it came faster than it was read; `end`, and the stream closes."
-        })
+      .annotate(OpenApi.Summary, "Watch a run")
+      .annotate(
+        OpenApi.Description,
+        "Server-sent events: `run` with the whole run, at once and after each change of its state or " +
+          "steps; `progress` with the bytes of a step; `output` of the programs that it runs; `dropped` {lines} where " +
+          "it came faster than it was read; `end`, and the stream closes."
       )
   )
   .add(
@@ -58,14 +52,12 @@ export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
       .annotateContext(failsWith(failures.noBody, failures.oneRun, [409, "The run has ended already."]))
       .setPath(RunIdPath)
       .addSuccess(Run)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Cancel a run",
-          description:
-            "One that waits never begins; one under way stops at the next safe point. A deploy or rollback is undone: " +
-            "from its start on, the release that ran before is started again. What a server was told to do to a stack " +
-            "comes to its end. One that has ended is answered with 409."
-        })
+      .annotate(OpenApi.Summary, "Cancel a run")
+      .annotate(
+        OpenApi.Description,
+        "One that waits never begins; one under way stops at the next safe point. A deploy or rollback is undone: " +
+          "from its start on, the release that ran before is started again. What a server was told to do to a stack " +
+          "comes to its end. One that has ended is answered with 409."
       )
   )
   .annotate(OpenApi.Title, "Runs")

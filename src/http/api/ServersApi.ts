@@ -53,9 +53,8 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
     HttpApiEndpoint.get("listServers", "/api/servers").annotateContext(forViewers)
       .annotateContext(failsWith(failures.settings))
       .addSuccess(Schema.Array(Server))
-      .annotateContext(
-        OpenApi.annotations({ summary: "List servers", description: "The stored servers, without their credentials." })
-      )
+      .annotate(OpenApi.Summary, "List servers")
+      .annotate(OpenApi.Description, "The stored servers, without their credentials.")
   )
   .add(
     HttpApiEndpoint.post("saveServer", "/api/servers").annotateContext(forOperators)
@@ -71,15 +70,13 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       .setUrlParams(SettingsChangeQuery)
       .setPayload(ServerToStore)
       .addSuccess(StoredServerAnswer)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Add or replace a server",
-          description:
-            "Replaces the stored server with the same id, or adds this one under a new id. With hostKey, the server has " +
-            "to show that key when it is connected to for the first time. With newId, the new server gets that id, and with " +
-            "uniqueName its name is refused where another one has it. With plan=true nothing is written, and the answer " +
-            "has the diff of the settings file."
-        })
+      .annotate(OpenApi.Summary, "Add or replace a server")
+      .annotate(
+        OpenApi.Description,
+        "Replaces the stored server with the same id, or adds this one under a new id. With hostKey, the server has " +
+          "to show that key when it is connected to for the first time. With newId, the new server gets that id, and with " +
+          "uniqueName its name is refused where another one has it. With plan=true nothing is written, and the answer " +
+          "has the diff of the settings file."
       )
   )
   .add(
@@ -94,13 +91,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       .setUrlParams(SettingsChangeQuery)
       .setPayload(ServerReplacement)
       .addSuccess(StoredServerAnswer)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Replace a server",
-          description:
-            "Replaces a stored server; credentials and jump hosts that are left out are kept, as long as host, port and user " +
-            "stay, and null clears them. With plan=true nothing is written, and the answer has the diff of the settings file."
-        })
+      .annotate(OpenApi.Summary, "Replace a server")
+      .annotate(
+        OpenApi.Description,
+        "Replaces a stored server; credentials and jump hosts that are left out are kept, as long as host, port and user " +
+          "stay, and null clears them. With plan=true nothing is written, and the answer has the diff of the settings file."
       )
   )
   .add(
@@ -108,13 +103,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       .annotateContext(failsWith())
       .setUrlParams(SshDefaultsQuery)
       .addSuccess(SshDefaults)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Look a host up in the SSH configuration",
-          description:
-            "What ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
-            "key, with file and line. Nothing is connected to, and no program of the configuration is executed."
-        })
+      .annotate(OpenApi.Summary, "Look a host up in the SSH configuration")
+      .annotate(
+        OpenApi.Description,
+        "What ~/.ssh/config of the user that runs Berth says of a host or alias: host name, port, user and " +
+          "key, with file and line. Nothing is connected to, and no program of the configuration is executed."
       )
   )
   .add(
@@ -125,13 +118,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       ]))
       .setPayload(ServerTestRequest)
       .addSuccess(ServerTest)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Test the connection to a server",
-          description:
-            "The host key of a server, stored or not, and whether the log-in, sudo and Docker work. Nothing is changed " +
-            "and no key is remembered; a server whose key is new gets no credential until hostKey confirms its fingerprint."
-        })
+      .annotate(OpenApi.Summary, "Test the connection to a server")
+      .annotate(
+        OpenApi.Description,
+        "The host key of a server, stored or not, and whether the log-in, sudo and Docker work. Nothing is changed " +
+          "and no key is remembered; a server whose key is new gets no credential until hostKey confirms its fingerprint."
       )
   )
   .add(
@@ -142,12 +133,8 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       ]))
       .setPath(ServerIdPath)
       .addSuccess(Success)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Remove a server",
-          description: "Forgets a stored server; nothing on the server itself changes."
-        })
-      )
+      .annotate(OpenApi.Summary, "Remove a server")
+      .annotate(OpenApi.Description, "Forgets a stored server; nothing on the server itself changes.")
   )
   .add(
     HttpApiEndpoint.get("scanServer", "/api/servers/:id/scan").annotateContext(forViewers)
@@ -159,13 +146,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           deployed: Schema.Array(DeployedProject).annotations({ description: "The directories under ~/containers." })
         })
       )
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Scan a server",
-          description:
-            "Lists the stacks under ~/containers on the server, with the first 256 KiB of each compose file; " +
-            "a directory that is a link, or that cannot be read, is left out."
-        })
+      .annotate(OpenApi.Summary, "Scan a server")
+      .annotate(
+        OpenApi.Description,
+        "Lists the stacks under ~/containers on the server, with the first 256 KiB of each compose file; " +
+          "a directory that is a link, or that cannot be read, is left out."
       )
   )
   .add(
@@ -179,12 +164,8 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           containers: Schema.Array(Container).annotations({ description: "The containers." })
         })
       )
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "List containers",
-          description: "The containers that run on the server; with all=true the others too."
-        })
-      )
+      .annotate(OpenApi.Summary, "List containers")
+      .annotate(OpenApi.Description, "The containers that run on the server; with all=true the others too.")
   )
   .add(
     HttpApiEndpoint.get("serverStats", "/api/servers/:id/stats").annotateContext(forViewers)
@@ -195,11 +176,10 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           containers: Schema.Array(ContainerStats).annotations({ description: "The running containers." })
         })
       )
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Show what containers use",
-          description: "CPU, memory and network of each running container; Docker measures for a second or two."
-        })
+      .annotate(OpenApi.Summary, "Show what containers use")
+      .annotate(
+        OpenApi.Description,
+        "CPU, memory and network of each running container; Docker measures for a second or two."
       )
   )
   .add(
@@ -212,13 +192,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
           releases: Schema.Array(Release).annotations({ description: "The releases, newest first." })
         })
       )
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "List releases",
-          description:
-            "Lists the releases that deploys and rollbacks left in remotePath, as many as deploy.keepReleases says: each can be gone back " +
-            "to as long as its images are there. A directory without any has an empty list."
-        })
+      .annotate(OpenApi.Summary, "List releases")
+      .annotate(
+        OpenApi.Description,
+        "Lists the releases that deploys and rollbacks left in remotePath, as many as deploy.keepReleases says: each can be gone back " +
+          "to as long as its images are there. A directory without any has an empty list."
       )
   )
   .add(
@@ -232,13 +210,11 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       .setPath(ServerIdPath)
       .setUrlParams(ReleaseComparisonQuery)
       .addSuccess(ReleaseComparison)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Compare two releases",
-          description:
-            "Compares two releases of remotePath: the image of each service, and the files. Small text files that differ come " +
-            "with a diff; of env files only the names of variables are told."
-        })
+      .annotate(OpenApi.Summary, "Compare two releases")
+      .annotate(
+        OpenApi.Description,
+        "Compares two releases of remotePath: the image of each service, and the files. Small text files that differ come " +
+          "with a diff; of env files only the names of variables are told."
       )
   )
   .annotate(OpenApi.Title, "Servers")

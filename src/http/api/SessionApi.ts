@@ -14,31 +14,27 @@ export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
       .annotateContext(failsWith(failures.body, [401, "The token is not one of the settings."]))
       .setPayload(SessionRequest)
       .addSuccess(Session)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Log in",
-          description:
-            "Opens a session for a token: its cookie does instead of the token, for requests of pages of this " +
-            `service. It is ${plainCookie} on http and ${hostCookie} on https. A session whose cookie the request carries ` +
-            "is ended. Where no token is needed there is no cookie either."
-        })
+      .annotate(OpenApi.Summary, "Log in")
+      .annotate(
+        OpenApi.Description,
+        "Opens a session for a token: its cookie does instead of the token, for requests of pages of this " +
+          `service. It is ${plainCookie} on http and ${hostCookie} on https. A session whose cookie the request carries ` +
+          "is ended. Where no token is needed there is no cookie either."
       )
   )
   .add(
     HttpApiEndpoint.get("showSession", "/api/session").annotateContext(forViewers)
       .annotateContext(failsWith())
       .addSuccess(Session)
-      .annotateContext(
-        OpenApi.annotations({ summary: "Show who is asking", description: "The name and the role of the caller." })
-      )
+      .annotate(OpenApi.Summary, "Show who is asking")
+      .annotate(OpenApi.Description, "The name and the role of the caller.")
   )
   .add(
     HttpApiEndpoint.del("closeSession", "/api/session").annotateContext(forViewers)
       .annotateContext(failsWith(failures.noBody))
       .addSuccess(Schema.Struct({ success: done }))
-      .annotateContext(
-        OpenApi.annotations({ summary: "Log out", description: "Ends the session and takes its cookie away." })
-      )
+      .annotate(OpenApi.Summary, "Log out")
+      .annotate(OpenApi.Description, "Ends the session and takes its cookie away.")
   )
   .annotate(OpenApi.Title, "Session")
   .annotate(OpenApi.Description, "Logging in with a browser.")

@@ -15,13 +15,11 @@ export class SettingsApi extends HttpApiGroup.make("settings", { topLevel: true 
     HttpApiEndpoint.get("listSettings", "/api/settings").annotateContext(forViewers)
       .annotateContext(failsWith(failures.settings))
       .addSuccess(SettingsList)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "List settings",
-          description:
-            "Every setting but the stored servers and the named tokens: its value, where that comes from, its meaning, and " +
-            "what is wrong with it. Secrets are masked. The targets of notifications are listed without their addresses."
-        })
+      .annotate(OpenApi.Summary, "List settings")
+      .annotate(
+        OpenApi.Description,
+        "Every setting but the stored servers and the named tokens: its value, where that comes from, its meaning, and " +
+          "what is wrong with it. Secrets are masked. The targets of notifications are listed without their addresses."
       )
   )
   .add(
@@ -35,14 +33,12 @@ export class SettingsApi extends HttpApiGroup.make("settings", { topLevel: true 
       .setUrlParams(SettingsChangeQuery)
       .setPayload(SettingsChange)
       .addSuccess(SettingsChanged)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Change settings",
-          description:
-            "Changes the lines of these settings in the file and no other byte; null removes a setting. With plan=true " +
-            "nothing is written, and the diff is what would be. With a token, settings that run programs, let callers in " +
-            "or lead out of the projects cannot be changed, and neither can a reference be written."
-        })
+      .annotate(OpenApi.Summary, "Change settings")
+      .annotate(
+        OpenApi.Description,
+        "Changes the lines of these settings in the file and no other byte; null removes a setting. With plan=true " +
+          "nothing is written, and the diff is what would be. With a token, settings that run programs, let callers in " +
+          "or lead out of the projects cannot be changed, and neither can a reference be written."
       )
   )
   .annotate(OpenApi.Title, "Settings")

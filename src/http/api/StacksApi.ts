@@ -13,11 +13,10 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Stop a stack",
-          description: "Stops the containers of the stack in remotePath and keeps them; a start runs them again."
-        })
+      .annotate(OpenApi.Summary, "Stop a stack")
+      .annotate(
+        OpenApi.Description,
+        "Stops the containers of the stack in remotePath and keeps them; a start runs them again."
       )
   )
   .add(
@@ -26,13 +25,11 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Start a stack",
-          description:
-            "Starts the stack in remotePath as it was deployed, makes the containers that it lacks and waits until it is " +
-            "healthy."
-        })
+      .annotate(OpenApi.Summary, "Start a stack")
+      .annotate(
+        OpenApi.Description,
+        "Starts the stack in remotePath as it was deployed, makes the containers that it lacks and waits until it is " +
+          "healthy."
       )
   )
   .add(
@@ -41,11 +38,10 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(StackRequest)
       .addSuccess(StackResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Restart a stack",
-          description: "Restarts the containers of the stack in remotePath and waits until they are healthy."
-        })
+      .annotate(OpenApi.Summary, "Restart a stack")
+      .annotate(
+        OpenApi.Description,
+        "Restarts the containers of the stack in remotePath and waits until they are healthy."
       )
   )
   .add(
@@ -54,13 +50,11 @@ export class StacksApi extends HttpApiGroup.make("stacks", { topLevel: true })
       .annotateContext(startsRun)
       .setPayload(StackRemoval)
       .addSuccess(StackResult)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Remove a stack",
-          description:
-            "Removes the containers and networks of the stack in remotePath, then the files and images that Berth brought " +
-            "there. What is in data/ and what Berth did not bring stay, and so do volumes unless `volumes` is true."
-        })
+      .annotate(OpenApi.Summary, "Remove a stack")
+      .annotate(
+        OpenApi.Description,
+        "Removes the containers and networks of the stack in remotePath, then the files and images that Berth brought " +
+          "there. What is in data/ and what Berth did not bring stay, and so do volumes unless `volumes` is true."
       )
   )
   .annotate(OpenApi.Title, "Stacks")

@@ -18,14 +18,12 @@ export class StatsApi extends HttpApiGroup.make("stats", { topLevel: true })
       .setPath(ServerIdPath)
       .setUrlParams(StatsHistoryQuery)
       .addSuccess(StatsHistory)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Show the usage of a server over time",
-          description:
-            "Load, memory and disks of a server, and CPU, memory, network and block I/O of its containers: a sample each 15 " +
-            "seconds, kept in memory for an hour. A request starts the sampling, which ends a minute after the last one " +
-            "unless stats.sample is always; the first waits for a sample. A sample that failed has an `error`."
-        })
+      .annotate(OpenApi.Summary, "Show the usage of a server over time")
+      .annotate(
+        OpenApi.Description,
+        "Load, memory and disks of a server, and CPU, memory, network and block I/O of its containers: a sample each 15 " +
+          "seconds, kept in memory for an hour. A request starts the sampling, which ends a minute after the last one " +
+          "unless stats.sample is always; the first waits for a sample. A sample that failed has an `error`."
       )
   )
   .annotate(OpenApi.Title, "Usage over time")

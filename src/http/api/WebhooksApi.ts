@@ -23,13 +23,11 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
       .setPayload(Request)
       .addSuccess(WebhookSetup)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Set up webhooks",
-          description:
-            "Makes pushes deploy one application, or all of them: sets its secret on the platform and creates " +
-            "or updates the hook of its repository."
-        })
+      .annotate(OpenApi.Summary, "Set up webhooks")
+      .annotate(
+        OpenApi.Description,
+        "Makes pushes deploy one application, or all of them: sets its secret on the platform and creates " +
+          "or updates the hook of its repository."
       )
   )
   .add(
@@ -37,12 +35,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
       .setPayload(Request)
       .addSuccess(WebhookTeardown)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Tear down webhooks",
-          description:
-            "Clears the secret of one application, or of all of them, and deletes the hooks that lead to the platform."
-        })
+      .annotate(OpenApi.Summary, "Tear down webhooks")
+      .annotate(
+        OpenApi.Description,
+        "Clears the secret of one application, or of all of them, and deletes the hooks that lead to the platform."
       )
   )
   .add(
@@ -56,11 +52,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
         }).annotations(strictQuery)
       )
       .addSuccess(WebhookStatus)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Webhook status",
-          description: "Tells for each application whether pushes deploy it; when asked, what keeps them from it."
-        })
+      .annotate(OpenApi.Summary, "Webhook status")
+      .annotate(
+        OpenApi.Description,
+        "Tells for each application whether pushes deploy it; when asked, what keeps them from it."
       )
   )
   .add(
@@ -68,13 +63,11 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.platform, failures.gitHost))
       .setPayload(WebhookTestRequest)
       .addSuccess(WebhookTest)
-      .annotateContext(
-        OpenApi.annotations({
-          summary: "Test a webhook",
-          description:
-            "Makes the git host send a test delivery for one application, and says what came of it. On the " +
-            "platform that may start a deployment, as a push does."
-        })
+      .annotate(OpenApi.Summary, "Test a webhook")
+      .annotate(
+        OpenApi.Description,
+        "Makes the git host send a test delivery for one application, and says what came of it. On the " +
+          "platform that may start a deployment, as a push does."
       )
   )
   .annotate(OpenApi.Title, "Webhooks")

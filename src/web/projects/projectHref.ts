@@ -1,4 +1,4 @@
-import { decodeSegment } from "../browser/decodeSegment.ts"
+import { decodeSegment } from "../ui/decodeSegment.ts"
 
 export type ProjectTab = "" | "changes" | "runs" | "variables" | "application"
 

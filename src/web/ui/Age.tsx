@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
-import { formatAge } from "../format/format.ts"
-import { formatMoment } from "../format/localTime.ts"
+import { formatMoment } from "./localTime.ts"
+import { formatAge } from "./words.ts"
 
 const listeners = new Set<() => void>()
 let now = Date.now()
