@@ -2,10 +2,8 @@ import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
-import { withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { exitCodes } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
@@ -23,7 +21,7 @@ const askEach = <A>(
     { concurrency: 8 }
   )
 
-const psCommand = command(
+const psCommand = serviceCommand(
   {
     name: "ps",
     summary: "List the running containers of all servers, or of one; with --all the others too.",
@@ -34,61 +32,48 @@ const psCommand = command(
   },
   {
     server: optionalArgument("server", "The id or the name of a stored server.", "server"),
-    all: flag("all", "Containers that do not run too.", "a"),
-    ...common
+    all: flag("all", "Containers that do not run too.", "a")
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer, use } = yield* Berth
-        const { out, print, say } = yield* Screen
-        const ask = (id: string) =>
-          answer((api) => api.listContainers({ path: { id }, urlParams: input.all ? { all: "true" } : {} }))
-        const one = Option.isSome(input.server) ? yield* findStoredServer(input.server.value) : undefined
-        if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one.server.id), ({ body }) => print(body))
-        const stored = yield* use((api) => api.listServers({}))
-        const asked = one === undefined
-          ? stored.map((server) => ({ server, callName: callNameOf(stored, server) }))
-          : [one]
-        const answers = yield* askEach(asked, ask)
-        if (input.json) {
-          yield* print(`{${
-            answers.map(({ answer, id }) =>
-              `${JSON.stringify(id)}:${
-                answer._tag === "Right" ? answer.right.body : JSON.stringify({ error: answer.left.message })
-              }`
-            ).join(",")
-          }}`)
-        } else {
-          const rows = answers.flatMap(({ answer, callName }) =>
-            answer._tag === "Left"
-              ? []
-              : answer.right.value.containers.map(({ name, ports, status }) => [callName, name, status, ports])
-          )
-          if (rows.length > 0) {
-            yield* print(table(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
-          }
-          if (asked.length === 0) {
-            yield* say("No server is stored yet: add one with berth server add.")
-          } else if (
-            rows.length === 0 && answers.some(({ answer }) =>
-              answer._tag === "Right"
-            )
-          ) {
-            yield* say(input.all ? "There is no container." : "No container runs.")
-          }
-          for (const { answer, callName } of answers) {
-            if (answer._tag === "Left") {
-              yield* say(`✗ ${safeText(`${callName}: ${answer.left.message}`)}`)
-            }
-          }
-        }
-        return answers.every(({ answer }) => answer._tag === "Right")
-          ? exitCodes.done
-          : exitCodes.failed
-      })
-    )
+  Effect.fnUntraced(function*(input) {
+    const { answer, use } = yield* Berth
+    const { out, print, say } = yield* Screen
+    const ask = (id: string) =>
+      answer((api) => api.listContainers({ path: { id }, urlParams: input.all ? { all: "true" } : {} }))
+    const one = Option.isSome(input.server) ? yield* findStoredServer(input.server.value) : undefined
+    if (one !== undefined && input.json) return yield* Effect.flatMap(ask(one.server.id), ({ body }) => print(body))
+    const stored = yield* use((api) => api.listServers({}))
+    const asked = one === undefined
+      ? stored.map((server) => ({ server, callName: callNameOf(stored, server) }))
+      : [one]
+    const answers = yield* askEach(asked, ask)
+    if (input.json) {
+      yield* print(
+        `{${
+          answers.map(({ answer, id }) =>
+            `${JSON.stringify(id)}:${
+              answer._tag === "Right" ? answer.right.body : JSON.stringify({ error: answer.left.message })
+            }`
+          ).join(",")
+        }}`
+      )
+    } else {
+      const rows = answers.flatMap(({ answer, callName }) =>
+        answer._tag === "Left"
+          ? []
+          : answer.right.value.containers.map(({ name, ports, status }) => [callName, name, status, ports])
+      )
+      if (rows.length > 0) yield* print(table(["SERVER", "CONTAINER", "STATUS", "PORTS"], rows, out))
+      if (asked.length === 0) {
+        yield* say("No server is stored yet: add one with berth server add.")
+      } else if (rows.length === 0 && answers.some(({ answer }) => answer._tag === "Right")) {
+        yield* say(input.all ? "There is no container." : "No container runs.")
+      }
+      for (const { answer, callName } of answers) {
+        if (answer._tag === "Left") yield* say(`✗ ${safeText(`${callName}: ${answer.left.message}`)}`)
+      }
+    }
+    return answers.every(({ answer }) => answer._tag === "Right") ? exitCodes.done : exitCodes.failed
+  })
 )
 
 export const containersCommands = [psCommand]

@@ -1,10 +1,9 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import type { Removal } from "../../schema/applications/Removal.ts"
-import { withService } from "../connection/withService.ts"
-import { common, yes } from "../options/common.ts"
+import { yes } from "../options/common.ts"
 import { applicationName, findUuid, noSuchApplication } from "../options/platformApplication.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag } from "../parse/described.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes } from "../terminal/Failure.ts"
@@ -21,7 +20,7 @@ const removalLines = ({ hooks, live, name, route, stays }: Removal): ReadonlyArr
   ...stays.map((words) => `! stays: ${safeText(words)}`)
 ]
 
-export const deleteApplicationCommand = command(
+export const deleteApplicationCommand = serviceCommand(
   {
     name: "delete",
     summary: "Delete an application from the platform, with its route and its webhook.",
@@ -32,61 +31,56 @@ export const deleteApplicationCommand = command(
     name: applicationName,
     dryRun: flag("dry-run", "Show what would go, and change nothing."),
     keepRoute: flag("keep-route", "Leave its route in the proxy file."),
-    yes,
-    ...common
+    yes
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { print, say } = yield* Screen
-        // An application that the platform no longer has is found by its name, to remove its route and hooks.
-        const given = Option.getOrElse(yield* findUuid(input.name), () => input.name)
-        const { body, value } = yield* answer((api) => api.planRemoval({ path: { uuid: given } })).pipe(
-          Effect.catchIf(({ status }) => status === 404, () => noSuchApplication(input.name))
-        )
-        const { uuid } = value
-        const shown = safeText(value.name)
-        const planned: Removal = input.keepRoute && value.route !== null
-          ? { ...value, route: null, stays: [...value.stays, `the route ${value.route.routeName}: --keep-route`] }
-          : value
-        if (input.dryRun) {
-          yield* print(input.json ? body : removalLines(planned).join("\n"))
-          return exitCodes.done
-        }
-        const parts = [
-          ...(planned.route === null ? [] : ["its route"]),
-          ...(planned.hooks.length === 0 ? [] : ["its webhook"])
-        ]
-        if (!value.live && parts.length === 0) {
-          yield* say([
-            ...planned.stays.map((words) => `! stays: ${safeText(words)}`),
-            `The platform no longer has ${shown}, and nothing else of it is left to remove.`
-          ].join("\n"))
-          return planned.stays.length === 0 ? exitCodes.done : exitCodes.differs
-        }
-        yield* say([`Delete ${shown}:`, ...removalLines(planned)].join("\n"))
-        const all = parts.length === 0 ? "all that it keeps of it" : ["all that it keeps of it", ...parts].join(", ")
-        const question = value.live
-          ? `Delete ${shown} from the platform, with ${all}?`
-          : `Remove ${parts.join(" and ")}, which ${shown} has left?`
-        if (!(yield* confirm(question, input.yes))) return exitCodes.failed
-        const payload = { keepRoute: input.keepRoute, planHash: value.planHash }
-        const done = yield* answer((api) => api.removeApplication({ path: { uuid }, payload }))
-        if (input.json) yield* print(done.body)
-        yield* Effect.forEach(done.value.stays, (words) => say(`! stays: ${safeText(words)}`))
-        const gone = [
-          ...(done.value.route === null ? [] : [`its route ${safeText(done.value.route.routeName)}`]),
-          ...done.value.hooks.map(({ id }) => `its webhook ${id}`)
-        ]
-        const went = gone.join(" and ")
-        yield* say(
-          value.live
-            ? `Deleted ${shown} from the platform${went === "" ? "" : `, with ${went}`}.`
-            : `Removed ${went === "" ? "nothing" : went} of ${shown}, which the platform no longer has.`
-        )
-        return done.value.success ? exitCodes.done : exitCodes.differs
-      })
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { print, say } = yield* Screen
+    // An application that the platform no longer has is found by its name, to remove its route and hooks.
+    const given = Option.getOrElse(yield* findUuid(input.name), () => input.name)
+    const { body, value } = yield* answer((api) => api.planRemoval({ path: { uuid: given } })).pipe(
+      Effect.catchIf(({ status }) => status === 404, () => noSuchApplication(input.name))
     )
+    const { uuid } = value
+    const shown = safeText(value.name)
+    const planned: Removal = input.keepRoute && value.route !== null
+      ? { ...value, route: null, stays: [...value.stays, `the route ${value.route.routeName}: --keep-route`] }
+      : value
+    if (input.dryRun) {
+      yield* print(input.json ? body : removalLines(planned).join("\n"))
+      return exitCodes.done
+    }
+    const parts = [
+      ...(planned.route === null ? [] : ["its route"]),
+      ...(planned.hooks.length === 0 ? [] : ["its webhook"])
+    ]
+    if (!value.live && parts.length === 0) {
+      yield* say([
+        ...planned.stays.map((words) => `! stays: ${safeText(words)}`),
+        `The platform no longer has ${shown}, and nothing else of it is left to remove.`
+      ].join("\n"))
+      return planned.stays.length === 0 ? exitCodes.done : exitCodes.differs
+    }
+    yield* say([`Delete ${shown}:`, ...removalLines(planned)].join("\n"))
+    const all = parts.length === 0 ? "all that it keeps of it" : ["all that it keeps of it", ...parts].join(", ")
+    const question = value.live
+      ? `Delete ${shown} from the platform, with ${all}?`
+      : `Remove ${parts.join(" and ")}, which ${shown} has left?`
+    if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+    const payload = { keepRoute: input.keepRoute, planHash: value.planHash }
+    const done = yield* answer((api) => api.removeApplication({ path: { uuid }, payload }))
+    if (input.json) yield* print(done.body)
+    yield* Effect.forEach(done.value.stays, (words) => say(`! stays: ${safeText(words)}`))
+    const gone = [
+      ...(done.value.route === null ? [] : [`its route ${safeText(done.value.route.routeName)}`]),
+      ...done.value.hooks.map(({ id }) => `its webhook ${id}`)
+    ]
+    const went = gone.join(" and ")
+    yield* say(
+      value.live
+        ? `Deleted ${shown} from the platform${went === "" ? "" : `, with ${went}`}.`
+        : `Removed ${went === "" ? "nothing" : went} of ${shown}, which the platform no longer has.`
+    )
+    return done.value.success ? exitCodes.done : exitCodes.differs
+  })
 )

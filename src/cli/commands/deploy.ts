@@ -1,9 +1,8 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { withService } from "../connection/withService.ts"
 import { deployAllTargets } from "../deploys/deployAllTargets.ts"
 import { buildFirst, nameOf, printDeployEnd, requireService, startWithoutWaiting } from "../deploys/deploying.ts"
-import { common, yes } from "../options/common.ts"
+import { yes } from "../options/common.ts"
 import {
   describePlace,
   placeOf,
@@ -12,7 +11,7 @@ import {
   readPlacedProject,
   resolveProject
 } from "../options/projects.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
@@ -22,7 +21,7 @@ import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { wrapText } from "../terminal/wrapText.ts"
 
-const deployCommand = command(
+const deployCommand = serviceCommand(
   {
     name: "deploy",
     summary: "Deploy a project to its server.",
@@ -45,79 +44,70 @@ const deployCommand = command(
     build: flag("build", "Build the image archive first."),
     parallel: flag("parallel", "Deploy to several targets of the project at once."),
     noWait: flag("no-wait", "Do not wait for the end; print the id of the run."),
-    ...placeOptions,
-    ...common
+    ...placeOptions
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { err, out, print, say } = yield* Screen
-        if (input.noWait && !input.dryRun) yield* requireService
-        const projectPath = yield* resolveProject(input.project)
-        const project = yield* Effect.cached(readPlacedProject(projectPath))
-        if (Option.isNone(input.server) && Option.isNone(input.path)) {
-          const { targets } = yield* project
-          if (targets !== undefined) return yield* deployAllTargets(projectPath, input)
-        }
-        if (input.parallel) {
-          return yield* new Usage({
-            message: "--parallel is for a project with targets, and without --server and --path"
-          })
-        }
-        const place = yield* placeOf(projectPath, input, project)
-        if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
-        const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
-        const name = nameOf(place.projectPath)
-        if (input.dryRun) {
-          yield* print(
-            input.json
-              ? body
-              : wrapText([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
-          )
-          if (plan.obstacles.length > 0) {
-            yield* say(`${name} cannot be deployed now.`)
-            return exitCodes.failed
-          }
-          return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
-        }
-        yield* say([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
-        if (plan.obstacles.length > 0) {
-          return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
-        }
-        if (!(yield* confirm(`Deploy ${name}?`, input.yes))) return exitCodes.failed
-        const payload = { ...projectAt(place), planHash: plan.planHash }
-        if (input.noWait) {
-          return yield* startWithoutWaiting(place.projectPath, (api) => api.deploy({ payload }), input.json)
-        }
-        const deployed = yield* followRun((api) => api.deploy({ payload }))
-        if (input.json) yield* print(deployed.body)
-        return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { err, out, print, say } = yield* Screen
+    if (input.noWait && !input.dryRun) yield* requireService
+    const projectPath = yield* resolveProject(input.project)
+    const project = yield* Effect.cached(readPlacedProject(projectPath))
+    if (Option.isNone(input.server) && Option.isNone(input.path)) {
+      const { targets } = yield* project
+      if (targets !== undefined) return yield* deployAllTargets(projectPath, input)
+    }
+    if (input.parallel) {
+      return yield* new Usage({
+        message: "--parallel is for a project with targets, and without --server and --path"
       })
-    )
+    }
+    const place = yield* placeOf(projectPath, input, project)
+    if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
+    const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
+    const name = nameOf(place.projectPath)
+    if (input.dryRun) {
+      yield* print(
+        input.json
+          ? body
+          : wrapText([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
+      )
+      if (plan.obstacles.length > 0) {
+        yield* say(`${name} cannot be deployed now.`)
+        return exitCodes.failed
+      }
+      return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
+    }
+    yield* say([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
+    if (plan.obstacles.length > 0) {
+      return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
+    }
+    if (!(yield* confirm(`Deploy ${name}?`, input.yes))) return exitCodes.failed
+    const payload = { ...projectAt(place), planHash: plan.planHash }
+    if (input.noWait) {
+      return yield* startWithoutWaiting(place.projectPath, (api) => api.deploy({ payload }), input.json)
+    }
+    const deployed = yield* followRun((api) => api.deploy({ payload }))
+    if (input.json) yield* print(deployed.body)
+    return yield* printDeployEnd(deployed.value, input.json ? [] : deployed.next)
+  })
 )
 
-const buildCommand = command(
+const buildCommand = serviceCommand(
   {
     name: "build",
     summary: "Build a project's image archive with its script.",
     details: "Runs build-image-tar.sh or build-image-tar.ps1, and shows what it prints.",
     examples: ["berth build", "berth build hello"]
   },
-  { project: optionalArgument("project", "Its name under the projects root, or its path.", "project"), ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { print, say } = yield* Screen
-        const projectPath = yield* resolveProject(input.project)
-        const { body, value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
-        if (input.json) yield* print(body)
-        else if (value.tarFile !== null) yield* say(`Built ${safeText(value.tarFile)}.`)
-        return value.success ? exitCodes.done : exitCodes.failed
-      })
-    )
+  { project: optionalArgument("project", "Its name under the projects root, or its path.", "project") },
+  Effect.fnUntraced(function*(input) {
+    const { print, say } = yield* Screen
+    const projectPath = yield* resolveProject(input.project)
+    const { body, value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
+    if (input.json) yield* print(body)
+    else if (value.tarFile !== null) yield* say(`Built ${safeText(value.tarFile)}.`)
+    return value.success ? exitCodes.done : exitCodes.failed
+  })
 )
 
 export const deployCommands = [deployCommand, buildCommand]

@@ -3,11 +3,10 @@ import { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
 import type { LogEvent } from "../../schema/servers/Logs.ts"
 import { followedBy, quoted } from "../../schema/words/quoted.ts"
-import { showAnswer, withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
+import { showAnswer } from "../connection/withService.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
 import { findOnlyServer, type PlaceOptions, placeOptions, resolvePlace } from "../options/projects.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, integer, repeatedArgument, text } from "../parse/described.ts"
 import { exitCodes, Usage } from "../terminal/Failure.ts"
 import { describeDropped } from "../terminal/quantities.ts"
@@ -100,7 +99,7 @@ const sourceOf = (name: Option.Option<string>, place: PlaceOptions) =>
       ))
   )
 
-const logsCommand = command(
+const logsCommand = serviceCommand(
   {
     name: "logs",
     summary: "Show the logs of projects' stacks, or of a container, running or not.",
@@ -123,43 +122,36 @@ const logsCommand = command(
     lines: integer("lines", "Number of last lines; 100 unless given.", { value: "number", alias: "n" }),
     service: text("service", "One service of the stack; all of them unless given.", { value: "service" }),
     contains: text("contains", "Only lines that contain it, in letters of either case.", { value: "text" }),
-    ...placeOptions,
-    ...common
+    ...placeOptions
   },
-  (input) =>
-    withService(
+  Effect.fnUntraced(function*(input) {
+    const [name, ...others] = input.names
+    if (others.length > 0) return yield* showProjects(input.names, input)
+    const { followLogs } = yield* Berth
+    const { out, print } = yield* Screen
+    const { also, serverId, source } = yield* sourceOf(Option.fromNullable(name), input)
+    const { lines, ...selected } = selection(input)
+    // A malformed request is not caused by the name.
+    const withHint = (error: BerthError) =>
+      new BerthError({ ...error, message: error.status === 400 ? error.message : followedBy(error.message, also) })
+    if (input.follow) {
+      const view = yield* makeLineView
+      return yield* Stream.runForEach(
+        followLogs(serverId, { ...source, ...selection(input) }),
+        (event) => input.json ? print(JSON.stringify(event)) : view(event)
+      ).pipe(Effect.catchTag("BerthError", withHint))
+    }
+    const query = { ...source, ...selected, ...(lines === undefined ? {} : { lines: String(lines) }) }
+    return yield* showAnswer(
       input,
-      Effect.gen(function*() {
-        const [name, ...others] = input.names
-        if (others.length > 0) return yield* showProjects(input.names, input)
-        const { followLogs } = yield* Berth
-        const { out, print } = yield* Screen
-        const { also, serverId, source } = yield* sourceOf(Option.fromNullable(name), input)
-        const { lines, ...selected } = selection(input)
-        // A malformed request is not caused by the name.
-        const withHint = (error: BerthError) =>
-          new BerthError({ ...error, message: error.status === 400 ? error.message : followedBy(error.message, also) })
-        if (input.follow) {
-          const view = yield* makeLineView
-          return yield* Stream.runForEach(
-            followLogs(serverId, { ...source, ...selection(input) }),
-            (event) => input.json ? print(JSON.stringify(event)) : view(event)
-          ).pipe(Effect.catchTag("BerthError", withHint))
-        }
-        const query = { ...source, ...selected, ...(lines === undefined ? {} : { lines: String(lines) }) }
-        return yield* showAnswer(
-          input,
-          (api) => api.serverLogs({ path: { id: serverId }, urlParams: query }),
-          ({ logs }) => {
-            const text = logs.replace(/\n$/, "")
-            if (text === "") return Effect.void
-            return print(
-              out.isTerminal ? text.split("\n").map((line) => safeLine(line, out.hasColor)).join("\n") : text
-            )
-          }
-        ).pipe(Effect.catchTag("BerthError", withHint))
-      })
-    )
+      (api) => api.serverLogs({ path: { id: serverId }, urlParams: query }),
+      ({ logs }) => {
+        const text = logs.replace(/\n$/, "")
+        if (text === "") return Effect.void
+        return print(out.isTerminal ? text.split("\n").map((line) => safeLine(line, out.hasColor)).join("\n") : text)
+      }
+    ).pipe(Effect.catchTag("BerthError", withHint))
+  })
 )
 
 export const logsCommands = [logsCommand]

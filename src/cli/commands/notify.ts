@@ -1,49 +1,48 @@
 import { Effect } from "effect"
-import { showAnswer, withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
-import { command, group } from "../parse/command.ts"
+import { showAnswer } from "../connection/withService.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
+import { group } from "../parse/command.ts"
 import { argument } from "../parse/described.ts"
 import { printTable } from "../terminal/printTable.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-const listCommand = command(
+const listCommand = serviceCommand(
   {
     name: "list",
     summary: "List the targets of notifications, and what keeps each from being told.",
     examples: ["berth notify list"]
   },
-  common,
+  {},
   (input) =>
-    withService(
-      input,
-      showAnswer(input, (api) => api.listSettings({}), ({ file, notify }) =>
-        Effect.gen(function*() {
-          const { say } = yield* Screen
-          yield* printTable(
-            `${file} names no targets: add a list notify.`,
-            ["NAME", "FORMAT", "EVENTS"],
-            notify.map(({ events, format, name }) => [name, format, events.join(", ")])
-          )
-          for (const { problem } of notify) if (problem !== null) yield* say(safeText(problem))
-        }))
-    )
+    showAnswer(input, (api) => api.listSettings({}), ({ file, notify }) =>
+      Effect.gen(function*() {
+        const { say } = yield* Screen
+        yield* printTable(
+          `${file} names no targets: add a list notify.`,
+          ["NAME", "FORMAT", "EVENTS"],
+          notify.map(({ events, format, name }) => [name, format, events.join(", ")])
+        )
+        for (const { problem } of notify) if (problem !== null) yield* say(safeText(problem))
+      }))
 )
 
-const testCommand = command(
+const testCommand = serviceCommand(
   {
     name: "test",
     summary: "Send a test to one target, and say whether its receiver took it.",
     examples: ["berth notify test team"]
   },
-  { name: argument("name", "The name of a target of the setting notify."), ...common },
+  { name: argument("name", "The name of a target of the setting notify.") },
   (input) =>
-    withService(
+    showAnswer(
       input,
-      showAnswer(input, (api) =>
-        api.testNotify({ path: { name: input.name } }), ({ milliseconds, name, status }) =>
-        Effect.flatMap(Screen, ({ say }) =>
-          say(safeText(`${name} was told: its receiver answered ${status} after ${milliseconds} ms.`))))
+      (api) => api.testNotify({ path: { name: input.name } }),
+      ({ milliseconds, name, status }) =>
+        Effect.flatMap(
+          Screen,
+          ({ say }) => say(safeText(`${name} was told: its receiver answered ${status} after ${milliseconds} ms.`))
+        )
     )
 )
 

@@ -3,9 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { describeCare, type NeedsCare } from "../../schema/NeedsCare.ts"
 import type { ObservedProject, Overview } from "../../schema/Overview.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
-import { withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { runWords } from "../runs/stepLines.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -103,52 +101,48 @@ const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
 }
 
 /** Runs for `berth` without a command. */
-export const overviewCommand = command(
+export const overviewCommand = serviceCommand(
   {
     name: "overview",
     summary: "Show what stands: projects, where they run, and what needs care.",
     examples: ["berth", "berth overview --json"]
   },
-  common,
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer, where } = yield* Berth
-        const { out, print } = yield* Screen
-        const style = styled(out)
-        const { body, value } = yield* answer((api) => api.overview({}))
-        if (input.json) return yield* print(body)
-        const care = careIn(value)
-        const applications = applicationRows(value)
-        yield* print([
-          value.projects.length === 0
-            ? "No project yet: the setting projects.root names the directory that they are in."
-            : table(
-              ["PROJECT", "SERVER", "STATE", "CHANGES", "RELEASE", "NOW", "LINK"],
-              value.projects.flatMap(stackRows),
-              out
-            ),
-          ...(applications.length === 0 ? [] : ["", table(["APPLICATION", "STATUS", "DRIFT"], applications, out)]),
-          "",
-          ...(care.length === 0
-            ? [style("green", "Nothing needs care.")]
-            : [
-              style("bold", "Needs care"),
-              ...care.map((line) => wrapText(`  ${style("yellow", "!")} ${safeText(line)}`, out))
-            ]),
-          "",
-          wrapText(
-            style(
-              "dim",
-              `Seen at ${value.observedAt} by ${
-                where === "this process" ? "this command" : `the service at ${where}`
-              }. Next:`
-            ),
-            out
-          ),
-          ...nextIn(value).map((line) => `  ${line}`)
-        ].join("\n"))
-      })
-    )
+  {},
+  Effect.fnUntraced(function*(input) {
+    const { answer, where } = yield* Berth
+    const { out, print } = yield* Screen
+    const style = styled(out)
+    const { body, value } = yield* answer((api) => api.overview({}))
+    if (input.json) return yield* print(body)
+    const care = careIn(value)
+    const applications = applicationRows(value)
+    yield* print([
+      value.projects.length === 0
+        ? "No project yet: the setting projects.root names the directory that they are in."
+        : table(
+          ["PROJECT", "SERVER", "STATE", "CHANGES", "RELEASE", "NOW", "LINK"],
+          value.projects.flatMap(stackRows),
+          out
+        ),
+      ...(applications.length === 0 ? [] : ["", table(["APPLICATION", "STATUS", "DRIFT"], applications, out)]),
+      "",
+      ...(care.length === 0
+        ? [style("green", "Nothing needs care.")]
+        : [
+          style("bold", "Needs care"),
+          ...care.map((line) => wrapText(`  ${style("yellow", "!")} ${safeText(line)}`, out))
+        ]),
+      "",
+      wrapText(
+        style(
+          "dim",
+          `Seen at ${value.observedAt} by ${
+            where === "this process" ? "this command" : `the service at ${where}`
+          }. Next:`
+        ),
+        out
+      ),
+      ...nextIn(value).map((line) => `  ${line}`)
+    ].join("\n"))
+  })
 )

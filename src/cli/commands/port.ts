@@ -1,41 +1,32 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag } from "../parse/described.ts"
 import { exitCodes } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
 
-export const portCommand = command(
+export const portCommand = serviceCommand(
   {
     name: "port",
     summary: "Print a port that nothing uses yet.",
     examples: ["berth port", "berth port --evidence"]
   },
-  {
-    evidence: flag("evidence", "Show what takes each port, and count what listens on the proxy's server too."),
-    ...common
-  },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { out, print, say } = yield* Screen
-        const urlParams = input.evidence ? { evidence: "true" as const } : {}
-        const { body, value } = yield* answer((api) => api.nextPort({ urlParams }))
-        if (input.json) return yield* print(body)
-        const rows = (value.evidence ?? []).map(({ port, usedBy }) => [
-          String(port),
-          usedBy.map(({ kind, what }) => `${kind} ${what}`).join(", ")
-        ])
-        if (rows.length > 0) yield* say(table(["PORT", "USED BY"], rows, out))
-        yield* Effect.forEach(value.warnings ?? [], (warning) => say(`! ${safeText(warning)}`))
-        yield* print(String(value.nextPort))
-        return exitCodes.done
-      })
-    )
+  { evidence: flag("evidence", "Show what takes each port, and count what listens on the proxy's server too.") },
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { out, print, say } = yield* Screen
+    const urlParams = input.evidence ? { evidence: "true" as const } : {}
+    const { body, value } = yield* answer((api) => api.nextPort({ urlParams }))
+    if (input.json) return yield* print(body)
+    const rows = (value.evidence ?? []).map(({ port, usedBy }) => [
+      String(port),
+      usedBy.map(({ kind, what }) => `${kind} ${what}`).join(", ")
+    ])
+    if (rows.length > 0) yield* say(table(["PORT", "USED BY"], rows, out))
+    yield* Effect.forEach(value.warnings ?? [], (warning) => say(`! ${safeText(warning)}`))
+    yield* print(String(value.nextPort))
+    return exitCodes.done
+  })
 )

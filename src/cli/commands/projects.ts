@@ -6,11 +6,11 @@ import type { InitResult } from "../../schema/projects/Init.ts"
 import { containerConfigName } from "../../schema/projects/Project.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { showAnswer, withService } from "../connection/withService.ts"
-import { common, yes } from "../options/common.ts"
+import { showAnswer } from "../connection/withService.ts"
+import { yes } from "../options/common.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
 import { placeOptions, projectAt, resolvePlace, resolveProject } from "../options/projects.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
 import { followRun } from "../runs/followRun.ts"
 import { confirm } from "../terminal/confirm.ts"
@@ -47,7 +47,7 @@ const fileLines = ({ diff, keys, name, status }: ComparedFile, surface: Surface)
   ]
 }
 
-const diffCommand = command(
+const diffCommand = serviceCommand(
   {
     name: "diff",
     summary: "Show how a project differs from its deployed copy.",
@@ -55,33 +55,29 @@ const diffCommand = command(
       "something differs.",
     examples: ["berth diff", "berth diff hello"]
   },
-  { project, ...placeOptions, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { out, print, say } = yield* Screen
-        const place = yield* resolvePlace(input.project, input)
-        const { body, value: { files, summary, warnings } } = yield* answer((api) =>
-          api.compareProject({ payload: projectAt(place) })
-        )
-        const differing = files.filter(({ status }) => status !== "same")
-        if (input.json) yield* print(body)
-        else {
-          if (differing.length > 0) yield* print(differing.flatMap((file) => fileLines(file, out)).join("\n"))
-          yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
-          yield* say(
-            files.length === 0
-              ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
-              : differing.length === 0
-              ? `${formatCount(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
-              : `${formatCount(differing.length, "file")} of ${files.length} differ.`
-          )
-        }
-        return differing.length === 0 ? exitCodes.done : exitCodes.differs
-      })
+  { project, ...placeOptions },
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { out, print, say } = yield* Screen
+    const place = yield* resolvePlace(input.project, input)
+    const { body, value: { files, summary, warnings } } = yield* answer((api) =>
+      api.compareProject({ payload: projectAt(place) })
     )
+    const differing = files.filter(({ status }) => status !== "same")
+    if (input.json) yield* print(body)
+    else {
+      if (differing.length > 0) yield* print(differing.flatMap((file) => fileLines(file, out)).join("\n"))
+      yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+      yield* say(
+        files.length === 0
+          ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
+          : differing.length === 0
+          ? `${formatCount(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
+          : `${formatCount(differing.length, "file")} of ${files.length} differ.`
+      )
+    }
+    return differing.length === 0 ? exitCodes.done : exitCodes.differs
+  })
 )
 
 /** Server for a new container.json: the given one, or the one chosen at the terminal. */
@@ -108,7 +104,7 @@ const writtenFiles = ({ changed = [], created }: Pick<InitResult, "changed" | "c
   ...changed.map((name) => `~ ${safeText(name)} (serverId)`)
 ]
 
-const initCommand = command(
+const initCommand = serviceCommand(
   {
     name: "init",
     summary: "Write what a directory needs to be deployed: what is missing, question, files.",
@@ -117,49 +113,47 @@ const initCommand = command(
       "else the only stored one.",
     examples: ["berth init", "berth init notes --server main --yes"]
   },
-  { project, yes, ...placeOptions, ...common },
-  (input) =>
-    withService(
+  { project, yes, ...placeOptions },
+  Effect.fnUntraced(function*(input) {
+    const { print, say } = yield* Screen
+    const { use } = yield* Berth
+    const projectPath = yield* resolveProject(input.project)
+    const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
+    const serverId = yield* serverOf(input.server, input.yes)
+    const plan = yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))
+    const lines = writtenFiles(plan)
+    if (lines.length > 0) {
+      if (!input.yes) yield* say(lines.join("\n"))
+      const question = `Write ${formatCount(lines.length, "file")} to ${safeText(projectPath)}?`
+      if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+    }
+    return yield* showAnswer(
       input,
-      Effect.gen(function*() {
-        const { print, say } = yield* Screen
-        const { use } = yield* Berth
-        const projectPath = yield* resolveProject(input.project)
-        const asked = { projectPath, remotePath: Option.getOrUndefined(input.path) }
-        const serverId = yield* serverOf(input.server, input.yes)
-        const plan = yield* use((api) => api.initProject({ payload: { ...asked, serverId, plan: true } }))
-        const lines = writtenFiles(plan)
-        if (lines.length > 0) {
-          if (!input.yes) yield* say(lines.join("\n"))
-          const question = `Write ${formatCount(lines.length, "file")} to ${safeText(projectPath)}?`
-          if (!(yield* confirm(question, input.yes))) return exitCodes.failed
-        }
-        return yield* showAnswer(input, (api) =>
-          api.initProject({ payload: { ...asked, serverId } }), ({ changed, created, kept }) =>
-          Effect.gen(function*() {
-            const written = writtenFiles({ changed, created })
-            if (written.length > 0) {
-              yield* print(written.join("\n"))
-            }
-            if (kept.length > 0) {
-              yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
-            }
-            if (created.includes(containerConfigName)) {
-              yield* say(bridgedHint)
-            }
-            // Repeats the given path: a directory outside the projects root has no name.
-            const project = Option.match(input.project, {
-              onNone: () =>
-                "",
-              onSome: (given) => ` ${shellWord(given)}`
-            })
-            yield* say(`Next: berth build${project}, then berth deploy${project}`)
-          }))
-      })
+      (api) => api.initProject({ payload: { ...asked, serverId } }),
+      ({ changed, created, kept }) =>
+        Effect.gen(function*() {
+          const written = writtenFiles({ changed, created })
+          if (written.length > 0) {
+            yield* print(written.join("\n"))
+          }
+          if (kept.length > 0) {
+            yield* say(`Left as they are: ${kept.map(safeText).join(", ")}`)
+          }
+          if (created.includes(containerConfigName)) {
+            yield* say(bridgedHint)
+          }
+          // Repeats the given path: a directory outside the projects root has no name.
+          const project = Option.match(input.project, {
+            onNone: () => "",
+            onSome: (given) => ` ${shellWord(given)}`
+          })
+          yield* say(`Next: berth build${project}, then berth deploy${project}`)
+        })
     )
+  })
 )
 
-const pullCommand = command(
+const pullCommand = serviceCommand(
   {
     name: "pull",
     summary: "Fetch a file or directory of a project's deployed copy.",
@@ -170,34 +164,30 @@ const pullCommand = command(
     name: argument("name", "The file, or with --directory the directory, relative to the stack's directory."),
     project,
     directory: flag("directory", "It is a directory: bring its content.", "d"),
-    ...placeOptions,
-    ...common
+    ...placeOptions
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { print, say } = yield* Screen
-        const { projectPath, remotePath, serverId } = yield* resolvePlace(input.project, input)
-        const file = {
-          name: input.name,
-          remotePath: `${remotePath.replace(/\/$/, "")}/${input.name}`,
-          localPath: resolve(join(projectPath, input.name)),
-          type: input.directory ? "directory" as const : "file" as const
-        }
-        const { body, value: { errors, pulled } } = yield* followRun((api) =>
-          api.pull({ payload: { serverId, files: [file] } })
-        )
-        if (input.json) yield* print(body)
-        else {
-          yield* Effect.forEach(pulled, (item) =>
-            say(`${safeText(item.localPath)}: ${formatCount(item.files, "file")}, ${formatBytes(item.bytes)}`))
-          yield* Effect.forEach(errors, ({ error, name }) =>
-            say(`✗ ${safeText(name)}: ${safeText(error)}`))
-        }
-        return errors.length === 0 ? exitCodes.done : exitCodes.failed
-      })
+  Effect.fnUntraced(function*(input) {
+    const { print, say } = yield* Screen
+    const { projectPath, remotePath, serverId } = yield* resolvePlace(input.project, input)
+    const file = {
+      name: input.name,
+      remotePath: `${remotePath.replace(/\/$/, "")}/${input.name}`,
+      localPath: resolve(join(projectPath, input.name)),
+      type: input.directory ? "directory" as const : "file" as const
+    }
+    const { body, value: { errors, pulled } } = yield* followRun((api) =>
+      api.pull({ payload: { serverId, files: [file] } })
     )
+    if (input.json) yield* print(body)
+    else {
+      yield* Effect.forEach(
+        pulled,
+        (item) => say(`${safeText(item.localPath)}: ${formatCount(item.files, "file")}, ${formatBytes(item.bytes)}`)
+      )
+      yield* Effect.forEach(errors, ({ error, name }) => say(`✗ ${safeText(name)}: ${safeText(error)}`))
+    }
+    return errors.length === 0 ? exitCodes.done : exitCodes.failed
+  })
 )
 
 export const projectsCommands = [diffCommand, pullCommand, initCommand]

@@ -3,9 +3,10 @@ import { Berth } from "../../client/Berth.ts"
 import type { RouteAbsent, RouteAdded, RouteKept, RouteRemoved } from "../../schema/routes/Route.ts"
 import type { RoutePlanRequest } from "../../schema/routes/RoutePlan.ts"
 import { quoted } from "../../schema/words/quoted.ts"
-import { type CommonInput, showAnswer, withService } from "../connection/withService.ts"
-import { common, yes } from "../options/common.ts"
-import { command, group } from "../parse/command.ts"
+import { type CommonInput, showAnswer } from "../connection/withService.ts"
+import { yes } from "../options/common.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
+import { group } from "../parse/command.ts"
 import { argument, flag } from "../parse/described.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { diffLines } from "../terminal/diffLines.ts"
@@ -18,17 +19,17 @@ import { portCommand } from "./port.ts"
 const routeName = argument("name", "The name of the route in the proxy file.", "route")
 const dryRun = flag("dry-run", "Show what would become of the proxy file, and change nothing.")
 
-const listCommand = command(
+const listCommand = serviceCommand(
   {
     name: "list",
     summary: "List the routes of the proxy file: where they lead, and which applications declare them.",
     examples: ["berth route list"]
   },
-  common,
+  {},
   (input) =>
-    withService(
-      input,
-      Effect.flatMap(Screen, ({ out, print, say }) =>
+    Effect.flatMap(
+      Screen,
+      ({ out, print, say }) =>
         showAnswer(input, (api) =>
           api.listRoutes({}), ({ file, routes, serverName, warnings }) =>
           Effect.gen(function*() {
@@ -54,9 +55,8 @@ const listCommand = command(
                 `${routeName} uses the middleware ${middleware}, which is not there`
               )
             )
-            yield* Effect.forEach([...broken, ...warnings], (warning) =>
-              say(`! ${safeText(warning)}`))
-          })))
+            yield* Effect.forEach([...broken, ...warnings], (warning) => say(`! ${safeText(warning)}`))
+          }))
     )
 )
 
@@ -100,7 +100,7 @@ const printOutcome = (words: string, outcome: Outcome) =>
     if ("warning" in outcome && outcome.warning !== undefined) yield* say(`! ${safeText(outcome.warning)}`)
   })
 
-const addCommand = command(
+const addCommand = serviceCommand(
   {
     name: "add",
     summary:
@@ -112,62 +112,53 @@ const addCommand = command(
     domain: argument("domain", "A host name like app.example.com."),
     port: argument("port", "The port of the target address; berth port names a free one."),
     dryRun,
-    yes,
-    ...common
+    yes
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { print } = yield* Screen
-        if (input.name === "" || input.domain === "") {
-          return yield* new Usage({ message: `The ${input.name === "" ? "name" : "domain"} must not be empty` })
-        }
-        if (!/^\d{1,5}$/.test(input.port)) {
-          return yield* new Usage({
-            message: `The port must be a whole number from 1 to 65535, not ${quoted(input.port)}`
-          })
-        }
-        const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
-        const question = `Send requests for ${safeText(input.domain)} to port ${route.port}?`
-        const end = yield* confirmChange({ action: "add", ...route }, question, input)
-        if (end !== undefined) return end
-        const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))
-        if ("error" in value) return yield* new Failed({ message: value.error })
-        if (input.json) return yield* print(body)
-        const name = safeText(input.name)
-        return yield* printOutcome(value.added ? `Added the route ${name}.` : "The same route is there already.", value)
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { print } = yield* Screen
+    if (input.name === "" || input.domain === "") {
+      return yield* new Usage({ message: `The ${input.name === "" ? "name" : "domain"} must not be empty` })
+    }
+    if (!/^\d{1,5}$/.test(input.port)) {
+      return yield* new Usage({
+        message: `The port must be a whole number from 1 to 65535, not ${quoted(input.port)}`
       })
-    )
+    }
+    const route = { routeName: input.name, domain: input.domain, port: Number(input.port) }
+    const question = `Send requests for ${safeText(input.domain)} to port ${route.port}?`
+    const end = yield* confirmChange({ action: "add", ...route }, question, input)
+    if (end !== undefined) return end
+    const { body, value } = yield* answer((api) => api.addRoute({ payload: route }))
+    if ("error" in value) return yield* new Failed({ message: value.error })
+    if (input.json) return yield* print(body)
+    const name = safeText(input.name)
+    return yield* printOutcome(value.added ? `Added the route ${name}.` : "The same route is there already.", value)
+  })
 )
 
-const removeCommand = command(
+const removeCommand = serviceCommand(
   {
     name: "remove",
     summary: "Remove a route from the proxy file: what becomes of the file, question, removal.",
     examples: ["berth route remove hello"]
   },
-  { name: routeName, dryRun, yes, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { print } = yield* Screen
-        const question = `Remove the route ${safeText(input.name)}?`
-        const end = yield* confirmChange({ action: "remove", routeName: input.name }, question, input)
-        if (end !== undefined) return end
-        const { body, value } = yield* answer((api) => api.removeRoute({ payload: { routeName: input.name } }))
-        if ("error" in value) return yield* new Failed({ message: value.error })
-        if (input.json) return yield* print(body)
-        const name = safeText(input.name)
-        return yield* printOutcome(
-          value.removed ? `Removed the route ${name}.` : `There is no route ${name}: nothing was changed.`,
-          value
-        )
-      })
+  { name: routeName, dryRun, yes },
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { print } = yield* Screen
+    const question = `Remove the route ${safeText(input.name)}?`
+    const end = yield* confirmChange({ action: "remove", routeName: input.name }, question, input)
+    if (end !== undefined) return end
+    const { body, value } = yield* answer((api) => api.removeRoute({ payload: { routeName: input.name } }))
+    if ("error" in value) return yield* new Failed({ message: value.error })
+    if (input.json) return yield* print(body)
+    const name = safeText(input.name)
+    return yield* printOutcome(
+      value.removed ? `Removed the route ${name}.` : `There is no route ${name}: nothing was changed.`,
+      value
     )
+  })
 )
 
 export const routesCommands = [

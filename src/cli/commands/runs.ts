@@ -3,9 +3,8 @@ import { Berth } from "../../client/Berth.ts"
 import { isEnded, maxRuns, type Run, type RunStep } from "../../schema/runs/Run.ts"
 import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
 import { begunDeploys } from "../../schema/targets/begunDeploys.ts"
-import { showAnswer, suggestCommand, withService } from "../connection/withService.ts"
-import { common } from "../options/common.ts"
-import { command } from "../parse/command.ts"
+import { showAnswer, suggestCommand } from "../connection/withService.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { argument, flag, integer, optionalArgument } from "../parse/described.ts"
 import { handleInterrupt } from "../runs/handleInterrupt.ts"
 import { makeRunView } from "../runs/makeRunView.ts"
@@ -78,7 +77,7 @@ const followEvents = (id: string, json: boolean) =>
     return yield* json ? Effect.succeed(runCode(last.value.data)) : showRun(last.value.data, [], view.shortened)
   })
 
-const runsCommand = command(
+const runsCommand = serviceCommand(
   {
     name: "runs",
     summary: "List what was deployed, built, pulled and upserted, or show one run.",
@@ -90,46 +89,41 @@ const runsCommand = command(
   {
     run: optionalArgument("run", "The id of a run.", "run"),
     follow: flag("follow", "Show what happens in the run, until it has ended.", "f"),
-    limit: integer("limit", "Number of runs to list.", { value: "number", between: [1, maxRuns] }),
-    ...common
+    limit: integer("limit", "Number of runs to list.", { value: "number", between: [1, maxRuns] })
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { out, print, say } = yield* Screen
-        if (Option.isSome(input.run)) {
-          const id = input.run.value
-          return yield* input.follow
-            ? followEvents(id, input.json)
-            : showAnswer(input, (api) => api.getRun({ path: { id } }), (run) => showRun(run))
-        }
-        const now = yield* Clock.currentTimeMillis
-        const limit = Option.getOrElse(input.limit, () => 20)
-        return yield* showAnswer(input, (api) => api.listRuns({ urlParams: { limit } }), ({ next, runs }) => {
-          if (runs.length === 0) return say("No run yet: berth deploy starts one.")
-          const isWaiting = runs.some(({ waitsFor }) => waitsFor !== undefined)
-          const rows = runs.map((run) => [
-            run.id,
-            kindOf(run),
-            subjectOf(run) ?? "",
-            run.state,
-            ...isWaiting ? [run.waitsFor?.id ?? ""] : [],
-            `${formatDuration(now - Date.parse(run.requestedAt))} ago`,
-            tookOf(run, now),
-            run.requestedBy.name
-          ])
-          const headings = ["RUN", "WHAT", "OF", "STATE", ...isWaiting ? ["BEHIND"] : [], "ASKED", "TOOK", "BY"]
-          const more = next === null
-            ? Effect.void
-            : say(`There are more: berth runs --limit ${Math.min(maxRuns, limit * 2)}`)
-          return Effect.zipRight(print(table(headings, rows, out)), more)
-        })
-      })
-    )
+  Effect.fnUntraced(function*(input) {
+    const { out, print, say } = yield* Screen
+    if (Option.isSome(input.run)) {
+      const id = input.run.value
+      return yield* input.follow
+        ? followEvents(id, input.json)
+        : showAnswer(input, (api) => api.getRun({ path: { id } }), (run) => showRun(run))
+    }
+    const now = yield* Clock.currentTimeMillis
+    const limit = Option.getOrElse(input.limit, () => 20)
+    return yield* showAnswer(input, (api) => api.listRuns({ urlParams: { limit } }), ({ next, runs }) => {
+      if (runs.length === 0) return say("No run yet: berth deploy starts one.")
+      const isWaiting = runs.some(({ waitsFor }) => waitsFor !== undefined)
+      const rows = runs.map((run) => [
+        run.id,
+        kindOf(run),
+        subjectOf(run) ?? "",
+        run.state,
+        ...isWaiting ? [run.waitsFor?.id ?? ""] : [],
+        `${formatDuration(now - Date.parse(run.requestedAt))} ago`,
+        tookOf(run, now),
+        run.requestedBy.name
+      ])
+      const headings = ["RUN", "WHAT", "OF", "STATE", ...isWaiting ? ["BEHIND"] : [], "ASKED", "TOOK", "BY"]
+      const more = next === null
+        ? Effect.void
+        : say(`There are more: berth runs --limit ${Math.min(maxRuns, limit * 2)}`)
+      return Effect.zipRight(print(table(headings, rows, out)), more)
+    })
+  })
 )
 
-const cancelCommand = command(
+const cancelCommand = serviceCommand(
   {
     name: "cancel",
     summary: "Cancel a run: one that waits never begins, one under way stops and is undone.",
@@ -138,21 +132,17 @@ const cancelCommand = command(
       "What a server was told to do to a stack (start, stop, restart, remove) comes to its end, and stays.",
     examples: ["berth cancel 01m80yqq5mpfzvahn1sfvx7mvm"]
   },
-  { run: argument("run", "The id of a run; berth runs lists them.", "run"), ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { say } = yield* Screen
-        const follow = yield* suggestCommand(`berth runs ${input.run} -f`)
-        return yield* showAnswer(input, (api) => api.cancelRun({ path: { id: input.run } }), (run) =>
-          say(
-            isEnded(run.state)
-              ? `The ${runWords(run)} is ${run.state}.${run.error === null ? "" : ` ${safeText(run.error.error)}`}`
-              : `The ${runWords(run)} stops at its next safe point.\n  Follow it with: ${follow}`
-          ))
-      })
-    )
+  { run: argument("run", "The id of a run; berth runs lists them.", "run") },
+  Effect.fnUntraced(function*(input) {
+    const { say } = yield* Screen
+    const follow = yield* suggestCommand(`berth runs ${input.run} -f`)
+    return yield* showAnswer(input, (api) => api.cancelRun({ path: { id: input.run } }), (run) =>
+      say(
+        isEnded(run.state)
+          ? `The ${runWords(run)} is ${run.state}.${run.error === null ? "" : ` ${safeText(run.error.error)}`}`
+          : `The ${runWords(run)} stops at its next safe point.\n  Follow it with: ${follow}`
+      ))
+  })
 )
 
 export const runsCommands = [runsCommand, cancelCommand]

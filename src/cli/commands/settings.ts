@@ -5,9 +5,10 @@ import type { ProjectsRoot, Setting, SettingJson } from "../../schema/settings/S
 import { counted } from "../../schema/words/counted.ts"
 import { didYouMean } from "../../schema/words/nearest.ts"
 import { quoted } from "../../schema/words/quoted.ts"
-import { showAnswer, withService } from "../connection/withService.ts"
-import { common, yes } from "../options/common.ts"
-import { command, group } from "../parse/command.ts"
+import { showAnswer } from "../connection/withService.ts"
+import { yes } from "../options/common.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
+import { group } from "../parse/command.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { exitCodes, Failed, Usage } from "../terminal/Failure.ts"
@@ -20,28 +21,25 @@ const formatSetting = (value: SettingJson): string =>
 
 const name = argument("name", "The name of a setting: deploy.keepReleases.")
 
-const listCommand = command(
+const listCommand = serviceCommand(
   {
     name: "list",
     summary: "List every setting, where its value comes from, and what is wrong with it.",
     examples: ["berth settings list"]
   },
-  common,
+  {},
   (input) =>
-    withService(
-      input,
-      showAnswer(input, (api) => api.listSettings({}), ({ file, settings }) =>
-        Effect.gen(function*() {
-          const { say } = yield* Screen
-          yield* printTable(
-            "There are no settings.",
-            ["NAME", "VALUE", "SOURCE"],
-            settings.map(({ name, source, value }) => [name, formatSetting(value), source === "none" ? "" : source])
-          )
-          for (const { problem } of settings) if (problem !== null) yield* say(safeText(problem))
-          yield* say(safeText(`The settings file is ${file}. Servers: berth server list.`))
-        }))
-    )
+    showAnswer(input, (api) => api.listSettings({}), ({ file, settings }) =>
+      Effect.gen(function*() {
+        const { say } = yield* Screen
+        yield* printTable(
+          "There are no settings.",
+          ["NAME", "VALUE", "SOURCE"],
+          settings.map(({ name, source, value }) => [name, formatSetting(value), source === "none" ? "" : source])
+        )
+        for (const { problem } of settings) if (problem !== null) yield* say(safeText(problem))
+        yield* say(safeText(`The settings file is ${file}. Servers: berth server list.`))
+      }))
 )
 
 /** Finds a setting by its name in a list. */
@@ -52,25 +50,21 @@ const settingNamed = (settings: ReadonlyArray<Setting>, wanted: string): Either.
         "berth settings list names them"
     }))
 
-const getCommand = command(
+const getCommand = serviceCommand(
   {
     name: "get",
     summary: "Print the value of a setting; *** for a secret.",
     examples: ["berth settings get deploy.keepReleases"]
   },
-  { name, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { print } = yield* Screen
-        const { settings } = yield* (yield* Berth).use((api) => api.listSettings({}))
-        const setting = yield* settingNamed(settings, input.name)
-        if (setting.problem !== null) return yield* new Failed({ message: setting.problem })
-        yield* print(input.json ? JSON.stringify(setting, null, 2) : safeText(formatSetting(setting.value)))
-        return exitCodes.done
-      })
-    )
+  { name },
+  Effect.fnUntraced(function*(input) {
+    const { print } = yield* Screen
+    const { settings } = yield* (yield* Berth).use((api) => api.listSettings({}))
+    const setting = yield* settingNamed(settings, input.name)
+    if (setting.problem !== null) return yield* new Failed({ message: setting.problem })
+    yield* print(input.json ? JSON.stringify(setting, null, 2) : safeText(formatSetting(setting.value)))
+    return exitCodes.done
+  })
 )
 
 const isSettingName = (text: string): text is SettingName => Object.hasOwn(settingDefinitions, text)
@@ -99,7 +93,7 @@ const describeRoot = ({ path, projects, standing }: ProjectsRoot, creates: boole
   }
 }
 
-const setCommand = command(
+const setCommand = serviceCommand(
   {
     name: "set",
     summary: "Change a setting in the settings file, after its diff.",
@@ -118,32 +112,27 @@ const setCommand = command(
     value: optionalArgument("value", "Its new value."),
     unset: flag("unset", "Remove it, so that its default holds."),
     create: flag("create", "Create the directory of projects.root where it is missing."),
-    yes,
-    ...common
+    yes
   },
-  (input) =>
-    withService(
+  Effect.fnUntraced(function*(input) {
+    if (input.unset === Option.isSome(input.value)) {
+      return yield* new Usage({ message: "A new value is needed, or --unset to remove the setting" })
+    }
+    const { print, say } = yield* Screen
+    const value = Option.getOrNull(Option.map(input.value, (text) => settingValue(input.name, text)))
+    const payload = { settings: { [input.name]: value }, createDirectory: input.create }
+    const plan = yield* (yield* Berth).use((api) => api.changeSettings({ payload, urlParams: { plan: "true" } }))
+    if (plan.changed && !input.json) yield* print(safeText(plan.diff.trimEnd()))
+    if (plan.projectsRoot !== undefined && !input.json) {
+      yield* say(safeText(describeRoot(plan.projectsRoot, input.create)))
+    }
+    if (plan.changed && !(yield* confirm(`Change ${safeText(plan.file)}?`, input.yes))) return exitCodes.failed
+    return yield* showAnswer(
       input,
-      Effect.gen(function*() {
-        if (input.unset === Option.isSome(input.value)) {
-          return yield* new Usage({ message: "A new value is needed, or --unset to remove the setting" })
-        }
-        const { print, say } = yield* Screen
-        const value = Option.getOrNull(Option.map(input.value, (text) => settingValue(input.name, text)))
-        const payload = { settings: { [input.name]: value }, createDirectory: input.create }
-        const plan = yield* (yield* Berth).use((api) => api.changeSettings({ payload, urlParams: { plan: "true" } }))
-        if (plan.changed && !input.json) yield* print(safeText(plan.diff.trimEnd()))
-        if (plan.projectsRoot !== undefined && !input.json) {
-          yield* say(safeText(describeRoot(plan.projectsRoot, input.create)))
-        }
-        if (plan.changed && !(yield* confirm(`Change ${safeText(plan.file)}?`, input.yes))) return exitCodes.failed
-        return yield* showAnswer(
-          input,
-          (api) => api.changeSettings({ payload, urlParams: {} }),
-          ({ changed }) => say(changed ? `Changed ${safeText(input.name)}.` : "It is set like that already.")
-        )
-      })
+      (api) => api.changeSettings({ payload, urlParams: {} }),
+      ({ changed }) => say(changed ? `Changed ${safeText(input.name)}.` : "It is set like that already.")
     )
+  })
 )
 
 export const settingsCommands = [

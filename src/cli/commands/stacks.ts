@@ -2,11 +2,11 @@ import { Effect, Option } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
 import type { StackAction, StackResult } from "../../schema/deploy/Stack.ts"
 import { runVerdict } from "../../schema/runs/runVerdict.ts"
-import { showAnswer, withService } from "../connection/withService.ts"
+import { showAnswer } from "../connection/withService.ts"
 import { printDeployEnd } from "../deploys/deploying.ts"
-import { common, yes } from "../options/common.ts"
+import { yes } from "../options/common.ts"
 import { describePlace, type Place, placeOptions, resolvePlace, stackAt } from "../options/projects.ts"
-import { command } from "../parse/command.ts"
+import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { releaseComparisonLines, rollbackPlanLines } from "../plans/releaseLines.ts"
 import { followRun } from "../runs/followRun.ts"
@@ -42,7 +42,7 @@ const compareReleases = (
       : exitCodes.differs
   })
 
-const releasesCommand = command(
+const releasesCommand = serviceCommand(
   {
     name: "releases",
     summary: "List what a project can be rolled back to, or compare two releases.",
@@ -56,40 +56,35 @@ const releasesCommand = command(
     project,
     from: optionalArgument("from", "The id of a release to compare.", "release"),
     to: optionalArgument("to", "The id of the release to compare it with; the current one unless named.", "release"),
-    ...placeOptions,
-    ...common
+    ...placeOptions
   },
-  (input) =>
-    withService(
+  Effect.fnUntraced(function*(input) {
+    const { out, print, say } = yield* Screen
+    const place = yield* resolvePlace(input.project, input)
+    if (Option.isSome(input.from)) return yield* compareReleases(input.json, place, input.from.value, input.to)
+    const { remotePath, serverId } = place
+    return yield* showAnswer(
       input,
-      Effect.gen(function*() {
-        const { out, print, say } = yield* Screen
-        const place = yield* resolvePlace(input.project, input)
-        if (Option.isSome(input.from)) return yield* compareReleases(input.json, place, input.from.value, input.to)
-        const { remotePath, serverId } = place
-        return yield* showAnswer(
-          input,
-          (api) => api.listReleases({ path: { id: serverId }, urlParams: { remotePath } }),
-          ({ releases }) =>
-            releases.length === 0
-              ? say("No release yet: each deploy leaves one.")
-              : print(table(
-                ["RELEASE", "AT", "BY", "IMAGES", ""],
-                releases.map(({ at, available, by, current, id, images }) => [
-                  id,
-                  at,
-                  by,
-                  images.map(({ name }) => name).join(", "),
-                  current ? "current" : available ? "" : "its images are gone"
-                ]),
-                out
-              ))
-        )
-      })
+      (api) => api.listReleases({ path: { id: serverId }, urlParams: { remotePath } }),
+      ({ releases }) =>
+        releases.length === 0
+          ? say("No release yet: each deploy leaves one.")
+          : print(table(
+            ["RELEASE", "AT", "BY", "IMAGES", ""],
+            releases.map(({ at, available, by, current, id, images }) => [
+              id,
+              at,
+              by,
+              images.map(({ name }) => name).join(", "),
+              current ? "current" : available ? "" : "its images are gone"
+            ]),
+            out
+          ))
     )
+  })
 )
 
-const rollbackCommand = command(
+const rollbackCommand = serviceCommand(
   {
     name: "rollback",
     summary: "Run an earlier release of a project again; the one before the current one unless named.",
@@ -101,41 +96,36 @@ const rollbackCommand = command(
     release: optionalArgument("release", "The id of a release; berth releases lists them.", "release"),
     yes,
     dryRun: flag("dry-run", "Show what would change, and change nothing."),
-    ...placeOptions,
-    ...common
+    ...placeOptions
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { err, out, print, say } = yield* Screen
-        const place = yield* resolvePlace(input.project, input)
-        const wanted = Option.match(input.release, { onNone: () => ({}), onSome: (release) => ({ release }) })
-        const planned = yield* answer((api) => api.planRollback({ payload: { ...stackAt(place), ...wanted } }))
-        const plan = planned.value
-        const { at, id } = plan.release
-        const question = `Roll ${describePlace(place)} back to release ${safeText(id)}`
-        const title = `${question} of ${safeText(at)}`
-        if (input.dryRun) {
-          const lines = [`${title}:`, ...rollbackPlanLines(plan, out, { texts: true })]
-          yield* print(input.json ? planned.body : wrapText(lines.join("\n"), out))
-          return plan.obstacles.length > 0 ? exitCodes.failed : exitCodes.done
-        }
-        yield* say([`${title}:`, ...rollbackPlanLines(plan, err, { texts: false })].join("\n"))
-        if (plan.obstacles.length > 0) {
-          return yield* new Failed({
-            message: `${describePlace(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
-          })
-        }
-        if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
-        const { body, next, value } = yield* followRun((api) =>
-          api.rollback({ payload: { ...stackAt(place), release: id } })
-        )
-        if (input.json) yield* print(body)
-        return yield* printDeployEnd(value, input.json ? [] : next)
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { err, out, print, say } = yield* Screen
+    const place = yield* resolvePlace(input.project, input)
+    const wanted = Option.match(input.release, { onNone: () => ({}), onSome: (release) => ({ release }) })
+    const planned = yield* answer((api) => api.planRollback({ payload: { ...stackAt(place), ...wanted } }))
+    const plan = planned.value
+    const { at, id } = plan.release
+    const question = `Roll ${describePlace(place)} back to release ${safeText(id)}`
+    const title = `${question} of ${safeText(at)}`
+    if (input.dryRun) {
+      const lines = [`${title}:`, ...rollbackPlanLines(plan, out, { texts: true })]
+      yield* print(input.json ? planned.body : wrapText(lines.join("\n"), out))
+      return plan.obstacles.length > 0 ? exitCodes.failed : exitCodes.done
+    }
+    yield* say([`${title}:`, ...rollbackPlanLines(plan, err, { texts: false })].join("\n"))
+    if (plan.obstacles.length > 0) {
+      return yield* new Failed({
+        message: `${describePlace(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
       })
+    }
+    if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
+    const { body, next, value } = yield* followRun((api) =>
+      api.rollback({ payload: { ...stackAt(place), release: id } })
     )
+    if (input.json) yield* print(body)
+    return yield* printDeployEnd(value, input.json ? [] : next)
+  })
 )
 
 /** Runs a stack action and prints its outcome. */
@@ -148,14 +138,13 @@ const runStackAction = (action: StackAction, call: Call<StackResult>, json: bool
     return verdictCode[runVerdict({ kind: "stack", subject: { action } }, value)]
   })
 
-const startCommand = command(
+const startCommand = serviceCommand(
   { name: "start", summary: "Start a project's stack.", examples: ["berth start hello"] },
-  { project, ...placeOptions, ...common },
+  { project, ...placeOptions },
   (input) =>
-    withService(
-      input,
-      Effect.flatMap(resolvePlace(input.project, input), (place) =>
-        runStackAction("start", (api) => api.startStack({ payload: stackAt(place) }), input.json))
+    Effect.flatMap(
+      resolvePlace(input.project, input),
+      (place) => runStackAction("start", (api) => api.startStack({ payload: stackAt(place) }), input.json)
     )
 )
 
@@ -165,18 +154,14 @@ const confirmedAction = (
   question: (place: string) => string,
   call: (place: Place) => Call<StackResult>
 ) =>
-  command(
+  serviceCommand(
     { name, summary, examples: [`berth ${name} hello`] },
-    { project, yes, ...placeOptions, ...common },
-    (input) =>
-      withService(
-        input,
-        Effect.gen(function*() {
-          const place = yield* resolvePlace(input.project, input)
-          if (!(yield* confirm(question(describePlace(place)), input.yes))) return exitCodes.failed
-          return yield* runStackAction(name, call(place), input.json)
-        })
-      )
+    { project, yes, ...placeOptions },
+    Effect.fnUntraced(function*(input) {
+      const place = yield* resolvePlace(input.project, input)
+      if (!(yield* confirm(question(describePlace(place)), input.yes))) return exitCodes.failed
+      return yield* runStackAction(name, call(place), input.json)
+    })
   )
 
 const stopCommand = confirmedAction(
@@ -193,36 +178,26 @@ const restartCommand = confirmedAction(
   (place) => (api) => api.restartStack({ payload: stackAt(place) })
 )
 
-const removeCommand = command(
+const removeCommand = serviceCommand(
   {
     name: "remove",
     summary: "Remove a project's stack from its server: its containers, and Berth's files and images.",
     details: "data/ and volumes stay, unless --volumes says otherwise. The project on this machine stays as it is.",
     examples: ["berth remove hello"]
   },
-  {
-    project,
-    volumes: flag("volumes", "Remove its volumes too, with what is in them."),
-    yes,
-    ...placeOptions,
-    ...common
-  },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const place = yield* resolvePlace(input.project, input)
-        const question = input.volumes
-          ? `Remove the stack at ${describePlace(place)}, and its volumes with all that is in them?`
-          : `Remove the stack at ${describePlace(place)}? Its data/ and volumes stay.`
-        if (!(yield* confirm(question, input.yes))) return exitCodes.failed
-        return yield* runStackAction(
-          "remove",
-          (api) => api.removeStack({ payload: { ...stackAt(place), volumes: input.volumes } }),
-          input.json
-        )
-      })
+  { project, volumes: flag("volumes", "Remove its volumes too, with what is in them."), yes, ...placeOptions },
+  Effect.fnUntraced(function*(input) {
+    const place = yield* resolvePlace(input.project, input)
+    const question = input.volumes
+      ? `Remove the stack at ${describePlace(place)}, and its volumes with all that is in them?`
+      : `Remove the stack at ${describePlace(place)}? Its data/ and volumes stay.`
+    if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+    return yield* runStackAction(
+      "remove",
+      (api) => api.removeStack({ payload: { ...stackAt(place), volumes: input.volumes } }),
+      input.json
     )
+  })
 )
 
 export const stacksCommands = [

@@ -37,7 +37,7 @@ export interface CommandNode {
     | undefined
 }
 
-interface Words {
+export interface Words {
   readonly name: string
   readonly summary: string
   readonly details?: string
@@ -45,10 +45,12 @@ interface Words {
 }
 
 /** Options and arguments of a command by the names that its handler uses. */
-type Config = Readonly<Record<string, DescribedOption<unknown> | DescribedArgument<unknown> | DescribedWords<unknown>>>
+export type Config = Readonly<
+  Record<string, DescribedOption<unknown> | DescribedArgument<unknown> | DescribedWords<unknown>>
+>
 
 /** Values of a configuration. */
-type Input<C extends Config> = {
+export type Input<C extends Config> = {
   readonly [K in keyof C]: C[K] extends DescribedOption<infer A> ? A
     : C[K] extends DescribedArgument<infer A> ? A
     : C[K] extends DescribedWords<infer A> ? A
@@ -56,8 +58,8 @@ type Input<C extends Config> = {
 }
 
 /** Reads the value of each part; arguments are in the order of the configuration. */
-function valuesOf<C extends Config>(config: C, given: Given): Input<C>
-function valuesOf(config: Config, given: Given): Readonly<Record<string, unknown>> {
+export function valuesOf<C extends Config>(config: C, given: Given): Input<C>
+export function valuesOf(config: Config, given: Given): Readonly<Record<string, unknown>> {
   const words = given.positional.values()
   return Object.fromEntries(
     Object.entries(config).map(([key, part]) => [
@@ -71,34 +73,34 @@ function valuesOf(config: Config, given: Given): Readonly<Record<string, unknown
   )
 }
 
-/** Defines a command; a handler without an exit code means 0. */
-export const command = <const C extends Config>(
+type Handled = Effect.Effect<number | void, CommandFailure, CommandContext>
+
+/** Defines a command by the effect of what was given; without an exit code it ends with 0. */
+export const defineCommand = (
   { details = "", examples = [], name, summary }: Words,
-  config: C,
-  handler: (input: Input<C>) => Effect.Effect<number | void, CommandFailure, Screen | Connection>
+  config: Config,
+  handle: (given: Given) => Handled
 ): CommandNode => {
-  const parts = Object.values<Config[string]>(config)
+  const parts = Object.values(config)
   const words = {
     options: parts.flatMap((part) => "option" in part ? [part.option] : []),
     arguments: parts.flatMap((part) => "argument" in part ? [part.argument] : [])
   }
   const behind = parts.find((part) => "behind" in part)?.behind
   const run = (given: Given, args: ReadonlyArray<string>) =>
-    handler(valuesOf(config, given)).pipe(
+    handle(given).pipe(
       Effect.map((code) => code ?? 0),
       Effect.catchTag("BerthError", (error) => Effect.fail(rewordForCommand(words, args)(error)))
     )
-  return {
-    name,
-    summary,
-    details,
-    examples,
-    ...words,
-    ...(behind === undefined ? {} : { behind }),
-    children: [],
-    run
-  }
+  return { name, summary, details, examples, ...words, ...(behind === undefined ? {} : { behind }), children: [], run }
 }
+
+/** Defines a command by a handler of its values. */
+export const command = <const C extends Config>(
+  words: Words,
+  config: C,
+  handler: (input: Input<C>) => Handled
+): CommandNode => defineCommand(words, config, (given) => handler(valuesOf(config, given)))
 
 export const group = (
   { details = "", examples = [], name, summary }: Words,

@@ -1,8 +1,7 @@
 import { Effect, Option } from "effect"
 import { maxChangelogEntries } from "../../../schema/applications/Changelog.ts"
-import { showAnswer, withService } from "../../connection/withService.ts"
-import { common } from "../../options/common.ts"
-import { command } from "../../parse/command.ts"
+import { showAnswer } from "../../connection/withService.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { integer } from "../../parse/described.ts"
 import { formatValue } from "../../plans/platformPlan.ts"
 import { formatCount } from "../../terminal/quantities.ts"
@@ -12,7 +11,7 @@ import { styled } from "../../terminal/style.ts"
 import { wrapText } from "../../terminal/wrapText.ts"
 import { declared, requestOf } from "./declared.ts"
 
-export const changelogCommand = command(
+export const changelogCommand = serviceCommand(
   {
     name: "changelog",
     summary: "List what upserts did to the applications of a project, newest first.",
@@ -27,42 +26,40 @@ export const changelogCommand = command(
     before: integer("before", "Only entries before the one of this number.", {
       value: "number",
       between: [1, Infinity]
-    }),
-    ...common
+    })
   },
-  (input) =>
-    withService(
+  Effect.fnUntraced(function*(input) {
+    const { out, print, say } = yield* Screen
+    const query = {
+      ...(yield* requestOf(input)),
+      ...(Option.isSome(input.limit) ? { limit: input.limit.value } : {}),
+      ...(Option.isSome(input.before) ? { before: input.before.value } : {})
+    }
+    return yield* showAnswer(
       input,
-      Effect.gen(function*() {
-        const { out, print, say } = yield* Screen
-        const query = {
-          ...(yield* requestOf(input)),
-          ...(Option.isSome(input.limit) ? { limit: input.limit.value } : {}),
-          ...(Option.isSome(input.before) ? { before: input.before.value } : {})
-        }
-        return yield* showAnswer(input, (api) =>
-          api.changelog({ urlParams: query }), ({ entries, next, unreadable }) =>
-          Effect.gen(function*() {
-            if (entries.length === 0) {
-              yield* say("No upsert yet: berth app up does one.")
-            } else {
-              const style = styled(out)
-              const lines = entries.flatMap(({ action, appName, changes, number, timestamp }) => [
-                `${number}  ${style("bold", safeText(appName))} ${action === "create" ? "created" : "updated"} ` +
-                `at ${timestamp}`,
-                ...changes.map(({ label, new: after, old: before }) =>
-                  `  ~ ${safeText(label)}: ${formatValue(before)} → ${formatValue(after)}`
-                )
-              ])
-              yield* print(wrapText(lines.join("\n"), out))
-            }
-            if (unreadable > 0) {
-              yield* say(`! ${formatCount(unreadable, "entry", "entries")} left out: not to be read`)
-            }
-            if (next !== null) {
-              yield* say(`There are more: --before ${next}`)
-            }
-          }))
-      })
+      (api) => api.changelog({ urlParams: query }),
+      ({ entries, next, unreadable }) =>
+        Effect.gen(function*() {
+          if (entries.length === 0) {
+            yield* say("No upsert yet: berth app up does one.")
+          } else {
+            const style = styled(out)
+            const lines = entries.flatMap(({ action, appName, changes, number, timestamp }) => [
+              `${number}  ${style("bold", safeText(appName))} ${action === "create" ? "created" : "updated"} ` +
+              `at ${timestamp}`,
+              ...changes.map(({ label, new: after, old: before }) =>
+                `  ~ ${safeText(label)}: ${formatValue(before)} → ${formatValue(after)}`
+              )
+            ])
+            yield* print(wrapText(lines.join("\n"), out))
+          }
+          if (unreadable > 0) {
+            yield* say(`! ${formatCount(unreadable, "entry", "entries")} left out: not to be read`)
+          }
+          if (next !== null) {
+            yield* say(`There are more: --before ${next}`)
+          }
+        })
     )
+  })
 )

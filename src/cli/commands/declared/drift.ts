@@ -1,9 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import { type AppRequest, differencesIn, type Drift } from "../../../schema/applications/Drift.ts"
-import { withService } from "../../connection/withService.ts"
-import { common } from "../../options/common.ts"
-import { command } from "../../parse/command.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { describeDrift, driftTable, remedyLines, unknownLines } from "../../plans/driftLines.ts"
 import { exitCodes } from "../../terminal/Failure.ts"
 import { safeText } from "../../terminal/safeText.ts"
@@ -24,7 +22,7 @@ const whyAbsent = ({ appName, projectPath }: AppRequest, { appConfig, configs }:
   return "The platform has no such application yet: berth app up creates it."
 }
 
-export const driftCommand = command(
+export const driftCommand = serviceCommand(
   {
     name: "drift",
     summary: "Show how an application differs from what its project declares.",
@@ -33,26 +31,22 @@ export const driftCommand = command(
       "1 when there is nothing to compare with.",
     examples: ["berth app drift", "berth app drift hello --app hello"]
   },
-  { ...declared, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { out, print, say } = yield* Screen
-        const payload = yield* requestOf(input)
-        const { body, value: drift } = yield* answer((api) => api.drift({ payload }))
-        const { appConfig, exists, warnings = [] } = drift
-        if (input.json) yield* print(body)
-        else {
-          const differences = driftTable(drift, out)
-          if (differences !== undefined) yield* print(differences)
-          yield* Effect.forEach([...remedyLines(drift), ...unknownLines(drift)], (line) => say(line))
-          yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
-          yield* say(exists ? describeDrift(drift) : whyAbsent(payload, drift))
-        }
-        if (appConfig === undefined) return exitCodes.failed
-        return exists && differencesIn(drift) === 0 ? exitCodes.done : exitCodes.differs
-      })
-    )
+  { ...declared },
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { out, print, say } = yield* Screen
+    const payload = yield* requestOf(input)
+    const { body, value: drift } = yield* answer((api) => api.drift({ payload }))
+    const { appConfig, exists, warnings = [] } = drift
+    if (input.json) yield* print(body)
+    else {
+      const differences = driftTable(drift, out)
+      if (differences !== undefined) yield* print(differences)
+      yield* Effect.forEach([...remedyLines(drift), ...unknownLines(drift)], (line) => say(line))
+      yield* Effect.forEach(warnings, (warning) => say(`! ${safeText(warning)}`))
+      yield* say(exists ? describeDrift(drift) : whyAbsent(payload, drift))
+    }
+    if (appConfig === undefined) return exitCodes.failed
+    return exists && differencesIn(drift) === 0 ? exitCodes.done : exitCodes.differs
+  })
 )

@@ -1,9 +1,8 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import { differencesIn, type Drift } from "../../../schema/applications/Drift.ts"
-import { withService } from "../../connection/withService.ts"
-import { common, yes } from "../../options/common.ts"
-import { command } from "../../parse/command.ts"
+import { yes } from "../../options/common.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { driftTable, remedyLines, unknownLines } from "../../plans/driftLines.ts"
 import { platformPlanLines } from "../../plans/platformPlan.ts"
 import { followRun } from "../../runs/followRun.ts"
@@ -23,50 +22,42 @@ const printRemaining = (drift: Drift) =>
     yield* Effect.forEach([...remedyLines(drift), ...unknownLines(drift)], (line) => say(line))
   })
 
-export const upCommand = command(
+export const upCommand = serviceCommand(
   {
     name: "up",
     summary: "Bring an application to what its project declares: plan, question, run.",
     details: "Ends with 2 when something still differs afterwards; berth app drift shows it again.",
     examples: ["berth app up", "berth app up hello --yes"]
   },
-  { ...declared, yes, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { use } = yield* Berth
-        const { err, print, say } = yield* Screen
-        const payload = yield* requestOf(input)
-        const plan = yield* use((api) => api.platformPlan({ payload }))
-        const what = titleOf(plan)
-        yield* say([`${what}:`, ...platformPlanLines(plan, err)].join("\n"))
-        if (plan.action === "none" && !input.json) {
-          return plan.stays === undefined ? exitCodes.done : exitCodes.differs
-        }
-        if (!(yield* confirm(`${what}?`, input.yes))) return exitCodes.failed
-        const { body, value } = yield* followRun((api) =>
-          api.upsert({ payload: { ...payload, planHash: plan.planHash } })
-        )
-        if (input.json) yield* print(body)
-        const at = value.domain === "" ? "" : ` It is reached at ${safeText(value.domain)}.`
-        if (!value.success) {
-          yield* say("Not every step was done.")
-          return exitCodes.failed
-        }
-        const drift = yield* use((api) => api.drift({ payload }))
-        yield* printRemaining(drift)
-        const count = differencesIn(drift)
-        const name = safeText(plan.appName)
-        const limit = (drift.unknown ?? []).length === 0 ? "" : ", as far as it can be read"
-        yield* say(
-          count === 0
-            ? `${name} is as declared${limit}.${at}`
-            : `Every step was done; ${formatCount(count, "difference")} of ${name} ${
-              count === 1 ? "stays" : "stay"
-            }.${at}`
-        )
-        return count === 0 ? exitCodes.done : exitCodes.differs
-      })
+  { ...declared, yes },
+  Effect.fnUntraced(function*(input) {
+    const { use } = yield* Berth
+    const { err, print, say } = yield* Screen
+    const payload = yield* requestOf(input)
+    const plan = yield* use((api) => api.platformPlan({ payload }))
+    const what = titleOf(plan)
+    yield* say([`${what}:`, ...platformPlanLines(plan, err)].join("\n"))
+    if (plan.action === "none" && !input.json) {
+      return plan.stays === undefined ? exitCodes.done : exitCodes.differs
+    }
+    if (!(yield* confirm(`${what}?`, input.yes))) return exitCodes.failed
+    const { body, value } = yield* followRun((api) => api.upsert({ payload: { ...payload, planHash: plan.planHash } }))
+    if (input.json) yield* print(body)
+    const at = value.domain === "" ? "" : ` It is reached at ${safeText(value.domain)}.`
+    if (!value.success) {
+      yield* say("Not every step was done.")
+      return exitCodes.failed
+    }
+    const drift = yield* use((api) => api.drift({ payload }))
+    yield* printRemaining(drift)
+    const count = differencesIn(drift)
+    const name = safeText(plan.appName)
+    const limit = (drift.unknown ?? []).length === 0 ? "" : ", as far as it can be read"
+    yield* say(
+      count === 0
+        ? `${name} is as declared${limit}.${at}`
+        : `Every step was done; ${formatCount(count, "difference")} of ${name} ${count === 1 ? "stays" : "stay"}.${at}`
     )
+    return count === 0 ? exitCodes.done : exitCodes.differs
+  })
 )

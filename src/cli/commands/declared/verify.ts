@@ -1,8 +1,6 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
-import { withService } from "../../connection/withService.ts"
-import { common } from "../../options/common.ts"
-import { command } from "../../parse/command.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { exitCodes } from "../../terminal/Failure.ts"
 import { formatDuration } from "../../terminal/quantities.ts"
 import { safeText } from "../../terminal/safeText.ts"
@@ -11,34 +9,30 @@ import { styled } from "../../terminal/style.ts"
 import { wrapText } from "../../terminal/wrapText.ts"
 import { declared, requestOf } from "./declared.ts"
 
-export const verifyCommand = command(
+export const verifyCommand = serviceCommand(
   {
     name: "verify",
     summary: "Follow the way to an application: platform, port, route, HTTPS.",
     details: "Ends with 1 when a part of the way fails.",
     examples: ["berth app verify hello"]
   },
-  { ...declared, ...common },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { answer } = yield* Berth
-        const { out, print } = yield* Screen
-        const style = styled(out)
-        const payload = yield* requestOf(input)
-        const { body, value: { failing, hops } } = yield* answer((api) => api.verify({ payload }))
-        yield* print(
-          input.json ? body : wrapText(
-            hops.map(({ detail, hop, millis, ok }) =>
-              `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
-                style("dim", `(${formatDuration(millis)})`)
-              }`
-            ).join("\n"),
-            out
-          )
-        )
-        return failing === null ? exitCodes.done : exitCodes.failed
-      })
+  { ...declared },
+  Effect.fnUntraced(function*(input) {
+    const { answer } = yield* Berth
+    const { out, print } = yield* Screen
+    const style = styled(out)
+    const payload = yield* requestOf(input)
+    const { body, value: { failing, hops } } = yield* answer((api) => api.verify({ payload }))
+    yield* print(
+      input.json ? body : wrapText(
+        hops.map(({ detail, hop, millis, ok }) =>
+          `${ok ? style("green", "✓") : style("red", "✗")} ${hop}: ${safeText(detail)} ${
+            style("dim", `(${formatDuration(millis)})`)
+          }`
+        ).join("\n"),
+        out
+      )
     )
+    return failing === null ? exitCodes.done : exitCodes.failed
+  })
 )

@@ -1,8 +1,7 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../../client/Berth.ts"
-import { showAnswer, withService } from "../../connection/withService.ts"
-import { common } from "../../options/common.ts"
-import { command } from "../../parse/command.ts"
+import { showAnswer } from "../../connection/withService.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { argument, flag, optionalArgument, text } from "../../parse/described.ts"
 import { exitCodes, Usage } from "../../terminal/Failure.ts"
 import { safeText } from "../../terminal/safeText.ts"
@@ -11,7 +10,7 @@ import { shellWord } from "../../terminal/shellWord.ts"
 import { access, passwords, serverAt } from "./access.ts"
 import { hostKeyFor } from "./hostKeys.ts"
 
-export const addServerCommand = command(
+export const addServerCommand = serviceCommand(
   {
     name: "add",
     summary: "Store a server to deploy to.",
@@ -41,65 +40,60 @@ export const addServerCommand = command(
       names: "server"
     }),
     dryRun: flag("dry-run", "Only show how the settings file would change."),
-    ...access,
-    ...common
+    ...access
   },
-  (input) =>
-    withService(
-      input,
-      Effect.gen(function*() {
-        const { print, say } = yield* Screen
-        const { isKnown, server } = yield* serverAt(Option.getOrElse(input.address, () => input.name), input)
-        const { use } = yield* Berth
-        const id = Option.getOrUndefined(input.id)
-        if (Option.isSome(input.replacesHostKey) && Option.isNone(input.hostKey)) {
-          return yield* new Usage({
-            message: "--replaces-host-key needs --host-key with the fingerprint of the new key"
-          })
-        }
-        const stored = id === undefined
-          ? undefined
-          : (yield* use((api) => api.listServers({}))).find((each) => each.id === id)
-        const [given, replaced] = [Option.getOrUndefined(input.hostKey), Option.getOrUndefined(input.replacesHostKey)]
-        const fields = {
-          ...server,
-          name: input.name,
-          ...(stored === undefined ? { newId: id } : { id }),
-          uniqueName: true
-        }
-        if (input.dryRun) {
-          return yield* showAnswer(
-            input,
-            (api) => api.saveServer({ payload: fields, urlParams: { plan: "true" } }),
-            ({ change }) => {
-              const diff = change?.diff.trimEnd() ?? ""
-              return diff === "" ? say("Nothing would change.") : print(safeText(diff))
-            }
-          )
-        }
-        const key = replaced === undefined
-          // A replaced server keeps its jump hosts unless others are given.
-          ? yield* hostKeyFor({
-            ...server,
-            name: input.name,
-            jump: server.jump === undefined ? stored?.jump : server.jump
-          }, {
-            given,
-            isKnown
-          })
-          : { hostKey: given, replacesHostKey: replaced }
-        if (key === "refused") return exitCodes.failed
-        return yield* showAnswer(
-          input,
-          (api) => api.saveServer({ payload: { ...fields, ...key }, urlParams: {} }),
-          ({ server }) =>
-            say(
-              `${stored === undefined ? "Stored" : "Replaced"} ${safeText(server.name)} with the id ${
-                safeText(server.id)
-              }. ` +
-                `Next: berth server test ${shellWord(server.name)}`
-            )
-        )
+  Effect.fnUntraced(function*(input) {
+    const { print, say } = yield* Screen
+    const { isKnown, server } = yield* serverAt(Option.getOrElse(input.address, () => input.name), input)
+    const { use } = yield* Berth
+    const id = Option.getOrUndefined(input.id)
+    if (Option.isSome(input.replacesHostKey) && Option.isNone(input.hostKey)) {
+      return yield* new Usage({
+        message: "--replaces-host-key needs --host-key with the fingerprint of the new key"
       })
+    }
+    const stored = id === undefined
+      ? undefined
+      : (yield* use((api) => api.listServers({}))).find((each) => each.id === id)
+    const [given, replaced] = [Option.getOrUndefined(input.hostKey), Option.getOrUndefined(input.replacesHostKey)]
+    const fields = {
+      ...server,
+      name: input.name,
+      ...(stored === undefined ? { newId: id } : { id }),
+      uniqueName: true
+    }
+    if (input.dryRun) {
+      return yield* showAnswer(
+        input,
+        (api) => api.saveServer({ payload: fields, urlParams: { plan: "true" } }),
+        ({ change }) => {
+          const diff = change?.diff.trimEnd() ?? ""
+          return diff === "" ? say("Nothing would change.") : print(safeText(diff))
+        }
+      )
+    }
+    const key = replaced === undefined
+      // A replaced server keeps its jump hosts unless others are given.
+      ? yield* hostKeyFor({
+        ...server,
+        name: input.name,
+        jump: server.jump === undefined ? stored?.jump : server.jump
+      }, {
+        given,
+        isKnown
+      })
+      : { hostKey: given, replacesHostKey: replaced }
+    if (key === "refused") return exitCodes.failed
+    return yield* showAnswer(
+      input,
+      (api) => api.saveServer({ payload: { ...fields, ...key }, urlParams: {} }),
+      ({ server }) =>
+        say(
+          `${stored === undefined ? "Stored" : "Replaced"} ${safeText(server.name)} with the id ${
+            safeText(server.id)
+          }. ` +
+            `Next: berth server test ${shellWord(server.name)}`
+        )
     )
+  })
 )

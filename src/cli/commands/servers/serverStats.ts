@@ -3,10 +3,9 @@ import type { ContainerStats } from "../../../schema/servers/Stats.ts"
 import { keptMinutes, type StatsHistory } from "../../../schema/StatsHistory.ts"
 import { containerSeries, meansOver, type Sampled, summarize } from "../../../schema/usageSeries.ts"
 import { formatBytes } from "../../../schema/words/formatBytes.ts"
-import { showAnswer, withService } from "../../connection/withService.ts"
-import { common } from "../../options/common.ts"
+import { showAnswer } from "../../connection/withService.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
-import { command } from "../../parse/command.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { argument, integer } from "../../parse/described.ts"
 import { printTable } from "../../terminal/printTable.ts"
 import { formatDuration } from "../../terminal/quantities.ts"
@@ -54,9 +53,7 @@ const showHistory = (minutes: number) => ({ points }: StatsHistory) =>
       [
         "CONTAINER",
         "SERVICE",
-        ...out.hasColor
-          ? ["CPU", "NOW", "MEMORY", "NOW"]
-          : ["CPU", "MEAN", "MOST", "MEMORY", "MEAN", "MOST"]
+        ...out.hasColor ? ["CPU", "NOW", "MEMORY", "NOW"] : ["CPU", "MEAN", "MOST", "MEMORY", "MEAN", "MOST"]
       ],
       containerSeries(points).map(({ cpuPercent, memoryBytes, name, service }) => [
         name,
@@ -77,7 +74,7 @@ const showHistory = (minutes: number) => ({ points }: StatsHistory) =>
     }
   })
 
-export const serverStatsCommand = command(
+export const serverStatsCommand = serviceCommand(
   {
     name: "stats",
     summary: "Show what the containers of a server use, now or over time.",
@@ -88,22 +85,14 @@ export const serverStatsCommand = command(
     minutes: integer("minutes", "Show CPU and memory of the last minutes, as lines where the terminal has colours.", {
       value: "number",
       between: [1, keptMinutes]
-    }),
-    ...common
+    })
   },
   (input) =>
-    withService(
-      input,
-      Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>
-        Option.match(input.minutes, {
-          onNone: () =>
-            showAnswer(input, (api) => api.serverStats({ path: { id } }), ({ containers }) => showNow(containers)),
-          onSome: (minutes) =>
-            showAnswer(
-              input,
-              (api) => api.statsHistory({ path: { id }, urlParams: { minutes } }),
-              showHistory(minutes)
-            )
-        }))
-    )
+    Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>
+      Option.match(input.minutes, {
+        onNone: () =>
+          showAnswer(input, (api) => api.serverStats({ path: { id } }), ({ containers }) => showNow(containers)),
+        onSome: (minutes) =>
+          showAnswer(input, (api) => api.statsHistory({ path: { id }, urlParams: { minutes } }), showHistory(minutes))
+      }))
 )

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
-import { showAnswer, withService } from "../../connection/withService.ts"
-import { common, yes } from "../../options/common.ts"
+import { showAnswer } from "../../connection/withService.ts"
+import { yes } from "../../options/common.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
-import { command, group } from "../../parse/command.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
+import { group } from "../../parse/command.ts"
 import { argument } from "../../parse/described.ts"
 import { confirm } from "../../terminal/confirm.ts"
 import { exitCodes } from "../../terminal/Failure.ts"
@@ -15,67 +16,57 @@ import { testServerCommand } from "./testServer.ts"
 
 const server = argument("server", "The id or the name of a stored server; berth server list names them.", "server")
 
-const listCommand = command(
+const listCommand = serviceCommand(
   { name: "list", summary: "List the stored servers.", examples: ["berth server list"] },
-  common,
+  {},
   (input) =>
-    withService(
-      input,
-      showAnswer(input, (api) => api.listServers({}), (servers) => {
-        const through = servers.some(({ jump }) => jump !== undefined)
-        return printTable(
-          "No server is stored yet: add one with berth server add.",
-          ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
-          servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
-            id,
-            name,
-            host,
-            String(port),
-            username,
-            useSudo ? "yes" : "no",
-            ...(through ? [jump] : [])
-          ])
-        )
-      })
-    )
+    showAnswer(input, (api) => api.listServers({}), (servers) => {
+      const through = servers.some(({ jump }) => jump !== undefined)
+      return printTable(
+        "No server is stored yet: add one with berth server add.",
+        ["ID", "NAME", "HOST", "PORT", "USER", "SUDO", ...(through ? ["THROUGH"] : [])],
+        servers.map(({ host, id, jump = "", name, port, useSudo, username }) => [
+          id,
+          name,
+          host,
+          String(port),
+          username,
+          useSudo ? "yes" : "no",
+          ...(through ? [jump] : [])
+        ])
+      )
+    })
 )
 
-const removeCommand = command(
+const removeCommand = serviceCommand(
   {
     name: "remove",
     summary: "Forget a stored server; nothing on it changes.",
     examples: ["berth server remove attic --yes"]
   },
-  {
-    server,
-    yes,
-    ...common
-  },
-  (input) =>
-    withService(
+  { server, yes },
+  Effect.fnUntraced(function*(input) {
+    const { say } = yield* Screen
+    const { callName, server: { id, name } } = yield* findStoredServer(input.server)
+    const which = callName === name ? name : `${name} (${id})`
+    const question = `Forget the server ${safeText(which)} and its stored credentials?`
+    if (!(yield* confirm(question, input.yes))) return exitCodes.failed
+    return yield* showAnswer(
       input,
-      Effect.gen(function*() {
-        const { say } = yield* Screen
-        const { callName, server: { id, name } } = yield* findStoredServer(input.server)
-        const which = callName === name ? name : `${name} (${id})`
-        const question = `Forget the server ${safeText(which)} and its stored credentials?`
-        if (!(yield* confirm(question, input.yes))) return exitCodes.failed
-        return yield* showAnswer(input, (api) =>
-          api.removeServer({ path: { id } }), () =>
-          say(`Forgot the server ${safeText(name)}.`))
-      })
+      (api) => api.removeServer({ path: { id } }),
+      () => say(`Forgot the server ${safeText(name)}.`)
     )
+  })
 )
 
-const scanCommand = command(
+const scanCommand = serviceCommand(
   { name: "scan", summary: "List what is deployed on a server.", examples: ["berth server scan main"] },
-  { server, ...common },
+  { server },
   (input) =>
-    withService(
-      input,
-      Effect.flatMap(findStoredServer(input.server), ({ server: { id } }) =>
-        showAnswer(input, (api) =>
-          api.scanServer({ path: { id } }), ({ deployed }) =>
+    Effect.flatMap(
+      findStoredServer(input.server),
+      ({ server: { id } }) =>
+        showAnswer(input, (api) => api.scanServer({ path: { id } }), ({ deployed }) =>
           printTable(
             "Nothing is deployed under ~/containers.",
             ["NAME", "PATH", "COMPOSE", "ENV", "DATA", "ARCHIVE"],
@@ -85,7 +76,7 @@ const scanCommand = command(
               ...[hasComposeFile, hasEnv, hasData].map((has) => (has ? "yes" : "no")),
               tarFile ?? ""
             ])
-          )))
+          ))
     )
 )
 

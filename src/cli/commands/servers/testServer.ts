@@ -1,10 +1,9 @@
 import { Effect, Option, Struct } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import type { ServerCheck, ServerTest } from "../../../schema/servers/ServerTest.ts"
-import { showAnswer, withService } from "../../connection/withService.ts"
-import { common } from "../../options/common.ts"
+import { showAnswer } from "../../connection/withService.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
-import { command } from "../../parse/command.ts"
+import { serviceCommand } from "../../options/serviceCommand.ts"
 import { argument, text } from "../../parse/described.ts"
 import { exitCodes, Failed, Usage } from "../../terminal/Failure.ts"
 import { safeText } from "../../terminal/safeText.ts"
@@ -37,7 +36,7 @@ const testLines = ({ docker, hostKey, logIn, sudo }: ServerTest, surface: Surfac
   ...checkLines("docker", docker, surface)
 ]
 
-export const testServerCommand = command(
+export const testServerCommand = serviceCommand(
   {
     name: "test",
     summary: "Try whether Berth gets into a server, stored or not, and can deploy there; change nothing there.",
@@ -51,53 +50,48 @@ export const testServerCommand = command(
   {
     server: argument("server", "The id or the name of a stored server, or user@host or user@host:port.", "server"),
     hostKey: text("host-key", "The fingerprint of its host key, once compared.", { value: "SHA256:…" }),
-    ...access,
-    ...common
+    ...access
   },
-  (input) =>
-    withService(
-      input,
+  Effect.fnUntraced(function*(input) {
+    const { out, print, say } = yield* Screen
+    const inline = Effect.map(serverAt(input.server, input), ({ server }) => ({ name: input.server, ...server }))
+    const server = input.server.includes("@")
+      ? yield* inline
+      : yield* findStoredServer(input.server).pipe(
+        // Jump hosts that are not mentioned are the stored ones.
+        Effect.map(({ server }) => Struct.omit(server, "jump")),
+        Effect.catchIf(
+          (error) => error instanceof Failed,
+          (missing) => Effect.catchIf(inline, (error) => error instanceof Usage, () => Effect.fail(missing))
+        )
+      )
+    const { use } = yield* Berth
+    const overrides = "id" in server ? overriding(input) : Option.none()
+    const tested = { ...server, ...Option.getOrUndefined(overrides) }
+    const payload = { ...tested, hostKey: Option.getOrUndefined(input.hostKey) }
+    const show = (test: ServerTest) => print(wrapText(testLines(test, out).join("\n"), out))
+    const code = yield* showAnswer(input, (api) => api.testServer({ payload }), (first) =>
       Effect.gen(function*() {
-        const { out, print, say } = yield* Screen
-        const inline = Effect.map(serverAt(input.server, input), ({ server }) => ({ name: input.server, ...server }))
-        const server = input.server.includes("@")
-          ? yield* inline
-          : yield* findStoredServer(input.server).pipe(
-            // Jump hosts that are not mentioned are the stored ones.
-            Effect.map(({ server }) => Struct.omit(server, "jump")),
-            Effect.catchIf(
-              (error) => error instanceof Failed,
-              (missing) => Effect.catchIf(inline, (error) => error instanceof Usage, () => Effect.fail(missing))
-            )
+        yield* show(first)
+        // Host keys are stored with their server, so only a server as it is stored has one to replace.
+        const asked = "id" in server && first.hostKey !== null && Option.isNone(overrides)
+          ? yield* askToReplace(server.host, first.hostKey)
+          : undefined
+        if (asked === "refused") return exitCodes.failed
+        if (asked !== undefined) {
+          yield* use((api) => api.saveServer({ payload: { ...server, ...asked }, urlParams: {} }))
+        }
+        const test = asked === undefined ? first : yield* use((api) => api.testServer({ payload: server }))
+        if (asked !== undefined) yield* show(test)
+        if (test.hostKey?.standing === "new" && Option.isNone(input.hostKey)) {
+          yield* say(
+            `Compare the fingerprint with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh ` +
+              `(ssh_host_*_key.pub), and go on with --host-key ` +
+              test.hostKey.fingerprint
           )
-        const { use } = yield* Berth
-        const overrides = "id" in server ? overriding(input) : Option.none()
-        const tested = { ...server, ...Option.getOrUndefined(overrides) }
-        const payload = { ...tested, hostKey: Option.getOrUndefined(input.hostKey) }
-        const show = (test: ServerTest) => print(wrapText(testLines(test, out).join("\n"), out))
-        const code = yield* showAnswer(input, (api) => api.testServer({ payload }), (first) =>
-          Effect.gen(function*() {
-            yield* show(first)
-            // Host keys are stored with their server, so only a server as it is stored has one to replace.
-            const asked = "id" in server && first.hostKey !== null && Option.isNone(overrides)
-              ? yield* askToReplace(server.host, first.hostKey)
-              : undefined
-            if (asked === "refused") return exitCodes.failed
-            if (asked !== undefined) {
-              yield* use((api) => api.saveServer({ payload: { ...server, ...asked }, urlParams: {} }))
-            }
-            const test = asked === undefined ? first : yield* use((api) => api.testServer({ payload: server }))
-            if (asked !== undefined) yield* show(test)
-            if (test.hostKey?.standing === "new" && Option.isNone(input.hostKey)) {
-              yield* say(
-                `Compare the fingerprint with what ssh-keygen -lf prints on the server of the key's file in /etc/ssh ` +
-                  `(ssh_host_*_key.pub), and go on with --host-key ` +
-                  test.hostKey.fingerprint
-              )
-            } else yield* say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")
-            return test.ready ? exitCodes.done : exitCodes.failed
-          }))
-        return code
-      })
-    )
+        } else yield* say(test.ready ? "Berth can deploy there." : "Berth cannot deploy there yet.")
+        return test.ready ? exitCodes.done : exitCodes.failed
+      }))
+    return code
+  })
 )
