@@ -6,7 +6,7 @@ import { isKnown, mayCall } from "../services/access/rights.ts"
 import { accessOf, Allowed } from "./api/annotations/access.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
-import { tokenRequired } from "./guard/judge.ts"
+import { tokenRequired } from "./guard/authorizeRequest.ts"
 
 const access = accessOf(BerthApi)
 

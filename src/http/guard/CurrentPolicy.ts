@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../../services/settings/Settings.ts"
 import { PrivateToken } from "../../services/state/discovery/PrivateToken.ts"
-import type { GuardPolicy } from "./judge.ts"
+import type { GuardPolicy } from "./authorizeRequest.ts"
 
 /** The guard's policy from the current settings. */
 export class CurrentPolicy extends Context.Tag("berth/CurrentPolicy")<CurrentPolicy, {

@@ -19,10 +19,10 @@ import { ownerNow } from "../session/holders.ts"
 import { WrongTokens } from "../session/WrongTokens.ts"
 import { errorResponse } from "../wire/errors.ts"
 import type { Target } from "../wire/requestTarget.ts"
+import { authorizeRequest, type GuardPolicy } from "./authorizeRequest.ts"
 import { maxBodyBytes, maxUnknownBodyBytes } from "./bodyLimits.ts"
 import { CurrentPolicy } from "./CurrentPolicy.ts"
 import { withBoundedJson } from "./jsonBody.ts"
-import { type GuardPolicy, judge } from "./judge.ts"
 import { withBoundedText } from "./requestBody.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
 import { whileAllowed } from "./whileAllowed.ts"
@@ -66,7 +66,7 @@ export const guard = HttpMiddleware.make((app) =>
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     const judged = (policy: GuardPolicy, find: Sessions["Type"]["find"]) =>
       Effect.map(sessionOf(request.headers, policy, find), (session) =>
-        judge({
+        authorizeRequest({
           method: request.method,
           target: source.url ?? "",
           fromHere: isLoopback(source.socket.localAddress ?? ""),

@@ -11,7 +11,7 @@ import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { maskEntries } from "../applications/maskEntries.ts"
 import { entryNamed, readPlatformFile } from "../applications/platformFile.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
-import { judge, type JudgeServices } from "./judge.ts"
+import { detectDrift, type DriftServices } from "./detectDrift.ts"
 
 const unlessEmpty = <K extends string, A>(key: K, all: ReadonlyArray<A>) => all.length === 0 ? {} : { [key]: all }
 
@@ -24,7 +24,7 @@ export const drift = Effect.fn("drift")(function*(
 ): Effect.fn.Return<
   Drift,
   ProjectFileInvalid | PathOutside | LocalFileFailed | PlatformFailure | SettingsError,
-  JudgeServices
+  DriftServices
 > {
   yield* permitPath(projectPath)
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
@@ -39,7 +39,7 @@ export const drift = Effect.fn("drift")(function*(
   const found = Array.findFirst(live, ({ name }) => name === entry.name)
   if (Option.isNone(found)) return { exists: false, diffs: [], appConfig, configs, ...warned }
   const { name, uuid } = found.value
-  const judged = yield* judge(projectPath, declared.value, found.value, live)
+  const judged = yield* detectDrift(projectPath, declared.value, found.value, live)
   const { diffs, hook, others, routes, unknown } = judged
   // Each spelling of the path is the same project: a new one is no new drift.
   const directory = (yield* Path.Path).resolve(projectPath)

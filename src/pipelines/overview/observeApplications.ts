@@ -8,7 +8,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { judge } from "../drift/judge.ts"
+import { detectDrift } from "../drift/detectDrift.ts"
 import { withSharedReading } from "../routes/proxyFile.ts"
 import { within } from "./within.ts"
 
@@ -59,7 +59,7 @@ const observe = (
       observedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
     }
     if (record === undefined || projectPath === null || declared === undefined) return application
-    const compared = judge(projectPath, declared, record, records).pipe(
+    const compared = detectDrift(projectPath, declared, record, records).pipe(
       Effect.tap((found) => reportDrift({ projectPath, appName: name }, found)),
       Effect.map(differencesIn),
       Effect.map((drift): ObservedApplication => ({ ...application, drift })),

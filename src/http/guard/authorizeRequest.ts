@@ -99,7 +99,7 @@ const bearerOf = (head: RequestHead): string | undefined => {
 }
 
 /** Decides about a request by its head alone: before routing, and before a byte of its body is read. */
-export const judge = (head: RequestHead, policy: GuardPolicy): Verdict => {
+export const authorizeRequest = (head: RequestHead, policy: GuardPolicy): Verdict => {
   // A whole address would name a second host beside the Host header.
   if (!head.target.startsWith("/")) return refuse(403, "Malformed HTTP request: its path must start with /")
   const normalized = normalizeTarget(head.method, head.target)

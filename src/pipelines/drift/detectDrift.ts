@@ -26,7 +26,7 @@ import { describeWebhook } from "../upsert/webhook/describeWebhook.ts"
 import { compareEntry } from "./compareEntry.ts"
 
 /** Differences between an application and its declared entry, without secrets. */
-export interface Judgement {
+export interface DetectedDrift {
   /** Compared fields, as the specification lists them. */
   readonly diffs: ReadonlyArray<DriftDiff>
   readonly routes: ReadonlyArray<DriftPart>
@@ -35,8 +35,8 @@ export interface Judgement {
   readonly unknown: ReadonlyArray<DriftUnknown>
 }
 
-/** Services that judging reads with. */
-export type JudgeServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
+/** Services that drift is read with. */
+export type DriftServices = GitHost | LocalFiles | Path.Path | Platform | Settings | Ssh
 
 const changed = ({ field, label, new: local, old: remote }: PlanChange): DriftPart => ({ field, label, local, remote })
 const staying = ({ declared: local, field, label, live: remote, remedy }: StayingDifference): DriftPart => ({
@@ -53,7 +53,7 @@ const nothing = { routes: [], unknown: [], others: [] }
 const targetOf = (plan: AppPlan) =>
   Effect.either(Option.isNone(plan.server) ? Effect.zipRight(requirePort(plan), findTarget(plan)) : findTarget(plan))
 
-const judgeWay = (
+const detectRouteDrift = (
   projectPath: string,
   plan: AppPlan,
   app: PlatformRecord,
@@ -88,16 +88,16 @@ const judgeWay = (
   })
 
 /**
- * Judges in what an application differs from its entry: the record, its variables, the way to its domain and its
+ * Finds in what an application differs from its entry: the record, its variables, the way to its domain and its
  * webhook, as an upsert would decide it. Every answer, exit code and screen counts these differences. Changes nothing.
  * @param apps the applications of the platform
  */
-export const judge = Effect.fn("judge")(function*(
+export const detectDrift = Effect.fn("detectDrift")(function*(
   projectPath: string,
   declared: DeclaredApp,
   record: PlatformRecord,
   apps: ReadonlyArray<PlatformRecord>
-): Effect.fn.Return<Judgement, ProjectFileInvalid | PlatformFailure | SettingsError, JudgeServices> {
+): Effect.fn.Return<DetectedDrift, ProjectFileInvalid | PlatformFailure | SettingsError, DriftServices> {
   const platform = yield* Platform
   const plan = yield* planOf(projectPath, declared)
   // Identical concurrent reads share one call.
@@ -110,7 +110,13 @@ export const judge = Effect.fn("judge")(function*(
     (port) => hostPortChange(hostPortAction(Option.getOrElse(envs, () => []), port), port)
   )
   const [way, { part: hook }] = yield* Effect.all([
-    judgeWay(projectPath, plan, app, namesakesOf(record.name, apps), Option.isSome(envs) ? portChange : Option.none()),
+    detectRouteDrift(
+      projectPath,
+      plan,
+      app,
+      namesakesOf(record.name, apps),
+      Option.isSome(envs) ? portChange : Option.none()
+    ),
     describeWebhook(plan, Option.some(app))
   ], { concurrency: 2 })
 

@@ -1,7 +1,7 @@
 import { Option, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
+import { authorizeRequest, type GuardPolicy, type RequestHead } from "../../../src/http/guard/authorizeRequest.ts"
 import { maxBodyBytes } from "../../../src/http/guard/bodyLimits.ts"
-import { type GuardPolicy, judge, type RequestHead } from "../../../src/http/guard/judge.ts"
 import { addressOf, operations } from "../../fixtures/operations.ts"
 
 const open: GuardPolicy = { token: Option.none(), tokens: [], privateToken: Option.none(), hosts: [], origins: [] }
@@ -13,18 +13,18 @@ const verdict = (
   policy: GuardPolicy = open,
   { fromHere = true, method = "GET", session = Option.none(), target = "/api/servers" }: Partial<RequestHead> = {}
 ) => {
-  const judged = judge({ method, target, fromHere, rawHeaders: headers.flat(), session }, policy)
+  const judged = authorizeRequest({ method, target, fromHere, rawHeaders: headers.flat(), session }, policy)
   return judged.allowed ? 200 : judged.status
 }
 const host = ["Host", "localhost:3100"] as const
 
-describe("judge", () => {
+describe("authorizeRequest", () => {
   it.each([
     ["host", [["Host", "e".repeat(3_000)]]],
     ["origin", [host, ["Origin", `http://${"o".repeat(3_000)}`]]]
   ])("repeats no more than the beginning of a long %s", (name, headers) => {
     const head = { method: "GET", target: "/", fromHere: true, rawHeaders: headers.flat(), session: Option.none() }
-    const judged = judge(head, open)
+    const judged = authorizeRequest(head, open)
     const message = judged.allowed ? "" : judged.message
     expect(message).toMatch(new RegExp(`^The ${name}(?: name)? ".*…" is not accepted: add it to http\\.${name}s`))
     expect(message.length).toBeLessThan(300)
@@ -99,7 +99,7 @@ describe("judge", () => {
 
   it("answers a listed origin's preflight, whose browser sends no token yet", () => {
     const rawHeaders = [...host, "Origin", "http://ui.lan:5173"]
-    const preflight = judge({
+    const preflight = authorizeRequest({
       method: "OPTIONS",
       target: "/api/servers",
       fromHere: true,
@@ -131,7 +131,7 @@ describe("judge", () => {
 
   it.each(paths)("takes a wrong token for none at $method $target, and says so where it refuses it", (asked) => {
     const judged = (...more: ReadonlyArray<string>) =>
-      judge({ ...asked, fromHere: true, rawHeaders: [...host, ...more], session: Option.none() }, locked)
+      authorizeRequest({ ...asked, fromHere: true, rawHeaders: [...host, ...more], session: Option.none() }, locked)
     const [none, wrong] = [judged(), judged("Authorization", "Bearer wrong")]
     expect(none).not.toMatchObject({ hasWrongToken: true })
     expect(wrong).toEqual(none.allowed ? none : { ...none, hasWrongToken: true })
@@ -146,7 +146,7 @@ describe("judge", () => {
         locked
       ]] as const
     ) {
-      const judged = judge({
+      const judged = authorizeRequest({
         method: "GET",
         target: "/api/servers",
         fromHere: true,
@@ -218,7 +218,7 @@ describe("judge", () => {
   it("says whose token it was, and takes everybody for the user of this machine where none is needed", () => {
     const tokens = [{ name: "Vic", token: Redacted.make("vics"), role: "viewer" as const }]
     const callerWith = (policy: GuardPolicy, ...more: ReadonlyArray<string>) => {
-      const judged = judge({
+      const judged = authorizeRequest({
         method: "GET",
         target: "/api/servers",
         fromHere: true,
