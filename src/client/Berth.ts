@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Scope, Stream } from "effect"
+import { Context, type Effect, type Scope, type Stream } from "effect"
 import type { Run } from "../schema/runs/Run.ts"
 import type { ExecEvent, ExecOpened, ExecRequest, TerminalSize } from "../schema/servers/Exec.ts"
 import type { LogEvent } from "../schema/servers/Logs.ts"

@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Redacted, Scope } from "effect"
+import { Effect, type Redacted, type Scope } from "effect"
 import { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./doubles/coolifyFields.ts"
 import { type CoolifySeed, shownApp, shownEnv } from "./doubles/coolifyRecords.ts"
 import { type CoolifyState, makeCoolifyState } from "./doubles/coolifyState.ts"

@@ -1,7 +1,6 @@
 import { HttpServer, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Console, Effect, Layer, Option } from "effect"
-import type { Scope } from "effect"
+import { Console, Effect, Layer, Option, type Scope } from "effect"
 import { baseUrl } from "../http/listen/announce.ts"
 import { askedPort } from "../http/listen/askedPort.ts"
 import { listen } from "../http/listen/listen.ts"
@@ -13,8 +12,7 @@ import { removeOrphans } from "./ownedDirectory.ts"
 import { loopback } from "./ports/loopback.ts"
 import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { type CoolifyWorld, makeCoolifyWorld } from "./vendorWorld.ts"
-import { makeWorld } from "./world.ts"
-import type { World } from "./world.ts"
+import { makeWorld, type World } from "./world.ts"
 
 const defaultPort = 3100
 

@@ -1,8 +1,6 @@
-import { Clock, Deferred, Effect, FiberId, FiberSet, Ref } from "effect"
-import type { Redacted, Scope } from "effect"
+import { Clock, Deferred, Effect, FiberId, FiberSet, type Redacted, Ref, type Scope } from "effect"
 import { createHash, generateKeyPairSync } from "node:crypto"
-import { createServer } from "node:net"
-import type { Socket } from "node:net"
+import { createServer, type Socket } from "node:net"
 import { delimiter } from "node:path"
 import ssh2 from "ssh2"
 import type { Connection, Session } from "ssh2"
@@ -10,8 +8,7 @@ import { listenOnLoopback, loopback } from "./ports/loopback.ts"
 import { SandboxFailed } from "./ports/SandboxFailed.ts"
 import { serveSftp } from "./ssh/sftpFiles.ts"
 import { serveCommand } from "./ssh/sshCommand.ts"
-import { defaultUsername, logIn } from "./ssh/sshLogin.ts"
-import type { LoginOptions } from "./ssh/sshLogin.ts"
+import { defaultUsername, logIn, type LoginOptions } from "./ssh/sshLogin.ts"
 
 export interface SshServerOptions extends LoginOptions {
   /** Existing home directory: working directory of commands and base of relative SFTP paths. */

@@ -1,7 +1,6 @@
 import { FileSystem, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import { delimiter } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SandboxFailed } from "./ports/SandboxFailed.ts"

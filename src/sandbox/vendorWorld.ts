@@ -1,7 +1,6 @@
 import { FileSystem } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
-import { Effect, Schema } from "effect"
-import type { Scope } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import { parse, stringify } from "yaml"
 import { type CoolifyDouble, makeCoolifyDouble } from "./coolifyDouble.ts"
 import { makeGiteaDouble } from "./giteaDouble.ts"

@@ -1,5 +1,4 @@
-import { Duration, Record, Schema } from "effect"
-import type { Option, Redacted } from "effect"
+import { Duration, type Option, Record, type Redacted, Schema } from "effect"
 import { refusedUrl } from "./basics/addresses.ts"
 import { DurationText } from "./basics/DurationText.ts"
 import { refusedHeaders } from "./basics/headerList.ts"

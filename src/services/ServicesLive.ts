@@ -1,5 +1,4 @@
-import type { FileSystem } from "@effect/platform"
-import { Path } from "@effect/platform"
+import { type FileSystem, Path } from "@effect/platform"
 import { type Duration, Effect, Layer } from "effect"
 import { ExecsLive } from "./exec/Execs.ts"
 import { GitHostLive } from "./githost/GitHostLive.ts"

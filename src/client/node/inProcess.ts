@@ -1,7 +1,6 @@
 import { HttpApiBuilder, HttpApp, type HttpClientRequest, HttpServer } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
-import { Effect, Fiber, Layer, Option, Schedule, Scope } from "effect"
-import type { Runtime } from "effect"
+import { Effect, Fiber, Layer, Option, type Runtime, Schedule, Scope } from "effect"
 import { runEndpoints } from "../../http/api/annotations/startsRun.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
 import { EndpointsLive } from "../../http/server.ts"

@@ -1,7 +1,6 @@
 import { HttpClient } from "@effect/platform"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Context, Effect, Layer } from "effect"
-import type { Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { Berth } from "../Berth.ts"
 import { type Address, addressed, layer } from "../layer.ts"
 

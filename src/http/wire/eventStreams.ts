@@ -1,6 +1,5 @@
 import { HttpServerResponse } from "@effect/platform"
-import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
-import type { Scope } from "effect"
+import { Clock, Context, Effect, Layer, Schedule, type Scope, Stream } from "effect"
 import { streamCapacity, TooManyStreams } from "../../schema/basics/capacity.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { makeQuota } from "../../services/limits/quota.ts"

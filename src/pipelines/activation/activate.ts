@@ -1,5 +1,4 @@
-import { Data, Deferred, Duration, Effect, Mailbox, Option, Stream } from "effect"
-import type { Scope } from "effect"
+import { Data, Deferred, Duration, Effect, Mailbox, Option, type Scope, Stream } from "effect"
 import { activateCommand, type Activation } from "../../remote/activation/activateCommand.ts"
 import { composeError } from "../../remote/activation/composeError.ts"
 import { type Bridge, parseBridges } from "../../remote/bridge/bridgeCommand.ts"

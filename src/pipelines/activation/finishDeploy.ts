@@ -1,5 +1,4 @@
-import { Duration, Effect, Either, Option } from "effect"
-import type { Scope } from "effect"
+import { Duration, Effect, Either, Option, type Scope } from "effect"
 import type { DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { counted } from "../../schema/words/counted.ts"

@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import type { ImageSource } from "../../remote/activation/activateCommand.ts"
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import { parseRestaged, restageCommand } from "../../remote/activation/restageCommand.ts"

@@ -1,5 +1,4 @@
-import { Effect, Option } from "effect"
-import type { Scope } from "effect"
+import { Effect, Option, type Scope } from "effect"
 import { DeployFailed } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { step, type Steps } from "../../services/runs/Steps.ts"

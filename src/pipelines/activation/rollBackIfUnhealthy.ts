@@ -1,5 +1,4 @@
-import { Effect, type Either, Option } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Either, Option, type Scope } from "effect"
 import type { DeployFailed, OnUnhealthy } from "../../schema/deploy/Deploy.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { Steps } from "../../services/runs/Steps.ts"

@@ -1,5 +1,4 @@
-import { Effect, Option, Ref } from "effect"
-import type { Scope } from "effect"
+import { Effect, Option, Ref, type Scope } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { skip, Steps } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"

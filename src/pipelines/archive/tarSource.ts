@@ -1,5 +1,4 @@
-import { Chunk, Effect, Option, Stream } from "effect"
-import type { Scope } from "effect"
+import { Chunk, Effect, Option, type Scope, Stream } from "effect"
 import { decompress, type GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 

@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Stream } from "effect"
+import { Effect, type Stream } from "effect"
 import type { ImageSource } from "../../remote/activation/activateCommand.ts"
 import { manifestLines } from "../../remote/activation/releaseManifest.ts"
 import { Steps } from "../../services/runs/Steps.ts"

@@ -1,5 +1,4 @@
-import { Data, Effect, Stream } from "effect"
-import type { Scope } from "effect"
+import { Data, Effect, type Scope, Stream } from "effect"
 import { pullImagesCommand } from "../../remote/deploy/pullImagesCommand.ts"
 import { serverWords } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"

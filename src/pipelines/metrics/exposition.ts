@@ -1,5 +1,4 @@
-import { MetricKeyType, MetricState, Option } from "effect"
-import type { MetricPair } from "effect"
+import { MetricKeyType, type MetricPair, MetricState, Option } from "effect"
 import type { Gauge } from "../../services/metrics/eventLoopDelay.ts"
 
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/

@@ -1,5 +1,4 @@
-import { Clock, Effect, Exit, Fiber, Option, Ref, SynchronizedRef } from "effect"
-import type { Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, Option, Ref, type Scope, SynchronizedRef } from "effect"
 import { type Overview, overviewMaxAgeMillis } from "../../schema/Overview.ts"
 import { makeMemory, observe } from "./overview.ts"
 

@@ -1,7 +1,6 @@
 import type { Path } from "@effect/platform"
 import { Array, Effect } from "effect"
-import type { HostPortHidden, NextPort, PortUse } from "../../schema/routes/Route.ts"
-import { NoPortLeft } from "../../schema/routes/Route.ts"
+import { type HostPortHidden, type NextPort, NoPortLeft, type PortUse } from "../../schema/routes/Route.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"

@@ -1,6 +1,5 @@
 import { Either } from "effect"
-import { isAlias, isMap, isScalar, visit } from "yaml"
-import type { Document, YAMLMap } from "yaml"
+import { type Document, isAlias, isMap, isScalar, visit, type YAMLMap } from "yaml"
 import { limits } from "../../schema/words/limits.ts"
 import { parseYaml } from "../../services/foreign/yaml.ts"
 import { Refusal } from "./Refusal.ts"

@@ -1,5 +1,4 @@
-import { indentOf, isBlank, isComment } from "./proxyText.ts"
-import type { Line } from "./proxyText.ts"
+import { indentOf, isBlank, isComment, type Line } from "./proxyText.ts"
 
 /** A section of the `http` mapping: the index of its header line, and of the first line after it. */
 export interface Section {

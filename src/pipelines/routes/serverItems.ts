@@ -1,5 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, visit } from "yaml"
-import type { Node } from "yaml"
+import { isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml"
 import { entriesIn } from "./lookUp.ts"
 import { type ProxyText, valueOf } from "./proxyText.ts"
 import { isReversible, withPort } from "./serverUrl.ts"

@@ -1,5 +1,4 @@
-import { isAlias, isCollection, isMap, isScalar, isSeq } from "yaml"
-import type { YAMLMap } from "yaml"
+import { isAlias, isCollection, isMap, isScalar, isSeq, type YAMLMap } from "yaml"
 import { keyOf, type ProxyText } from "./proxyText.ts"
 
 /** Value of a YAML node without its notation, for `sameShape`. */

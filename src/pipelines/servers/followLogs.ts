@@ -1,5 +1,4 @@
-import { Effect, Stream } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope, Stream } from "effect"
 import type { LogsFailed, LogsQueryInvalid } from "../../schema/servers/Container.ts"
 import type { LogEvent, LogLine, NothingToFollow } from "../../schema/servers/Logs.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"

@@ -1,6 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Deferred, Effect, Either, Fiber, Option, Order, Stream } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Effect, Either, Fiber, Option, Order, type Scope, Stream } from "effect"
 import { LogsQueryInvalid } from "../../schema/servers/Container.ts"
 import type { LogEvent, LogLine } from "../../schema/servers/Logs.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"

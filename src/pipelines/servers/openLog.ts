@@ -1,5 +1,4 @@
-import { Chunk, Effect, Option, Sink, Stream } from "effect"
-import type { Scope } from "effect"
+import { Chunk, Effect, Option, type Scope, Sink, Stream } from "effect"
 import { followLogsCommand, liveMark, longestLogLine, parseLogLine } from "../../remote/logs/followLogsCommand.ts"
 import { logLimit } from "../../remote/logs/logsCommand.ts"
 import { LogsFailed, type LogsQueryInvalid } from "../../schema/servers/Container.ts"

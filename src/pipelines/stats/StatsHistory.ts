@@ -1,5 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
-import type { Scope } from "effect"
+import { Context, Effect, Layer, Option, type Scope } from "effect"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import { sampleSeconds, type StatsHistory as History } from "../../schema/StatsHistory.ts"

@@ -1,5 +1,4 @@
-import { Clock, Deferred, Effect, Option, Ref, SynchronizedRef } from "effect"
-import type { Scope } from "effect"
+import { Clock, Deferred, Effect, Option, Ref, type Scope, SynchronizedRef } from "effect"
 import { keptMinutes, sampleSeconds, type StatsPoint } from "../../schema/StatsHistory.ts"
 import { makeSharedTexts } from "./sharedTexts.ts"
 

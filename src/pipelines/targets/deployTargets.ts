@@ -1,7 +1,6 @@
 import { Effect, Option, Ref, Schema } from "effect"
 import { DeployPlanMoved } from "../../schema/deploy/ContainerPlan.ts"
-import type { DeployRequest } from "../../schema/deploy/Deploy.ts"
-import { DeployFailed } from "../../schema/deploy/Deploy.ts"
+import { DeployFailed, type DeployRequest } from "../../schema/deploy/Deploy.ts"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
 import { addressOf } from "../../schema/servers/addressOf.ts"
 import { type DeployedTarget, targetsAtOnce, type TargetsDeployRequest } from "../../schema/targets/Targets.ts"

@@ -1,5 +1,4 @@
-import type { AnswerLimit } from "../../services/ssh/AnswerLimit.ts"
-import { mebibyte } from "../../services/ssh/AnswerLimit.ts"
+import { type AnswerLimit, mebibyte } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script as discardScript } from "./proxyDiscard.sh.ts"
 import { script as readScript } from "./proxyRead.sh.ts"

@@ -1,11 +1,8 @@
-import { Clock, Effect, FiberSet, Option, Redacted, Ref } from "effect"
-import type { Scope } from "effect"
-import { createServer } from "node:http"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import { Clock, Effect, FiberSet, Option, Redacted, Ref, type Scope } from "effect"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { listenOnLoopback, loopback } from "../ports/loopback.ts"
 import type { SandboxFailed } from "../ports/SandboxFailed.ts"
-import { sendFault, sendReply } from "./httpFault.ts"
-import type { DoubleReply, HttpFault } from "./httpFault.ts"
+import { type DoubleReply, type HttpFault, sendFault, sendReply } from "./httpFault.ts"
 
 /** A request as a double sees it: the segments of its path unescaped, its body parsed when it is JSON. */
 export interface DoubleRequest {

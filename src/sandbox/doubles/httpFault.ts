@@ -1,5 +1,4 @@
-import { Data, Effect } from "effect"
-import type { Duration } from "effect"
+import { Data, type Duration, Effect } from "effect"
 import type { ServerResponse } from "node:http"
 
 /** Answer of a double. The body is sent as JSON; none if absent. */

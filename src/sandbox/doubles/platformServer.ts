@@ -1,5 +1,4 @@
-import { Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Effect, Redacted, type Scope } from "effect"
 import type { SandboxFailed } from "../ports/SandboxFailed.ts"
 import { type DoubleRequest, type HttpDouble, makeHttpDouble } from "./httpDouble.ts"
 import type { DoubleReply } from "./httpFault.ts"

@@ -1,14 +1,18 @@
 import { Effect } from "effect"
 import { checkPlaces, makeApplicationStore } from "./applicationStore.ts"
 import type { ApplicationChanges, EnvFields, NewApplication } from "./platformFields.ts"
-import { changed, defaultPlatform, fresh, newUuid, seeded } from "./platformRecords.ts"
-import type {
-  Application,
-  ApplicationEnv,
-  Deployment,
-  PlatformContents,
-  PlatformMachine,
-  PlatformSeed
+import {
+  type Application,
+  type ApplicationEnv,
+  changed,
+  defaultPlatform,
+  type Deployment,
+  fresh,
+  newUuid,
+  type PlatformContents,
+  type PlatformMachine,
+  type PlatformSeed,
+  seeded
 } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 

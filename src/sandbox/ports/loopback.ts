@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import type { Server } from "node:net"
 import { SandboxFailed } from "./SandboxFailed.ts"
 

@@ -1,6 +1,5 @@
 import { Predicate } from "effect"
-import { constants } from "node:fs"
-import type { Stats } from "node:fs"
+import { constants, type Stats } from "node:fs"
 import ssh2 from "ssh2"
 import type { Attributes, FileEntry } from "ssh2"
 import { remotePathOf } from "./remotePath.ts"

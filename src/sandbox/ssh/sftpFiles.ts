@@ -2,6 +2,7 @@ import { Effect, FiberSet } from "effect"
 import type { Stats } from "node:fs"
 import {
   chmod,
+  type FileHandle,
   lstat,
   mkdir,
   open,
@@ -14,14 +15,12 @@ import {
   unlink,
   utimes
 } from "node:fs/promises"
-import type { FileHandle } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import ssh2 from "ssh2"
 import type { Attributes, SFTPWrapper } from "ssh2"
 import { makeResolvePath } from "./remotePath.ts"
 import { attributesOf, entryOf, isSet, nameOnly, openFlags, permissions } from "./sftpAttributes.ts"
-import { makeSftpHandles } from "./sftpHandles.ts"
-import type { OpenDirectory } from "./sftpHandles.ts"
+import { makeSftpHandles, type OpenDirectory } from "./sftpHandles.ts"
 import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 
 export interface SftpOptions {

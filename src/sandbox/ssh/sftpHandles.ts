@@ -1,7 +1,5 @@
-import { Effect } from "effect"
-import type { Scope } from "effect"
-import { readdir } from "node:fs/promises"
-import type { FileHandle } from "node:fs/promises"
+import { Effect, type Scope } from "effect"
+import { type FileHandle, readdir } from "node:fs/promises"
 import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 
 /** Open directory with its unread names. */

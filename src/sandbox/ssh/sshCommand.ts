@@ -1,7 +1,6 @@
 import { NodeStream } from "@effect/platform-node"
 import { Duration, Effect, FiberSet, Stream } from "effect"
-import type { ChildProcessWithoutNullStreams } from "node:child_process"
-import { spawn } from "node:child_process"
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { constants } from "node:os"
 import type { Readable, Writable } from "node:stream"
 import type { ServerChannel, Session } from "ssh2"

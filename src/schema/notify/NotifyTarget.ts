@@ -1,5 +1,4 @@
-import { Schema } from "effect"
-import type { Effect, Option, Redacted } from "effect"
+import { type Effect, type Option, type Redacted, Schema } from "effect"
 import { refusedUrl } from "../basics/addresses.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../Settings.ts"
 

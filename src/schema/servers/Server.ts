@@ -1,5 +1,4 @@
-import { Schema } from "effect"
-import type { Redacted } from "effect"
+import { type Redacted, Schema } from "effect"
 import { field, flag, text } from "../words/described.ts"
 import { nearest } from "../words/nearest.ts"
 import { cut, quoted } from "../words/quoted.ts"

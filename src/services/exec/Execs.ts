@@ -1,5 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Stream } from "effect"
-import type { Scope } from "effect"
+import { Clock, Context, Duration, Effect, Layer, type Scope, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import {
   ExecEnded,

@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Redacted } from "effect"
+import { Context, type Effect, type Redacted } from "effect"
 import type { Finding } from "../../schema/Health.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHook, GitHostFailure, Repository } from "../../schema/webhooks/GitHook.ts"

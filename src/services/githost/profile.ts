@@ -1,5 +1,4 @@
-import { Effect, Predicate, Schema } from "effect"
-import type { Redacted } from "effect"
+import { Effect, Predicate, type Redacted, Schema } from "effect"
 import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/webhooks/GitHook.ts"
 import { unexpected } from "../upstream/unexpected.ts"
 import type { UpstreamCall } from "../upstream/UpstreamCall.ts"

@@ -1,5 +1,4 @@
-import { Context, Schema } from "effect"
-import type { Effect, Option, Stream } from "effect"
+import { Context, type Effect, type Option, Schema, type Stream } from "effect"
 import { cut } from "../../schema/words/quoted.ts"
 
 /** Type of a directory entry; links are not followed. */

@@ -1,5 +1,4 @@
-import { Context, Schema } from "effect"
-import type { Duration, Effect } from "effect"
+import { Context, type Duration, type Effect, Schema } from "effect"
 
 /** A program to run on this machine: never a shell line. */
 export interface LocalCommand {

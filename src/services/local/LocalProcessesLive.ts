@@ -1,5 +1,4 @@
-import { Deferred, Duration, Effect, Fiber, Layer, Queue, Schedule } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Queue, Schedule, type Scope } from "effect"
 import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
 import { lastBytes } from "../bytes/lastBytes.ts"

@@ -1,5 +1,4 @@
-import { Array, Data, Effect, Order } from "effect"
-import type { Scope } from "effect"
+import { Array, Data, Effect, Order, type Scope } from "effect"
 import { constants, type Dirent } from "node:fs"
 import { type FileHandle, open, readdir } from "node:fs/promises"
 import { errorCode } from "./errorCode.ts"

@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect } from "effect"
+import { Context, type Effect } from "effect"
 import type { NotifiedDrift, NotifyFailed, NotifyTargetUnknown, NotifyTested } from "../../schema/notify/Notify.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import type { Notice } from "../runs/Outbox.ts"

@@ -1,6 +1,5 @@
 import { Agent, request } from "@effect/platform-node/Undici"
-import { Clock, Duration, Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { isLinkLocal } from "../../schema/basics/addresses.ts"

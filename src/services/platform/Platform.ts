@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Option, Redacted } from "effect"
+import { Context, type Effect, type Option, type Redacted } from "effect"
 import type { AppEnv, PlatformFailure, PlatformRecord, PlatformServer } from "../../schema/applications/PlatformApp.ts"
 import type { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"

@@ -1,8 +1,7 @@
 import { Effect, Layer, Record } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
-import { Platform } from "./Platform.ts"
-import type { PlatformCall } from "./Platform.ts"
+import { Platform, type PlatformCall } from "./Platform.ts"
 import { platformConnection } from "./platformConnection.ts"
 import { profiles } from "./profiles.ts"
 

@@ -1,5 +1,4 @@
-import { Context, Schema } from "effect"
-import type { Duration, Effect, Option } from "effect"
+import { Context, type Duration, type Effect, type Option, Schema } from "effect"
 import { type NotifiedDrift, NotifyMessage } from "../../schema/notify/Notify.ts"
 import type { RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 

@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Option } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { Run, RunEvent, RunsPage, RunsQuery } from "../../schema/runs/Run.ts"
 import type { RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 import type { Notice } from "./Outbox.ts"

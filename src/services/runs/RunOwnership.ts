@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Option, Stream } from "effect"
+import { Context, type Effect, type Option, type Stream } from "effect"
 import type { Run } from "../../schema/runs/Run.ts"
 import type { RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 import type { RunFence, RunTakenOver } from "./RunFence.ts"

@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect } from "effect"
+import { Context, type Effect } from "effect"
 import type { RequestedBy, RunKind, RunSubject } from "../../schema/runs/Run.ts"
 import type { RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 

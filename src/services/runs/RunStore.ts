@@ -1,5 +1,4 @@
-import { Context, Effect, Layer } from "effect"
-import type { Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { Outbox } from "./Outbox.ts"
 import { RunHistory } from "./RunHistory.ts"
 import { RunOwnership } from "./RunOwnership.ts"

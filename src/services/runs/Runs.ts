@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Option, Schema, Stream } from "effect"
+import { Context, type Effect, type Option, type Schema, type Stream } from "effect"
 import type { Run, RunEvent, RunKind, RunsPage, RunsQuery, RunSubject } from "../../schema/runs/Run.ts"
 import type { RunEnded, RunFailure, RunNotFound, RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 import type { LockKey } from "../locks/LockKey.ts"

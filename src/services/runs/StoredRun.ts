@@ -1,5 +1,4 @@
-import { Duration } from "effect"
-import type { Option } from "effect"
+import { Duration, type Option } from "effect"
 import type { Run } from "../../schema/runs/Run.ts"
 import type { Idempotency } from "./RunRequest.ts"
 

@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Redacted } from "effect"
+import { Effect, type Redacted } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../settings/Settings.ts"
 import { scrubbed } from "./scrubbed.ts"

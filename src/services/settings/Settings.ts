@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Option, Redacted } from "effect"
+import { Context, type Effect, type Option, type Redacted } from "effect"
 import type { ListedTarget } from "../../schema/notify/Notify.ts"
 import type { NotifyTarget } from "../../schema/notify/NotifyTarget.ts"
 import type { JumpRefused } from "../../schema/servers/JumpRefused.ts"

@@ -1,5 +1,16 @@
-import { Clock, Context, Deferred, Duration, Effect, FiberRef, identity, Layer, Metric, RcMap } from "effect"
-import type { Scope } from "effect"
+import {
+  Clock,
+  Context,
+  Deferred,
+  Duration,
+  Effect,
+  FiberRef,
+  identity,
+  Layer,
+  Metric,
+  RcMap,
+  type Scope
+} from "effect"
 import { createHmac, randomBytes } from "node:crypto"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { TooManyFollowers } from "../../schema/servers/Ssh.ts"

@@ -1,5 +1,4 @@
-import { Context, Effect, Either, Layer, Option, Ref } from "effect"
-import type { Scope } from "effect"
+import { Context, Effect, Either, Layer, Option, Ref, type Scope } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { ServerUnreachable } from "../../schema/servers/Ssh.ts"
 import { fingerprint } from "../hostKeys/hostKey.ts"

@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Effect, Scope, Stream } from "effect"
+import { Context, type Effect, type Scope, type Stream } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteFileFailed, SshError } from "../../schema/servers/Ssh.ts"
 

@@ -1,5 +1,4 @@
-import { Context } from "effect"
-import type { Duration, Effect, Scope, Stream } from "effect"
+import { Context, type Duration, type Effect, type Scope, type Stream } from "effect"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { ConnectionLost, SshError } from "../../schema/servers/Ssh.ts"
 import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"

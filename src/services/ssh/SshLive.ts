@@ -1,22 +1,23 @@
-import { Deferred, Duration, Effect, Layer, Option, Redacted, Stream } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Duration, Effect, Layer, Option, Redacted, type Scope, Stream } from "effect"
 import type { ClientChannel, PseudoTtyOptions } from "ssh2"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import { RemoteTimeout, SudoRefused } from "../../schema/servers/Ssh.ts"
-import type { ConnectionLost, RemoteOutputTooLong, SshError } from "../../schema/servers/Ssh.ts"
+import {
+  type ConnectionLost,
+  type RemoteOutputTooLong,
+  RemoteTimeout,
+  type SshError,
+  SudoRefused
+} from "../../schema/servers/Ssh.ts"
 import { bytesOf, write } from "../bytes/streamBytes.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { serverSecrets } from "../secrets/secretsInUse.ts"
-import { openChannel } from "./channels.ts"
-import type { ChannelKind, OpenChannel } from "./channels.ts"
+import { type ChannelKind, type OpenChannel, openChannel } from "./channels.ts"
 import { collectOutput } from "./collectOutput.ts"
-import { stillConnected, where } from "./connection/liveConnection.ts"
-import type { Connection } from "./connection/liveConnection.ts"
+import { type Connection, stillConnected, where } from "./connection/liveConnection.ts"
 import { Connections } from "./Connections.ts"
 import type { RemoteCommand, RemoteTerminal } from "./RemoteCommand.ts"
 import { renderCommand } from "./remoteShell.ts"
-import { Ssh } from "./Ssh.ts"
-import type { ExecOptions, RemoteExit, RemoteProcess } from "./Ssh.ts"
+import { type ExecOptions, type RemoteExit, type RemoteProcess, Ssh } from "./Ssh.ts"
 import { sudoRefusal, withoutLecture } from "./sudo.ts"
 import { withoutServerSecrets } from "./withoutServerSecrets.ts"
 

@@ -1,7 +1,12 @@
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "@effect/platform"
 import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
-import { BodyRefused, UpstreamRefused, UpstreamTimeout, UpstreamUnavailable } from "../../schema/basics/Upstream.ts"
-import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
+import {
+  BodyRefused,
+  type UpstreamFailure,
+  UpstreamRefused,
+  UpstreamTimeout,
+  UpstreamUnavailable
+} from "../../schema/basics/Upstream.ts"
 import { limits } from "../../schema/words/limits.ts"
 import { tooDeepAt } from "../foreign/json.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"

@@ -1,5 +1,4 @@
-import { HttpClient } from "@effect/platform"
-import type { HttpClientError } from "@effect/platform"
+import { HttpClient, type HttpClientError } from "@effect/platform"
 import { Effect, Layer, Scope } from "effect"
 import { madeOnce } from "../fibers/madeOnce.ts"
 

@@ -1,5 +1,4 @@
-import { Duration, Effect, Equal, Hash, RcMap, Ref } from "effect"
-import type { Scope } from "effect"
+import { Duration, Effect, Equal, Hash, RcMap, Ref, type Scope } from "effect"
 import type { UpstreamFailure } from "../../schema/basics/Upstream.ts"
 import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
 

@@ -1,8 +1,7 @@
 import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { Agent } from "@effect/platform-node/Undici"
-import { Effect } from "effect"
-import type { Scope } from "effect"
+import { Effect, type Scope } from "effect"
 
 /** The longest answer of all: calls have smaller limits of their own. */
 const mostBytes = 32 * 1024 * 1024

@@ -1,5 +1,4 @@
-import { Effect, Either, Predicate } from "effect"
-import type { ParseResult } from "effect"
+import { Effect, Either, type ParseResult, Predicate } from "effect"
 import { isNode } from "yaml"
 import { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import { inWords, type Vocabulary } from "../../../schema/words/inWords.ts"

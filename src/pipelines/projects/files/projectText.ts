@@ -1,6 +1,5 @@
 import type { Path } from "@effect/platform"
-import { Effect } from "effect"
-import type { Option } from "effect"
+import { Effect, type Option } from "effect"
 import type { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import type { LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { confinedText, type ReadOptions } from "./confinedText.ts"

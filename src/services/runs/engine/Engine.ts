@@ -1,5 +1,4 @@
-import { Deferred, type Duration, Effect, FiberSet, Option, Ref } from "effect"
-import type { Scope } from "effect"
+import { Deferred, type Duration, Effect, FiberSet, Option, Ref, type Scope } from "effect"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { RunCancelled } from "../../../schema/runs/runFailures.ts"
 import { Locks } from "../../locks/Locks.ts"

@@ -1,5 +1,4 @@
-import { Effect, Option, Queue } from "effect"
-import type { Scope } from "effect"
+import { Effect, Option, Queue, type Scope } from "effect"
 import type { RunOwnership } from "../RunOwnership.ts"
 import type { LiveRun } from "./liveRun.ts"
 import type { RunWriter } from "./runWriter.ts"

@@ -1,5 +1,4 @@
-import { Duration, Effect, Option, Queue, Schedule } from "effect"
-import type { Scope } from "effect"
+import { Duration, Effect, Option, Queue, Schedule, type Scope } from "effect"
 import type { Run, RunEvent } from "../../../schema/runs/Run.ts"
 import type { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
 import { makeNamedLocks } from "../../locks/namedLocks.ts"

@@ -1,5 +1,4 @@
-import { Chunk, Deferred, Effect, PubSub, Queue, Ref, Stream } from "effect"
-import type { Scope } from "effect"
+import { Chunk, Deferred, Effect, PubSub, Queue, Ref, type Scope, Stream } from "effect"
 import type { RunFence } from "../RunFence.ts"
 import type { RunOwnership } from "../RunOwnership.ts"
 

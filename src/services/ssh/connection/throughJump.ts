@@ -1,5 +1,4 @@
-import { Deferred, Effect } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Effect, type Scope } from "effect"
 import type { ClientChannel } from "ssh2"
 import type { ServerAccess } from "../../../schema/servers/Server.ts"
 import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../../schema/servers/Ssh.ts"

@@ -1,6 +1,5 @@
 import { HttpClient, HttpClientRequest, Path } from "@effect/platform"
-import { Effect, Option, Redacted, Schedule, Schema, Stream } from "effect"
-import type { Scope } from "effect"
+import { Effect, Option, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
 import { LocalFiles } from "../../local/LocalFiles.ts"
 import { readOwn } from "../../local/readOwn.ts"
 import { Settings } from "../../settings/Settings.ts"

@@ -1,5 +1,4 @@
-import { Effect, Option, Schema } from "effect"
-import type { Scope } from "effect"
+import { Effect, Option, Schema, type Scope } from "effect"
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { isEnded, type Run } from "../../../schema/runs/Run.ts"
 import { isProcess } from "../discovery/isProcess.ts"

@@ -1,5 +1,4 @@
-import { Deferred, Duration, Effect, Queue, Schedule } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Duration, Effect, Queue, Schedule, type Scope } from "effect"
 import type { RunChange } from "../../runs/RunOwnership.ts"
 
 const hintPattern = /^(state|cancel|data) (\w{1,64})$/

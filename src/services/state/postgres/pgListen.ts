@@ -1,5 +1,4 @@
-import { Duration, Effect } from "effect"
-import type { Redacted } from "effect"
+import { Duration, Effect, type Redacted } from "effect"
 import { escapeIdentifier } from "pg"
 import type { RunChange } from "../../runs/RunOwnership.ts"
 import { makeHints } from "./pgHints.ts"

@@ -1,5 +1,4 @@
-import { Effect } from "effect"
-import type { Stream } from "effect"
+import { Effect, type Stream } from "effect"
 import type { RunChange, RunOwnership } from "../../runs/RunOwnership.ts"
 import { orUnavailable, type RunDialect } from "../sql/RunDialect.ts"
 import { sqlRunOwnership } from "../sql/sqlRunOwnership.ts"

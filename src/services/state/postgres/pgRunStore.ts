@@ -1,6 +1,18 @@
 import { SqlError } from "@effect/sql/SqlError"
-import { Cause, Clock, Deferred, Duration, Effect, Option, PubSub, Ref, Schedule, Stream } from "effect"
-import type { Redacted, Scope } from "effect"
+import {
+  Cause,
+  Clock,
+  Deferred,
+  Duration,
+  Effect,
+  Option,
+  PubSub,
+  type Redacted,
+  Ref,
+  Schedule,
+  type Scope,
+  Stream
+} from "effect"
 import { RunStoreUnavailable } from "../../../schema/runs/runFailures.ts"
 import { lazyRunStore } from "../../runs/lazyRunStore.ts"
 import type { RunChange } from "../../runs/RunOwnership.ts"

@@ -1,6 +1,5 @@
 import { SqlError } from "@effect/sql/SqlError"
-import { Deferred, Effect, Redacted } from "effect"
-import type { Scope } from "effect"
+import { Deferred, Effect, Redacted, type Scope } from "effect"
 import { Socket } from "node:net"
 import { Client, type ClientBase, type ClientConfig, type QueryResult } from "pg"
 
