@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
+import { formatCount, formatValue } from "../format/format.ts"
 import { call } from "../service/berth.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount, formatValue } from "../ui/words.ts"
 
 const atOnce = 10
 

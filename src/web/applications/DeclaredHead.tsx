@@ -1,14 +1,14 @@
 import { Link } from "wouter"
+import { formatCount } from "../format/format.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
-import { formatCount } from "../ui/words.ts"
 import { DriftBadge } from "./DriftBadge.tsx"
 import { statusTone } from "./statusTone.ts"
+import type { useUpsertPlan } from "./upsert/useUpsertPlan.ts"
 import type { DeclaredApp } from "./useDeclared.ts"
 import type { useDrift } from "./useDrift.ts"
 import { RemoveButton } from "./useRemoval.tsx"
-import type { useUpsertPlan } from "./useUpsertPlan.ts"
 
 /** Screen that an application's screen is under. */
 export const underApplications = { name: "Applications", href: "/applications" }

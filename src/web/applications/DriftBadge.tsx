@@ -1,6 +1,6 @@
 import { differencesIn, type Drift } from "../../schema/applications/Drift.ts"
+import { formatCount } from "../format/format.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { formatCount } from "../ui/words.ts"
 
 /** Badge with the drift of an application. */
 export const DriftBadge = ({ drift: { data, error } }: {

@@ -1,11 +1,11 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import { differencesIn, type Drift, type DriftDiff, type DriftPart } from "../../schema/applications/Drift.ts"
+import { formatCount, formatValue } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
-import { formatCount, formatValue } from "../ui/words.ts"
 
 const sides = { here: "changed here", there: "changed on the platform", both: "changed on both" } as const
 

@@ -2,12 +2,12 @@ import { Option, Schema } from "effect"
 import { useState } from "react"
 import { EnvVarBody } from "../../schema/applications/PlatformApp.ts"
 import type { Role } from "../../schema/Settings.ts"
+import { formatCount } from "../format/format.ts"
 import { useCall, useSession } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
 
 const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
 

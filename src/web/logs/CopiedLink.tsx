@@ -1,6 +1,6 @@
 import { useState } from "react"
-import { copyText } from "../ui/copyText.ts"
-import { formatClock } from "../ui/localTime.ts"
+import { copyText } from "../browser/copyText.ts"
+import { formatClock } from "../format/localTime.ts"
 import type { ShownLine } from "./shownLine.ts"
 
 interface Copied {

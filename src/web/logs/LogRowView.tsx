@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react"
 import { Link } from "wouter"
-import { formatClock, formatDay, formatMoment } from "../ui/localTime.ts"
+import { formatClock, formatDay, formatMoment } from "../format/localTime.ts"
 import type { LogRow, MarkRow } from "./logRows.ts"
 import type { ShownLine } from "./shownLine.ts"
 import { unfolded } from "./unfolded.ts"

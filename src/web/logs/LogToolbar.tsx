@@ -1,7 +1,7 @@
+import { useNarrow } from "../browser/useNarrow.ts"
+import { formatCount } from "../format/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { Search } from "../ui/Search.tsx"
-import { useNarrow } from "../ui/useNarrow.ts"
-import { formatCount } from "../ui/words.ts"
 import type { useLogAddress } from "./useLogAddress.ts"
 
 const levelChoices = [["", "all levels"], ["info", "info and up"], ["warn", "warnings and errors"], ["error", "errors"]]

@@ -1,5 +1,5 @@
 import type { Run } from "../../schema/runs/Run.ts"
-import { dayOf } from "../ui/localTime.ts"
+import { dayOf } from "../format/localTime.ts"
 import { type Level, levels, type ShownLine } from "./shownLine.ts"
 
 /** A deploy, rollback or action on a stack among the lines. */

@@ -1,5 +1,5 @@
 import type { LogEvent } from "../../schema/servers/Logs.ts"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 export const levels = ["debug", "info", "warn", "error"] as const
 export type Level = typeof levels[number]

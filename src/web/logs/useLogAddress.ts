@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react"
 import { useSearchParams } from "wouter"
-import { useNarrow } from "../ui/useNarrow.ts"
+import { useNarrow } from "../browser/useNarrow.ts"
 import { type Level, levels } from "./shownLine.ts"
 
 /** Choices of a log view that are kept in the address. */

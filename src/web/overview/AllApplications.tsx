@@ -2,10 +2,10 @@ import { Link } from "wouter"
 import type { ObservedApplication, Overview } from "../../schema/Overview.ts"
 import { applicationHref } from "../applications/applicationHref.ts"
 import { statusTone } from "../applications/statusTone.ts"
+import { formatCount } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
 
 const Drifted = (
   { application: { drift, error, projectPath, uuid } }: { readonly application: ObservedApplication }

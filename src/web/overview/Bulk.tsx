@@ -1,8 +1,8 @@
 import { useState } from "react"
 import type { Overview } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
+import { formatCount } from "../format/format.ts"
 import { Button } from "../ui/Button.tsx"
-import { formatCount } from "../ui/words.ts"
 import { BulkDialog, type BulkKind } from "./BulkDialog.tsx"
 
 /** Bar of the chosen projects: deploy or restart all of them. */

@@ -1,10 +1,10 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import { type Health, standingOf } from "../../schema/Health.ts"
+import { formatCount } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
 
 const shown = {
   well: { tone: "", icon: "check", words: "is well" },

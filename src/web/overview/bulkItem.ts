@@ -1,6 +1,6 @@
 import type { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
-import { formatCount } from "../ui/words.ts"
+import { formatCount } from "../format/format.ts"
 
 /** Standing of a project among several that are deployed or restarted together. */
 export interface BulkItem {

@@ -4,9 +4,9 @@ import { changedParts, countChanges } from "../../schema/deploy/plannedChanges.t
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { formatCount } from "../format/format.ts"
 import { Confirm } from "../ui/Confirm.tsx"
 import { Failure } from "../ui/Notes.tsx"
-import { formatCount } from "../ui/words.ts"
 import { changeWords } from "./plan/changeWords.ts"
 
 const mostNamed = 8

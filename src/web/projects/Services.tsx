@@ -1,12 +1,12 @@
 import type { ObservedProject } from "../../schema/Overview.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { formatCount } from "../format/format.ts"
 import { useCall, useContainers } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { containerTone } from "../ui/containerTone.ts"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
 import { ContainerUsage } from "../usage/laterUsage.tsx"
 import { portsOf } from "./projectState.ts"
 

@@ -1,4 +1,4 @@
-import { decodeSegment } from "../ui/decodeSegment.ts"
+import { decodeSegment } from "../browser/decodeSegment.ts"
 
 export type ProjectTab = "" | "changes" | "runs" | "variables" | "application"
 

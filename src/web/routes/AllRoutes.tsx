@@ -1,12 +1,12 @@
 import { useState } from "react"
 import type { ListedRoute } from "../../schema/routes/RouteList.ts"
+import { formatCount } from "../format/format.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
-import { formatCount } from "../ui/words.ts"
 import { RemoveRoute } from "./RemoveRoute.tsx"
 import { RouteRow } from "./RouteRow.tsx"
 

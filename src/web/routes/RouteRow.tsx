@@ -1,7 +1,7 @@
 import type { ListedRoute } from "../../schema/routes/RouteList.ts"
+import { formatCount } from "../format/format.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { formatCount } from "../ui/words.ts"
 import { Proof } from "./Proof.tsx"
 
 /** Row of a route: rule, targets, author, and the verification of each application. */

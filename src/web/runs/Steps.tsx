@@ -1,8 +1,8 @@
 import { isEnded, type Run, type RunStep } from "../../schema/runs/Run.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
+import { formatDuration } from "../format/format.ts"
 import { useNow } from "../ui/Age.tsx"
 import { Icon, type IconName } from "../ui/Icon.tsx"
-import { formatDuration } from "../ui/words.ts"
 import { remainingSteps } from "./runWords.ts"
 
 const marks: Partial<Record<RunStep["status"], IconName>> = {

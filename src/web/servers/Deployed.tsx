@@ -1,10 +1,10 @@
 import { Link } from "wouter"
+import { formatCount } from "../format/format.ts"
 import { useCall, useProjects } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
 
 /** Stacks on a server and their local projects; highlights stacks without one. */
 export const Deployed = ({ serverId }: { readonly serverId: string }) => {

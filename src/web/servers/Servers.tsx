@@ -1,5 +1,6 @@
 import { useState } from "react"
 import { Link } from "wouter"
+import { formatCount } from "../format/format.ts"
 import { useOverview, useServers } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
@@ -8,7 +9,6 @@ import { Head } from "../ui/Head.tsx"
 import { later } from "../ui/later.tsx"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { formatCount } from "../ui/words.ts"
 import { Disks } from "./Disks.tsx"
 
 const AddServer = later("The form", () => import("./form/AddServer.tsx").then((part) => part.AddServer))

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "react"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import { lastWords } from "../../schema/runs/runVerdict.ts"
+import { setBusyTitle } from "../browser/tabTitle.ts"
 import { useEndNotices } from "../runs/endNotices.ts"
 import { describeRun, outcomeOf } from "../runs/runWords.ts"
 import { useNewestRuns } from "../runs/useRuns.ts"
-import { setBusyTitle } from "../ui/tabTitle.ts"
 
 const notify = (run: Run) => {
   const [body = ""] = lastWords(run)?.split("\n") ?? []

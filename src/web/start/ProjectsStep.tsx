@@ -1,12 +1,12 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useEffect, useState } from "react"
 import type { ListedSetting, ProjectsRoot } from "../../schema/settings/SettingsList.ts"
+import { formatCount } from "../format/format.ts"
 import { call } from "../service/berth.ts"
 import { FileChange } from "../settings/FileChange.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Failure } from "../ui/Notes.tsx"
-import { formatCount } from "../ui/words.ts"
 
 const typingMillis = 250
 

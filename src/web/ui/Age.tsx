@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
-import { formatMoment } from "./localTime.ts"
-import { formatAge } from "./words.ts"
+import { formatAge } from "../format/format.ts"
+import { formatMoment } from "../format/localTime.ts"
 
 const listeners = new Set<() => void>()
 let now = Date.now()

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react"
-import { copyText } from "./copyText.ts"
+import { copyText } from "../browser/copyText.ts"
 import { Icon } from "./Icon.tsx"
 
 const shownFor = 2_000

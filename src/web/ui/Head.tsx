@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react"
 import { Link } from "wouter"
-import { setScreenTitle } from "./tabTitle.ts"
+import { setScreenTitle } from "../browser/tabTitle.ts"
 
 /** Header of a screen: breadcrumbs, title, state, facts and actions. */
 export const Head = ({ actions, children, facts = [], state, title, under }: {

@@ -1,6 +1,6 @@
 import type { WebhookState } from "../../schema/webhooks/Webhook.ts"
+import { formatCount } from "../format/format.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { formatCount } from "../ui/words.ts"
 
 /** Badge for deploys by push. */
 export const WebhookBadge = ({ state: { findings = [], githostWebhookActive, platformSecretSet, unknown } }: {

@@ -3,11 +3,11 @@ import { countChanges } from "../../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../../schema/projects/Project.ts"
 import type { Run } from "../../../schema/runs/Run.ts"
 import { type PlannedTarget, targetsAtOnce } from "../../../schema/targets/Targets.ts"
+import { formatCount } from "../../format/format.ts"
 import { limitConcurrency, useCall, useServers } from "../../service/queries.ts"
 import { useStartRun } from "../../service/startRun.ts"
 import { Confirm } from "../../ui/Confirm.tsx"
 import { Failure, Waiting } from "../../ui/Notes.tsx"
-import { formatCount } from "../../ui/words.ts"
 
 const refusalOf = ({ error, plan }: PlannedTarget): string | undefined => error ?? plan?.obstacles[0]
 

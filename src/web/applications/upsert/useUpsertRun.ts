@@ -1,7 +1,7 @@
 import { useState } from "react"
-import { useRun } from "../runs/useRun.ts"
-import { minPollMillis, useCall } from "../service/queries.ts"
-import { useStartRun } from "../service/startRun.ts"
+import { useRun } from "../../runs/useRun.ts"
+import { minPollMillis, useCall } from "../../service/queries.ts"
+import { useStartRun } from "../../service/startRun.ts"
 
 /** Starts upserts of an application, and follows the one started here or else the latest. */
 export const useUpsertRun = (projectPath: string, appName: string) => {

@@ -1,6 +1,6 @@
-import type { PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
-import { Confirm } from "../ui/Confirm.tsx"
-import { formatCount } from "../ui/words.ts"
+import type { PlatformPlan } from "../../../schema/applications/PlatformPlan.ts"
+import { formatCount } from "../../format/format.ts"
+import { Confirm } from "../../ui/Confirm.tsx"
 import { Change } from "./UpsertPlan.tsx"
 
 const maxNamedChanges = 12

@@ -1,9 +1,9 @@
 import type { UseQueryResult } from "@tanstack/react-query"
-import type { PlanChange, PlatformPlan } from "../../schema/applications/PlatformPlan.ts"
-import { Age } from "../ui/Age.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
-import { Panel } from "../ui/Panel.tsx"
-import { formatCount, formatValue } from "../ui/words.ts"
+import type { PlanChange, PlatformPlan } from "../../../schema/applications/PlatformPlan.ts"
+import { formatCount, formatValue } from "../../format/format.ts"
+import { Age } from "../../ui/Age.tsx"
+import { Empty, Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
+import { Panel } from "../../ui/Panel.tsx"
 
 /** Row of a planned change. */
 export const Change = ({ change: { label, new: after, old: before, target } }: { readonly change: PlanChange }) => (

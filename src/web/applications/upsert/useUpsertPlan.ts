@@ -1,4 +1,4 @@
-import { limitConcurrency, useCall } from "../service/queries.ts"
+import { limitConcurrency, useCall } from "../../service/queries.ts"
 
 /** Fetches the plan of an upsert. */
 export const useUpsertPlan = (projectPath: string, appName: string) =>
