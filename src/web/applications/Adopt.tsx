@@ -58,7 +58,7 @@ export const Adopt = ({ name, uuid }: { readonly uuid: string; readonly name: st
             <pre className="output" tabIndex={0}>{JSON.stringify(data.entry, null, 2)}</pre>
           </>
         )}
-      {error === null ? null : <Failure error={error} />}
+      <Failure error={error} />
       {exists && data === undefined
         ? (
           <div className="body">

@@ -7,7 +7,7 @@ import { useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Head } from "../ui/Head.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { Search } from "../ui/Search.tsx"
@@ -42,8 +42,8 @@ export const Applications = () => {
         note={data === undefined ? undefined : formatCount(data.applications.length, "application")}
         aside={<Search label="Filter the applications" value={filter} onChange={setFilter} />}
       >
-        {error === null ? null : <Failure error={error} again={refetch} />}
-        {data === undefined ? (error === null ? <Waiting what="the applications" /> : null) : (
+        <Loading query={{ data, error, refetch }} what="the applications" />
+        {data === undefined ? null : (
           <>
             <Warnings texts={data.errors} />
             {found.length === 0 ?

@@ -4,7 +4,7 @@ import { call } from "../service/berth.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 const atOnce = 10
@@ -36,8 +36,7 @@ export const Changelog = ({ appName, projectPath }: { readonly projectPath: stri
       note="what upserts changed"
       aside={<Age at={dataUpdatedAt} before="read " />}
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="the changelog" /> : null}
+      <Loading query={{ data, error, refetch }} what="the changelog" />
       <Warnings
         texts={unreadable === 0
           ? []

@@ -3,7 +3,7 @@ import { differencesIn, type Drift, type DriftDiff, type DriftPart } from "../..
 import { formatCount, formatValue } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 
@@ -59,8 +59,8 @@ export const DriftPanel = ({ drift: { data, dataUpdatedAt, error, isFetching, re
         : "not on the platform"}
       aside={isFetching ? <span>comparing …</span> : <Age at={dataUpdatedAt} before="compared " />}
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined ? (error === null ? <Waiting what="the differences" /> : null) : (
+      <Loading query={{ data, error, refetch }} what="the differences" />
+      {data === undefined ? null : (
         <>
           <Warnings texts={data.warnings ?? []} />
           {!data.exists

@@ -98,7 +98,7 @@ export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose
           {data === undefined
             ? (
               <>
-                {plan.error === null ? null : <Failure error={plan.error} again={plan.refetch} />}
+                <Failure error={plan.error} again={plan.refetch} />
                 {planned === undefined
                   ? (plan.error === null || plan.isFetching ? <Waiting what="the plan" /> : null)
                   : (
@@ -124,7 +124,7 @@ export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose
                   {" "}
                   If anything has moved since this plan was made, nothing is changed.
                 </p>
-                {error === null ? null : <Failure error={error} again={planAgain} />}
+                <Failure error={error} again={planAgain} />
               </>
             )
             : (

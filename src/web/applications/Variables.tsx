@@ -6,7 +6,7 @@ import { formatCount } from "../format/format.ts"
 import { useCall, useSession } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
@@ -32,8 +32,7 @@ export const Variables = (
       note={data === undefined ? undefined : formatCount(all.length, "variable")}
       aside={<Age at={dataUpdatedAt} before="seen " />}
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="the variables" /> : null}
+      <Loading query={{ data, error, refetch }} what="the variables" />
       {data !== undefined && all.length === 0 ? <Empty title="It has none" /> : null}
       <ul className="rows">
         {all.map(({ key, value }, index) => (

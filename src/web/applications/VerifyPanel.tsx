@@ -35,7 +35,7 @@ export const VerifyPanel = ({ appName, projectPath }: { readonly projectPath: st
         </>
       }
     >
-      {error === null ? null : <Failure error={error} />}
+      <Failure error={error} />
       {data === undefined && error === null ? <Waiting what="the way" /> : null}
       <ol className="steps">
         {data?.hops.map(({ detail, hop, millis, ok, warning }) => (

@@ -1,6 +1,6 @@
 import { Link } from "wouter"
 import { Age } from "../ui/Age.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Findings } from "../webhooks/Findings.tsx"
 import { useWebhooks } from "../webhooks/useWebhooks.ts"
@@ -21,8 +21,7 @@ export const WebhookPanel = ({ appName }: { readonly appName: string }) => {
         </>
       }
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="the webhook" /> : null}
+      <Loading query={{ data, error, refetch }} what="the webhook" />
       {data !== undefined && own === undefined
         ? <Empty title="No webhook yet" icon="webhooks">The platform has no application of this name.</Empty>
         : null}

@@ -133,7 +133,7 @@ export const LogView = ({ name, source, stacks, tall = false }: {
         onDownload={() => download(name, view.rows, withSource)}
       />
       <CopiedLink link={copied} />
-      {logs.failure === undefined ? null : <Failure error={logs.failure} again={logs.again} />}
+      <Failure error={logs.failure} again={logs.again} />
       <Warnings texts={Object.entries(logs.unavailable).map(([project, error]) => `${project}: ${error}`)} />
       {at === "" || linked !== -1 || !logs.ended
         ? null

@@ -3,7 +3,7 @@ import { type Health, standingOf } from "../../schema/Health.ts"
 import { formatCount } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { Failure, Waiting } from "../ui/Notes.tsx"
+import { Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 const shown = {
@@ -67,8 +67,7 @@ export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }
   }
   return (
     <Panel title={title} aside={<Age at={dataUpdatedAt} before="seen " />}>
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="what Berth depends on" /> : null}
+      <Loading query={{ data, error, refetch }} what="what Berth depends on" />
       <Lines findings={findings} />
     </Panel>
   )

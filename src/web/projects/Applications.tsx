@@ -4,7 +4,7 @@ import { DriftBadge } from "../applications/DriftBadge.tsx"
 import { useDeclared } from "../applications/useDeclared.ts"
 import { useDrift } from "../applications/useDrift.ts"
 import { Age } from "../ui/Age.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 const Declared = ({ appName, domain, project }: {
@@ -29,8 +29,7 @@ export const Applications = ({ project }: { readonly project: LocalProject }) =>
   const { data, error, refetch } = useDeclared(project)
   return (
     <Panel title="Applications" note="as platform.json declares them">
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="the applications" /> : null}
+      <Loading query={{ data, error, refetch }} what="the applications" />
       {data?.length === 0 ? <Empty title="It declares none" icon="applications" /> : null}
       <ul className="rows">
         {data?.map(({ domain, name }) => <Declared key={name} project={project} appName={name} domain={domain} />)}

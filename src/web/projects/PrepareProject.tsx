@@ -92,8 +92,8 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
             />
           )
           : null}
-        {plan.error === null ? null : <Failure error={plan.error} />}
-        {error === null ? null : <Failure error={error} />}
+        <Failure error={plan.error} />
+        <Failure error={error} />
       </div>
       <div className="settings-foot">
         <Button

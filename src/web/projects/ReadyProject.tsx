@@ -138,7 +138,7 @@ export const ReadyProject = ({ choice, project, server, serverId, tab }: {
       )}
       {tab === "changes" ? null : (
         <>
-          {plan.error === null ? null : <Failure error={plan.error} again={plan.refetch} />}
+          <Failure error={plan.error} again={plan.refetch} />
           {(plan.data?.obstacles ?? []).map((obstacle) => <Failure key={obstacle} error={new Error(obstacle)} />)}
         </>
       )}

@@ -111,7 +111,7 @@ export const StackMenu = ({ children, isUp, label, name, onStarted, stack, state
           <p className="quiet">
             In <code>{stack.remotePath}</code>.
           </p>
-          {start.error === null ? null : <Failure error={start.error} />}
+          <Failure error={start.error} />
         </Confirm>
       )}
     </>

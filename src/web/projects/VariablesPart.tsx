@@ -2,7 +2,7 @@ import type { LocalProject } from "../../schema/projects/Project.ts"
 import { Variables } from "../applications/Variables.tsx"
 import { useOverview } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { ChangedNames } from "./plan/ChangedNames.tsx"
 import { changedVariables } from "./plan/changedVariables.ts"
@@ -20,8 +20,7 @@ export const VariablesPart = ({ project }: { readonly project: LocalProject }) =
         note="names only: values stay where they are"
         aside={<Age at={dataUpdatedAt} before="compared " />}
       >
-        {error === null ? null : <Failure error={error} again={refetch} />}
-        {data === undefined && error === null ? <Waiting what="the variables" /> : null}
+        <Loading query={{ data, error, refetch }} what="the variables" />
         {data !== undefined && differing.length === 0
           ? <Empty title="The env files name the same variables here and on the server" icon="check" />
           : null}

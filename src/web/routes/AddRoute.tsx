@@ -83,9 +83,9 @@ export const AddRoute = (
         <div className="dialog-body">
           <h2>Add a route</h2>
           <RouteFields texts={texts} isDisabled={data !== undefined} onChange={changed} />
-          {plan.error === null ? null : <Failure error={plan.error} />}
+          <Failure error={plan.error} />
           {plan.data === undefined || data !== undefined ? null : <FilePlan plan={plan.data} />}
-          {error === null ? null : <Failure error={error} />}
+          <Failure error={error} />
           {data === undefined ? null : data.added
             ? (
               <>

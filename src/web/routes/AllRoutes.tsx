@@ -4,7 +4,7 @@ import { formatCount } from "../format/format.ts"
 import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Search } from "../ui/Search.tsx"
 import { RemoveRoute } from "./RemoveRoute.tsx"
@@ -48,8 +48,7 @@ export const AllRoutes = () => {
         </>
       }
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="the routes" /> : null}
+      <Loading query={{ data, error, refetch }} what="the routes" />
       <Warnings texts={data?.warnings ?? []} />
       {data !== undefined && found.length === 0
         ? (

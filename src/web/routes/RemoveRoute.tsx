@@ -46,11 +46,11 @@ export const RemoveRoute = ({ domains, onClose, routeName }: {
               </p>
             )
             : null}
-          {plan.error === null ? null : <Failure error={plan.error} again={plan.refetch} />}
+          <Failure error={plan.error} again={plan.refetch} />
           {data !== undefined ? null : plan.data === undefined
             ? (plan.error === null ? <Waiting what="the plan" /> : null)
             : <FilePlan plan={plan.data} />}
-          {error === null ? null : <Failure error={error} />}
+          <Failure error={error} />
           {data === undefined ? null : data.removed
             ? (
               <>

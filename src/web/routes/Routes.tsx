@@ -5,7 +5,7 @@ import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { AddRoute } from "./AddRoute.tsx"
 import { AllRoutes } from "./AllRoutes.tsx"
@@ -50,8 +50,7 @@ export const Routes = () => {
           : `${formatCount(data.evidence?.length ?? 0, "port")}, the next free one is ${data.nextPort}`}
         aside={isFetching ? <span>looking …</span> : <Age at={dataUpdatedAt} before="seen " />}
       >
-        {error === null ? null : <Failure error={error} again={refetch} />}
-        {data === undefined && error === null ? <Waiting what="the ports" /> : null}
+        <Loading query={{ data, error, refetch }} what="the ports" />
         <Warnings texts={data?.warnings ?? []} />
         {data?.evidence?.length === 0 ? <Empty title="No port is in use" icon="routes" /> : null}
         <ul className="rows ports">

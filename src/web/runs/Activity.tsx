@@ -4,7 +4,7 @@ import { formatCount } from "../format/format.ts"
 import { useProjects } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { RunTable } from "./RunTable.tsx"
 import { UnderWay } from "./UnderWay.tsx"
@@ -94,8 +94,8 @@ export const Activity = () => {
           </>
         }
       >
-        {error === null ? null : <Failure error={error} again={refetch} />}
-        {data === undefined ? (error === null ? <Waiting what="the history" /> : null) : runs.length === 0
+        <Loading query={{ data, error, refetch }} what="the history" />
+        {data === undefined ? null : runs.length === 0
           ? (
             <Empty title="Nothing here" icon="activity">
               {Object.values(filter).every((value) => value === undefined)

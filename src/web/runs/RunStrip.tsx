@@ -77,7 +77,14 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
   const now = useNow()
   // There from the start: a live region that arrives with its words is not announced.
   const status = <p className="unseen" role="status">{run === undefined ? "" : `${title(run)}: ${spoken(run)}`}</p>
-  if (run === undefined) return <>{status}{failure === undefined ? null : <Failure error={failure} />}</>
+  if (run === undefined) {
+    return (
+      <>
+        {status}
+        <Failure error={failure} />
+      </>
+    )
+  }
   const { tone, word } = outcomeOf(run)
   const ended = isEnded(run.state)
   return (

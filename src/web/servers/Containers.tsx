@@ -7,10 +7,10 @@ import { useCall } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { containerTone } from "../ui/containerTone.ts"
 import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
+import { containerTone } from "../ui/tone.ts"
 import { isUp } from "./isUp.ts"
 
 const Meter = ({ label, max, value, words }: {
@@ -100,7 +100,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
       note={`${running.length} running${ended === 0 ? "" : `, ${ended} not`}`}
       aside={<Age at={stats.dataUpdatedAt} before="measured " />}
     >
-      {stats.error === null ? null : <Failure error={stats.error} again={stats.refetch} />}
+      <Failure error={stats.error} again={stats.refetch} />
       {data.containers.length === 0 ?
         <Empty title="No container is here">A deploy starts the first stack.</Empty> :
         (

@@ -3,7 +3,7 @@ import { formatCount } from "../format/format.ts"
 import { useCall, useProjects } from "../service/queries.ts"
 import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 /** Stacks on a server and their local projects; highlights stacks without one. */
@@ -27,8 +27,7 @@ export const Deployed = ({ serverId }: { readonly serverId: string }) => {
       )}
       aside={<Age at={dataUpdatedAt} before="scanned " />}
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined && error === null ? <Waiting what="what is deployed" /> : null}
+      <Loading query={{ data, error, refetch }} what="what is deployed" />
       {data?.deployed.length === 0 ? <Empty title="Nothing is deployed here yet" /> : null}
       <ul className="rows">
         {data?.deployed.map(({ composeFileContent, hasData, hasEnv, name, remotePath, tarFile }) => {

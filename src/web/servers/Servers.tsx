@@ -7,7 +7,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
 import { later } from "../ui/later.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Disks } from "./Disks.tsx"
 
@@ -27,8 +27,7 @@ export const Servers = () => {
         <p className="quiet">Machines that Berth reaches over SSH.</p>
       </Head>
       <Panel title="All servers" note={data === undefined ? undefined : formatCount(data.length, "server")}>
-        {error === null ? null : <Failure error={error} again={refetch} />}
-        {data === undefined && error === null ? <Waiting what="the servers" /> : null}
+        <Loading query={{ data, error, refetch }} what="the servers" />
         {data?.length === 0
           ? (
             <Empty title="No server yet" icon="servers">

@@ -50,8 +50,8 @@ export const SettingsForm = (
         ))}
       </div>
       {plan.data === undefined ? null : <FileChange change={plan.data} />}
-      {plan.error === null ? null : <Failure error={plan.error} />}
-      {change.error === null ? null : <Failure error={change.error} />}
+      <Failure error={plan.error} />
+      <Failure error={change.error} />
       {isChanged
         ? (
           <div className="settings-foot">

@@ -44,7 +44,7 @@ export const LogIn = ({ onDone }: { readonly onDone: () => void }) => {
           </Field>
           <Button type="submit" look="main-action" disabled={busy || token === ""}>Log in</Button>
         </form>
-        {failure === undefined ? null : <Failure error={failure} />}
+        <Failure error={failure} />
       </div>
     </main>
   )

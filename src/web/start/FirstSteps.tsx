@@ -55,7 +55,7 @@ export const FirstSteps = ({ onSkip, setUp }: { readonly setUp: SetUp; readonly 
           }
           aside={first === "done" ? <Button look="small" onClick={() => setEditsRoot(true)}>Change</Button> : undefined}
         >
-          {settings.error === null ? null : <Failure error={settings.error} again={settings.refetch} />}
+          <Failure error={settings.error} again={settings.refetch} />
           {root === undefined
             ? settings.error === null ? <Waiting what="the settings" /> : null
             : <ProjectsStep setting={root} onDone={() => setEditsRoot(false)} />}

@@ -105,8 +105,8 @@ export const ProjectsStep = (
         </Field>
         <p role="status" className={standing?.tone ?? "quiet"}>{standing?.words ?? "Looking …"}</p>
         {plan.data === undefined || !isChecked ? null : <FileChange change={plan.data} />}
-        {plan.error === null ? null : <Failure error={plan.error} />}
-        {error === null ? null : <Failure error={error} />}
+        <Failure error={plan.error} />
+        <Failure error={error} />
       </div>
       <div className="settings-foot">
         <Button type="submit" changes look="main-action" disabled={!isChecked || isPending}>

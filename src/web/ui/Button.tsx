@@ -1,6 +1,6 @@
 import { type ReactNode, type Ref, useContext } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
-import { Refusal } from "./Refusal.ts"
+import { ReadOnlyReason } from "./ReadOnlyReason.ts"
 
 /** Button with an icon and a label. */
 export const Button = (
@@ -16,8 +16,8 @@ export const Button = (
     readonly ref?: Ref<HTMLButtonElement>
   }
 ) => {
-  const refusal = useContext(Refusal)
-  const reason = changes ? refusal : undefined
+  const readOnlyReason = useContext(ReadOnlyReason)
+  const reason = changes ? readOnlyReason : undefined
   return (
     <button
       ref={ref}

@@ -1,16 +1,20 @@
 import type { ReactNode } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
-/** Error message of the service, with a retry button. */
-export const Failure = ({ again, error }: { readonly error: Error; readonly again?: (() => unknown) | undefined }) => (
-  <div className="note bad" role="alert">
-    <Icon name="alert" />
-    <span className="grow">{error.message}</span>
-    {again === undefined
-      ? null
-      : <button type="button" className="button small" onClick={() => void again()}>Try again</button>}
-  </div>
-)
+/** Error message of the service, with a retry button; nothing without an error. */
+export const Failure = ({ again, error }: {
+  readonly error: Error | null | undefined
+  readonly again?: (() => unknown) | undefined
+}) =>
+  error === null || error === undefined ? null : (
+    <div className="note bad" role="alert">
+      <Icon name="alert" />
+      <span className="grow">{error.message}</span>
+      {again === undefined
+        ? null
+        : <button type="button" className="button small" onClick={() => void again()}>Try again</button>}
+    </div>
+  )
 
 /** List of warnings. */
 export const Warnings = ({ texts }: { readonly texts: ReadonlyArray<string> }) =>
@@ -42,4 +46,15 @@ export const Waiting = ({ what }: { readonly what: string }) => (
     <i />
     <i />
   </div>
+)
+
+/** Failure of a query with its retry, or a placeholder until its data has arrived. */
+export const Loading = ({ query: { data, error, refetch }, what }: {
+  readonly query: { readonly data: unknown; readonly error: Error | null; readonly refetch: () => unknown }
+  readonly what: string
+}) => (
+  <>
+    <Failure error={error} again={refetch} />
+    {data === undefined && error === null ? <Waiting what={what} /> : null}
+  </>
 )

@@ -16,7 +16,7 @@ export const ServerUsage = ({ name, serverId }: { readonly serverId: string; rea
   const used = seriesOf(points, ({ memory }) => memory === undefined ? undefined : memory.totalBytes - memory.freeBytes)
   return (
     <Panel title="Usage" note="during the last half hour" aside={<Age at={dataUpdatedAt} before="sampled " />}>
-      {error === null ? null : <Failure error={error} again={refetch} />}
+      <Failure error={error} again={refetch} />
       {last === undefined ? null : <Failure error={new Error(last)} />}
       {data === undefined
         ? error === null ? <Waiting what="the first sample" /> : null

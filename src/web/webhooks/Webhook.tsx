@@ -68,7 +68,7 @@ export const Webhook = ({ state }: { readonly state: WebhookState }) => {
       {...outcome === undefined ? {} : { footer: <span role="status">{outcome}</span> }}
     >
       <Findings state={state} />
-      {act.error === null ? null : <Failure error={act.error} />}
+      <Failure error={act.error} />
       {asked === undefined ? null : (
         <Confirm
           title={`${asked.slice(0, 1).toUpperCase()}${asked.slice(1)} the webhook of ${appName}?`}

@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query"
 import type { PlanChange, PlatformPlan } from "../../../schema/applications/PlatformPlan.ts"
 import { formatCount, formatValue } from "../../format/format.ts"
 import { Age } from "../../ui/Age.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 
 /** Row of a planned change. */
@@ -43,8 +43,8 @@ export const UpsertPlan = ({ plan: { data, dataUpdatedAt, error, isFetching, ref
         : `${formatCount(data.changes.length, "change")}${data.action === "create" ? ", the application is new" : ""}`}
       aside={isFetching ? <span>planning …</span> : <Age at={dataUpdatedAt} before="planned " />}
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
+      <Loading query={{ data, error, refetch }} what="the plan" />
+      {data === undefined ? null : (
         <>
           <Warnings texts={[...data.warnings, ...data.unknown]} />
           <Warnings

@@ -61,7 +61,7 @@ export const DeployTargets = ({ onClose, onStarted, project: { name, path, targe
           <option key={id} value={id}>{stored.find((server) => server.id === id)?.name ?? id}</option>
         ))}
       </select>
-      {failure === null ? null : <Failure error={failure} />}
+      <Failure error={failure} />
       {plan === undefined && failure === null ? <Waiting what="the plans" /> : null}
       <ul className="what">
         {planned.map((target) => <Target key={`${target.serverId} ${target.remotePath}`} target={target} />)}

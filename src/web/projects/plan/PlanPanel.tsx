@@ -10,7 +10,7 @@ import { formatBytes } from "../../../schema/words/formatBytes.ts"
 import { formatCount } from "../../format/format.ts"
 import { Age } from "../../ui/Age.tsx"
 import { Icon } from "../../ui/Icon.tsx"
-import { Empty, Failure, Waiting, Warnings } from "../../ui/Notes.tsx"
+import { Empty, Loading, Warnings } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ChangedFileRow } from "./ChangedFileRow.tsx"
 import { changedVariables } from "./changedVariables.ts"
@@ -93,8 +93,8 @@ export const PlanPanel = ({ again, comparison, plan: { data, dataUpdatedAt, erro
       </>
     }
   >
-    {error === null ? null : <Failure error={error} again={refetch} />}
-    {data === undefined ? (error === null ? <Waiting what="the plan" /> : null) : (
+    <Loading query={{ data, error, refetch }} what="the plan" />
+    {data === undefined ? null : (
       <>
         {data.obstacles.map((obstacle) => (
           <div className="note bad" role="alert" key={obstacle}>

@@ -4,7 +4,7 @@ import { formatCount } from "../../format/format.ts"
 import { useCall } from "../../service/queries.ts"
 import { Age } from "../../ui/Age.tsx"
 import { Button } from "../../ui/Button.tsx"
-import { Empty, Failure, Waiting } from "../../ui/Notes.tsx"
+import { Empty, Loading } from "../../ui/Notes.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ChangedFileRow } from "../plan/ChangedFileRow.tsx"
 import { PlannedRow } from "../plan/PlannedRow.tsx"
@@ -60,8 +60,8 @@ export const ReleaseDifference = ({ from, onClose, remotePath, serverId, to }: {
         : differenceWords(services.length, files.length)}
       aside={<Button look="small" icon="cross" onClick={onClose}>Close the comparison</Button>}
     >
-      {error === null ? null : <Failure error={error} again={refetch} />}
-      {data === undefined ? (error === null ? <Waiting what="the difference" /> : null) : (
+      <Loading query={{ data, error, refetch }} what="the difference" />
+      {data === undefined ? null : (
         <>
           <p className="note compared">
             <Side release={data.from} />

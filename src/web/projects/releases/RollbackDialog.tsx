@@ -57,7 +57,7 @@ const RollbackChanges = ({ plan: { data, error } }: { readonly plan: ReturnType<
   if (data === undefined) return error === null ? <Waiting what="the plan" /> : <Failure error={error} />
   return (
     <>
-      {error === null ? null : <Failure error={error} />}
+      <Failure error={error} />
       <Warnings texts={[...data.obstacles, ...data.warnings]} />
       {data.files.filter(({ change }) => change !== "same").map((file) => (
         <ChangedFileRow key={`file ${file.name}`} file={file} />
@@ -94,7 +94,7 @@ export const RollbackDialog = ({ current, onClose, onStarted, project, release, 
       onClose={onClose}
       onConfirm={() => mutate((berth) => berth.rollback({ payload }))}
     >
-      {error === null ? null : <Failure error={error} />}
+      <Failure error={error} />
       {current === undefined ? null : <p>Release {current.id} runs now. With release {release.id}:</p>}
       <ul className="what">
         {imageDifferences(current, release).map((difference) => <Line key={difference.name} difference={difference} />)}

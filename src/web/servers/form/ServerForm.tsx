@@ -15,10 +15,10 @@ const Results = ({ state: { confirmed, plan, storing, stored, test, trial } }: {
     {trial.data === undefined
       ? <p className="quiet">{stored === undefined ? firstTest : testOfStored}</p>
       : <ConnectionTest test={trial.data} confirmed={confirmed} isTesting={trial.isPending} onConfirm={test} />}
-    {trial.error === null ? null : <Failure error={trial.error} />}
+    <Failure error={trial.error} />
     {plan.data?.change === undefined ? null : <FileChange change={plan.data.change} reveal />}
-    {plan.error === null ? null : <Failure error={plan.error} />}
-    {storing.error === null ? null : <Failure error={storing.error} />}
+    <Failure error={plan.error} />
+    <Failure error={storing.error} />
   </>
 )
 

@@ -1,4 +1,4 @@
 import { createContext } from "react"
 
 /** Reason why nothing can be changed now: the caller is a viewer, or the service does not answer. */
-export const Refusal = createContext<string | undefined>(undefined)
+export const ReadOnlyReason = createContext<string | undefined>(undefined)

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { containerTone } from "../../../src/web/ui/containerTone.ts"
+import { containerTone } from "../../../src/web/ui/tone.ts"
 
 it.each([
   ["Up 3 hours", "good"],
