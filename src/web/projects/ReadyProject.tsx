@@ -1,57 +1,31 @@
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
+import { type ReactNode, useState } from "react"
 import { useLocation } from "wouter"
-import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { isEnded, type Run } from "../../schema/runs/Run.ts"
 import type { Server } from "../../schema/servers/Server.ts"
-import { formatCount } from "../format/format.ts"
 import { CancelRun } from "../runs/CancelRun.tsx"
 import { RunStrip } from "../runs/RunStrip.tsx"
 import { useRun } from "../runs/useRun.ts"
 import { useStackRuns } from "../runs/useStackRuns.ts"
-import { useOverview } from "../service/queries.ts"
-import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { useKey } from "../ui/Search.tsx"
 import { DeployDialog } from "./DeployDialog.tsx"
+import { ProjectActions } from "./ProjectActions.tsx"
 import { ProjectFacts, ProjectHead } from "./ProjectHead.tsx"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
 import { ProjectPart } from "./ProjectPart.tsx"
 import { useProjectState } from "./projectState.ts"
 import { Remedies } from "./Remedies.tsx"
-import { StackMenu } from "./StackMenu.tsx"
+import { runTitle } from "./runTitle.ts"
 import { Tabs } from "./Tabs.tsx"
+import { useChangeCount } from "./useChangeCount.ts"
 import { usePlan } from "./usePlan.ts"
 
-const underWayWords: Partial<Record<Run["kind"], string>> = {
-  deploy: "Deploying",
-  "deploy-all": "Deploying",
-  rollback: "Rolling back"
-}
-
-const runTitle = (run: Run): string => {
-  if (!isEnded(run.state)) return underWayWords[run.kind] ?? "Under way"
-  if (run.kind === "deploy-all") return "Last deploy to its servers"
-  return `Last ${run.kind === "stack" ? run.subject.action ?? "change" : run.kind}`
-}
-
-/**
- * Number of changes of a project: that of its plan, and of several targets the one that the service has counted. Refetches
- * the plan where the service has counted something else since.
- */
-const useChangeCount = (project: LocalProject, plan: ReturnType<typeof usePlan>): number => {
-  const overview = useOverview()
-  const counted = overview.data?.projects.find(({ path }) => path === project.path)?.changes ?? null
-  const { data, dataUpdatedAt, refetch } = plan
-  const planned = data === undefined ? 0 : countChanges(data)
-  const hasTargets = project.targets !== undefined
-  const isOld = data !== undefined && counted !== null && planned !== counted && !hasTargets &&
-    overview.dataUpdatedAt > dataUpdatedAt
-  useEffect(() => {
-    if (isOld) void refetch()
-  }, [isOld, overview.dataUpdatedAt, refetch])
-  return hasTargets ? counted ?? planned : planned
+/** Newest run of the stack: the one that was started here, or a newer one of another user. Ids sort by time. */
+const useNewestRun = (serverId: string, remotePath: string, started: string) => {
+  const last = useStackRuns(serverId, remotePath).data?.[0]
+  const newest = [started, last?.parent ?? last?.id ?? ""].toSorted().at(-1)
+  return useRun(newest === "" ? undefined : newest)
 }
 
 /** Deployable project: its head with the tabs, the run under way or the last one, and the chosen tab. */
@@ -63,37 +37,24 @@ export const ReadyProject = ({ choice, project, server, serverId, tab }: {
   readonly server: Server | undefined
   readonly tab: ProjectTab
 }) => {
-  const { name, remotePath } = project
+  const { hasPlatformJson, name, remotePath } = project
   const [, go] = useLocation()
   const standing = useProjectState(project)
   const plan = usePlan(project)
   const changes = useChangeCount(project, plan)
-  const runs = useStackRuns(serverId, remotePath)
   const [started, setStarted] = useState("")
   const [asking, setAsking] = useState(false)
-  // Ids sort by time: another user may have started a newer run.
-  const last = runs.data?.[0]
-  const newest = [started, last?.parent ?? last?.id ?? ""].toSorted().at(-1)
-  const watched = useRun(newest === "" ? undefined : newest)
-  const button = useRef<HTMLButtonElement>(null)
-  useKey("d", useCallback(() => button.current?.focus(), []))
+  const watched = useNewestRun(serverId, remotePath, started)
+  const run = watched.run !== undefined && !isEnded(watched.run.state) ? watched.run : undefined
   const onStarted = ({ id }: Run) => setStarted(id)
-  const underWay = watched.run !== undefined && !isEnded(watched.run.state)
-  const isBlocked = project.targets === undefined && (plan.data === undefined || plan.data.obstacles.length > 0)
-  const deployWords = underWay
-    ? `${underWayWords[watched.run.kind] ?? "Under way"} …`
-    : plan.data === undefined
-    ? "Deploy"
-    : changes === 0
-    ? "Deploy again"
-    : `Deploy ${formatCount(changes, "change")}`
   const shown = new Set<ProjectTab>([
     "",
     "changes",
     "runs",
     "variables",
-    ...project.hasPlatformJson ? ["application" as const] : []
+    ...hasPlatformJson ? ["application" as const] : []
   ])
+  const part = { project, serverId, standing, plan, onStarted }
   return (
     <div className="page">
       <ProjectHead
@@ -101,33 +62,13 @@ export const ReadyProject = ({ choice, project, server, serverId, tab }: {
         standing={standing}
         tabs={<Tabs name={name} current={tab} shown={shown} counts={{ changes }} />}
         actions={
-          <>
-            {choice}
-            <Button
-              ref={button}
-              icon="play"
-              changes
-              look="main-action deploy-button"
-              disabled={underWay || isBlocked}
-              onClick={() => setAsking(true)}
-            >
-              {deployWords}
-              <kbd aria-hidden="true">d</kbd>
-            </Button>
-            <StackMenu
-              label={`More for ${name}`}
-              name={name}
-              stack={{ serverId, remotePath }}
-              state={standing.state}
-              isUp={standing.isUp}
-              underWay={underWay}
-              onStarted={onStarted}
-            >
-              <Button look="menu-item" icon="servers" onClick={() => go(`/servers/${encodeURIComponent(serverId)}`)}>
-                Go to its server
-              </Button>
-            </StackMenu>
-          </>
+          <ProjectActions
+            {...part}
+            changes={changes}
+            run={run}
+            choice={choice}
+            onDeploy={() => setAsking(true)}
+          />
         }
       />
       <ProjectFacts project={project} server={server} urls={standing.urls} />
@@ -145,24 +86,17 @@ export const ReadyProject = ({ choice, project, server, serverId, tab }: {
       <RunStrip
         title={runTitle}
         watched={watched}
-        aside={underWay ? <CancelRun run={watched.run} /> : undefined}
+        aside={run === undefined ? undefined : <CancelRun run={run} />}
         next={watched.run === undefined ? undefined : <Remedies run={watched.run} onStarted={onStarted} />}
       />
-      <ProjectPart
-        tab={tab}
-        project={project}
-        serverId={serverId}
-        standing={standing}
-        plan={plan}
-        onStarted={onStarted}
-      />
+      <ProjectPart {...part} tab={tab} />
       {asking
         ? (
           <DeployDialog
             project={project}
             onClose={() => setAsking(false)}
-            onStarted={(run) => {
-              onStarted(run)
+            onStarted={(deploy) => {
+              onStarted(deploy)
               if (tab !== "" && tab !== "changes") go(projectHref(name))
             }}
           />
