@@ -5,7 +5,7 @@ import type { LocalProject } from "../../schema/projects/Project.ts"
 import { DeployDialog } from "../projects/DeployDialog.tsx"
 import { projectHref } from "../projects/projectHref.ts"
 import { StackMenu } from "../projects/StackMenu.tsx"
-import { isReady } from "../projects/usePlan.ts"
+import { isReady } from "../projects/state/usePlan.ts"
 import { Button } from "../ui/Button.tsx"
 
 /** Actions of a project's row: deploy it, read its log, and more. */

@@ -1,6 +1,6 @@
 import type { ObservedProject } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
-import { isReady } from "../projects/usePlan.ts"
+import { isReady } from "../projects/state/usePlan.ts"
 
 /** Groups of the list of projects, in their order. */
 export const projectGroups = ["Broken", "To deploy", "Running", "Stopped", "Looking …", "Not set up"] as const

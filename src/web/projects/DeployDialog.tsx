@@ -7,7 +7,7 @@ import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { ConfirmDeploy } from "./ConfirmDeploy.tsx"
 import { DeployTargets } from "./laterParts.ts"
-import { usePlan } from "./usePlan.ts"
+import { usePlan } from "./state/usePlan.ts"
 
 interface DeployProps {
   readonly project: LocalProject

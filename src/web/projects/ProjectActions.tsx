@@ -5,10 +5,10 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { formatCount } from "../format/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { useKey } from "../ui/Search.tsx"
-import type { ObservedState } from "./projectState.ts"
+import type { ObservedState } from "./state/projectState.ts"
 import { runTitle } from "./runTitle.ts"
 import { StackMenu } from "./StackMenu.tsx"
-import type { usePlan } from "./usePlan.ts"
+import type { usePlan } from "./state/usePlan.ts"
 
 /** Buttons of a project: deploy it, and the menu of its stack. */
 export const ProjectActions = ({ changes, choice, onDeploy, onStarted, plan, project, run, serverId, standing }: {

@@ -7,7 +7,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Links, OutLink } from "../ui/Links.tsx"
-import type { ObservedState } from "./projectState.ts"
+import type { ObservedState } from "./state/projectState.ts"
 
 /** Header of a project's screen, which stays in sight: state, link, actions and tabs. */
 export const ProjectHead = ({ actions, name, standing, tabs }: {

@@ -9,9 +9,9 @@ import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Applications, PlanPanel, TimeLine, VariablesPart } from "./laterParts.ts"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
-import { type ObservedState, useComparison, useRefetchComparison } from "./projectState.ts"
+import { type ObservedState, useComparison, useRefetchComparison } from "./state/projectState.ts"
 import { Services } from "./Services.tsx"
-import type { usePlan } from "./usePlan.ts"
+import type { usePlan } from "./state/usePlan.ts"
 
 interface PartProps {
   readonly project: LocalProject

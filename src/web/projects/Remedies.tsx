@@ -6,7 +6,7 @@ import { useProjects } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { DeployDialog } from "./DeployDialog.tsx"
 import { projectHref } from "./projectHref.ts"
-import { isReady } from "./usePlan.ts"
+import { isReady } from "./state/usePlan.ts"
 
 const hrefOf = (remedy: Remedy, { subject: { serverId } }: Run, name: string | undefined): string | undefined => {
   if (remedy === "server") return serverId === undefined ? undefined : `/servers/${encodeURIComponent(serverId)}`

@@ -8,7 +8,7 @@ import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { containerTone } from "../ui/tone.ts"
 import { ContainerUsage } from "../usage/laterUsage.tsx"
-import { portsOf } from "./projectState.ts"
+import { portsOf } from "./state/projectState.ts"
 
 /** Containers of a project with their state, ports and use; stopped ones too. */
 export const Services = ({ observed, serverId }: {

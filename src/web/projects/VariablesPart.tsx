@@ -6,7 +6,7 @@ import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { ChangedNames } from "./plan/ChangedNames.tsx"
 import { changedVariables } from "./plan/changedVariables.ts"
-import { useComparison } from "./projectState.ts"
+import { useComparison } from "./state/projectState.ts"
 
 /** Variables of a project: names that differ in its env files, and those of its applications. */
 export const VariablesPart = ({ project }: { readonly project: LocalProject }) => {

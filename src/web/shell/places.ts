@@ -1,7 +1,7 @@
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { applicationHref } from "../applications/applicationHref.ts"
 import { projectHref } from "../projects/projectHref.ts"
-import { isReady } from "../projects/usePlan.ts"
+import { isReady } from "../projects/state/usePlan.ts"
 import { useOverview, useProjects, useServers } from "../service/queries.ts"
 import { screens } from "./screens.ts"
 

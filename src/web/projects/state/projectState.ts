@@ -1,10 +1,10 @@
 import { useQueryClient, type UseQueryResult } from "@tanstack/react-query"
-import type { ProjectState } from "../../schema/Overview.ts"
-import type { Comparison } from "../../schema/projects/Compare.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import type { Container } from "../../schema/servers/Container.ts"
-import { limitConcurrency, useCall, useOverview } from "../service/queries.ts"
-import type { Tone } from "../ui/tone.ts"
+import type { ProjectState } from "../../../schema/Overview.ts"
+import type { Comparison } from "../../../schema/projects/Compare.ts"
+import type { LocalProject } from "../../../schema/projects/Project.ts"
+import type { Container } from "../../../schema/servers/Container.ts"
+import { limitConcurrency, useCall, useOverview } from "../../service/queries.ts"
+import type { Tone } from "../../ui/tone.ts"
 import { stateBadge } from "./stateBadge.ts"
 
 /** Compares a project with its deployed copy; disabled while it names no server. */

@@ -1,7 +1,7 @@
 import { useEffect } from "react"
-import { countChanges } from "../../schema/deploy/plannedChanges.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { useOverview } from "../service/queries.ts"
+import { countChanges } from "../../../schema/deploy/plannedChanges.ts"
+import type { LocalProject } from "../../../schema/projects/Project.ts"
+import { useOverview } from "../../service/queries.ts"
 import type { usePlan } from "./usePlan.ts"
 
 /**

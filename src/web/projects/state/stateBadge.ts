@@ -1,5 +1,5 @@
-import type { ObservedProject, ProjectState } from "../../schema/Overview.ts"
-import type { Tone } from "../ui/tone.ts"
+import type { ObservedProject, ProjectState } from "../../../schema/Overview.ts"
+import type { Tone } from "../../ui/tone.ts"
 
 const tones: Record<ProjectState, Tone> = {
   running: "good",

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { callOptions, limitConcurrency } from "../service/queries.ts"
+import type { LocalProject } from "../../../schema/projects/Project.ts"
+import { callOptions, limitConcurrency } from "../../service/queries.ts"
 
 /** Cache key of a project's plan. */
 export const planKey = ({ path, remotePath, serverId }: LocalProject): ReadonlyArray<unknown> => [

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query"
-import type { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
-import { countChanges } from "../../schema/deploy/plannedChanges.ts"
-import type { LocalProject } from "../../schema/projects/Project.ts"
-import { useOverview } from "../service/queries.ts"
+import type { ContainerPlan } from "../../../schema/deploy/ContainerPlan.ts"
+import { countChanges } from "../../../schema/deploy/plannedChanges.ts"
+import type { LocalProject } from "../../../schema/projects/Project.ts"
+import { useOverview } from "../../service/queries.ts"
 import { planKey, usePlan } from "./usePlan.ts"
 
 /** The service counts again within this time, in milliseconds: until then a plan of this page is newer. */
