@@ -5,9 +5,9 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { formatCount } from "../format/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { useKey } from "../ui/Search.tsx"
-import type { ObservedState } from "./state/projectState.ts"
 import { runTitle } from "./runTitle.ts"
 import { StackMenu } from "./StackMenu.tsx"
+import type { ObservedState } from "./state/projectState.ts"
 import type { usePlan } from "./state/usePlan.ts"
 
 /** Buttons of a project: deploy it, and the menu of its stack. */

@@ -9,8 +9,8 @@ import { useOverview } from "../service/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Applications, PlanPanel, TimeLine, VariablesPart } from "./laterParts.ts"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
-import { type ObservedState, useComparison, useRefetchComparison } from "./state/projectState.ts"
 import { Services } from "./Services.tsx"
+import { type ObservedState, useComparison, useRefetchComparison } from "./state/projectState.ts"
 import type { usePlan } from "./state/usePlan.ts"
 
 interface PartProps {

@@ -14,12 +14,12 @@ import { ProjectActions } from "./ProjectActions.tsx"
 import { ProjectFacts, ProjectHead } from "./ProjectHead.tsx"
 import { projectHref, type ProjectTab } from "./projectHref.ts"
 import { ProjectPart } from "./ProjectPart.tsx"
-import { useProjectState } from "./state/projectState.ts"
 import { Remedies } from "./Remedies.tsx"
 import { runTitle } from "./runTitle.ts"
-import { Tabs } from "./Tabs.tsx"
+import { useProjectState } from "./state/projectState.ts"
 import { useChangeCount } from "./state/useChangeCount.ts"
 import { usePlan } from "./state/usePlan.ts"
+import { Tabs } from "./Tabs.tsx"
 
 /** Newest run of the stack: the one that was started here, or a newer one of another user. Ids sort by time. */
 const useNewestRun = (serverId: string, remotePath: string, started: string) => {
