@@ -1,9 +1,49 @@
-import { Effect, Option } from "effect"
+import { Effect, Option, Predicate } from "effect"
+import { Berth } from "../../client/Berth.ts"
+import { callNameOf } from "../../schema/servers/findServer.ts"
 import { withService } from "../connection/withService.ts"
+import { resolvePlace } from "../options/projects.ts"
 import type { CommandNode } from "../parse/command.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { findCandidates } from "./findCandidates.ts"
-import { listNames } from "./listNames.ts"
+import { type Candidates, findCandidates } from "./findCandidates.ts"
+
+const maxListedRuns = 50
+
+/** Lists the names to complete from the service. */
+const listNames = ({ given, names, options }: Candidates) =>
+  Effect.gen(function*() {
+    const { use } = yield* Berth
+    const option = (name: string) => Option.fromNullable(options.get(name))
+    switch (names) {
+      case "project":
+        return (yield* use((api) => api.listProjects({}))).map(({ name }) => name)
+      case "server":
+        return yield* Effect.map(
+          use((api) => api.listServers({})),
+          // Names with spaces cannot be completed; their ids can.
+          (servers) =>
+            servers.map((server) => callNameOf(servers, server)).map((name, index) =>
+              /\s/.test(name) ? servers[index]?.id ?? name : name
+            )
+        )
+      case "application":
+        return (yield* use((api) => api.listApplications({}))).map(({ name }) => name).filter(Predicate.isString)
+      case "run":
+        return (yield* use((api) => api.listRuns({ urlParams: { limit: maxListedRuns } }))).runs.map(({ id }) => id)
+      case "route":
+        return (yield* use((api) => api.listRoutes({}))).routes.map(({ routeName }) => routeName)
+      case "release": {
+        const place = { server: option("server"), path: option("path") }
+        const { remotePath, serverId } = yield* resolvePlace(Option.fromNullable(given[0]), place)
+        const { releases } = yield* use((api) =>
+          api.listReleases({ path: { id: serverId }, urlParams: { remotePath } })
+        )
+        return releases.flatMap(({ available, current, id }) => available && !current ? [id] : [])
+      }
+      default:
+        return []
+    }
+  })
 
 // Excludes names that a shell would split or expand.
 const isWord = (name: string) => /^[\w.@:/+~-]{1,200}$/.test(name)

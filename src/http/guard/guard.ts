@@ -2,12 +2,13 @@ import {
   FileSystem,
   type Headers,
   HttpApp,
+  HttpBody,
   HttpMiddleware,
   HttpServerRequest,
   HttpServerResponse
 } from "@effect/platform"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { type Caller, CurrentCaller } from "../../services/access/Caller.ts"
 import { isKnown, isOpen, keepsRights } from "../../services/access/rights.ts"
 import { Sessions } from "../../services/sessions/Sessions.ts"
@@ -25,7 +26,26 @@ import { CurrentPolicy } from "./CurrentPolicy.ts"
 import { withBoundedJson } from "./jsonBody.ts"
 import { withBoundedText } from "./requestBody.ts"
 import { preflightResponse, withSecurityHeaders } from "./responseHeaders.ts"
-import { whileAllowed } from "./whileAllowed.ts"
+
+/** Time between two judgements of the caller of a streamed answer. */
+const judgedEvery = "2 seconds"
+
+/**
+ * Ends a streamed answer, as if nothing else would come, soon after its caller may no longer have it. A client that goes
+ * reconnects gets the reason as its refusal.
+ */
+const whileAllowed = (
+  response: HttpServerResponse.HttpServerResponse,
+  isAllowed: Effect.Effect<boolean>
+): HttpServerResponse.HttpServerResponse => {
+  const { body } = response
+  if (body._tag !== "Stream") return response
+  const refused = Effect.repeat(Effect.delay(isAllowed, judgedEvery), { while: (allowed) => allowed })
+  return HttpServerResponse.setBody(
+    response,
+    HttpBody.stream(Stream.interruptWhen(body.stream, refused), body.contentType, body.contentLength)
+  )
+}
 
 const refused = (refusal: Pick<ApiError, "headers" | "message" | "status">) =>
   withSecurityHeaders(errorResponse(refusal), Option.none())

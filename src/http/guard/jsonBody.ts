@@ -1,10 +1,22 @@
-import type { HttpServerError, HttpServerRequest } from "@effect/platform"
-import { Effect, Either } from "effect"
+import { type HttpServerError, type HttpServerRequest, OpenApi } from "@effect/platform"
+import { Effect, Either, Predicate } from "effect"
 import { getLocation } from "jsonc-parser"
 import { parseJson } from "../../services/foreign/json.ts"
 import type { TextProblem } from "../../services/foreign/TextProblem.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
-import { fieldNames } from "./fieldNames.ts"
+import { BerthApi } from "../api/BerthApi.ts"
+
+const namesIn = (node: unknown): ReadonlyArray<string> => {
+  if (Array.isArray(node)) return node.flatMap(namesIn)
+  if (!Predicate.isRecord(node)) return []
+  const properties = Predicate.isRecord(node["properties"]) ? Object.keys(node["properties"]) : []
+  return [...properties, ...Object.values(node).flatMap(namesIn)]
+}
+
+let names: ReadonlySet<string> | undefined
+
+/** Every name that a field of a request or an answer has, as the API is described. */
+const fieldNames = (): ReadonlySet<string> => names ??= new Set(namesIn(OpenApi.fromApi(BerthApi)))
 
 /** The offset of a place in a text. */
 const offsetOf = (text: string, { column, line }: TextProblem): number => {

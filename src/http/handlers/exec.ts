@@ -1,14 +1,27 @@
-import { HttpApiBuilder } from "@effect/platform"
-import { Effect, Schema, Stream } from "effect"
+import { HttpApiBuilder, HttpApiError, type HttpServerRequest } from "@effect/platform"
+import { Effect, ParseResult, Schema, Stream } from "effect"
 import { openExec } from "../../pipelines/exec/openExec.ts"
 import { type ExecEvent, ExecExit, ExecOutput, ExecRequest } from "../../schema/servers/Exec.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
 import { Execs } from "../../services/exec/Execs.ts"
-import { orApiError } from "../api/annotations/ApiError.ts"
+import { type ApiError, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { bodyOf } from "../wire/bodyOf.ts"
+import { fromIssues } from "../wire/errors.ts"
 import { EventStreams } from "../wire/eventStreams.ts"
 import { requester } from "../wire/requester.ts"
+
+/** Reads the body of a request whose handler writes its own answer: such a handler is handed no payload. */
+const bodyOf = <A, I>(
+  request: HttpServerRequest.HttpServerRequest,
+  schema: Schema.Schema<A, I>
+): Effect.Effect<A, ApiError> =>
+  request.json.pipe(
+    // A body that cannot be read at all is told further out, for all endpoints.
+    Effect.orDie,
+    Effect.flatMap(Schema.decodeUnknown(schema)),
+    Effect.catchIf(ParseResult.isParseError, HttpApiError.HttpApiDecodeError.refailParseError),
+    Effect.mapError(fromIssues)
+  )
 
 const success = { success: true as const }
 const encodeOutput = Schema.encodeSync(Schema.parseJson(ExecOutput))

@@ -1,12 +1,21 @@
 import { HttpApiBuilder } from "@effect/platform"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { followLogs } from "../../pipelines/servers/followLogs.ts"
 import { followProjects } from "../../pipelines/servers/followProjects.ts"
 import { logs } from "../../pipelines/servers/logs.ts"
+import type { LogEvent } from "../../schema/servers/Logs.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { EventStreams } from "../wire/eventStreams.ts"
-import { logEvents } from "../wire/logEvents.ts"
+import { EventStreams, type ServerEvent } from "../wire/eventStreams.ts"
+
+/** Events of a followed log as they are sent; a failure is the last one. */
+const logEvents = <E extends { readonly message: string }>(
+  events: Stream.Stream<LogEvent, E>
+): Stream.Stream<ServerEvent> =>
+  events.pipe(
+    Stream.map(({ data, event }) => ({ event, data: JSON.stringify(data) })),
+    Stream.catchAll(({ message }) => Stream.make({ event: "error", data: JSON.stringify({ error: message }) }))
+  )
 
 export const LogsHandlers = HttpApiBuilder.group(
   BerthApi,

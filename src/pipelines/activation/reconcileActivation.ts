@@ -2,16 +2,50 @@ import { Effect, Option } from "effect"
 import { composeError } from "../../remote/activation/composeError.ts"
 import { ActivationOutcome } from "../../remote/activation/outcomeCommand.ts"
 import { serverWords } from "../../remote/execute.ts"
+import type { ContainerState } from "../../remote/stack/inspectCommand.ts"
 import { DeployFailed, type DeployResult } from "../../schema/deploy/Deploy.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { RunInterrupted } from "../../schema/runs/runFailures.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { step } from "../../services/runs/Steps.ts"
-import { describeRestored } from "./describeRestored.ts"
 import { describeStateAfter, describeStateWithin, halfway, stateUnknown, stoppedHalfway } from "./failureState.ts"
 import { type CarriedOut, finishInterrupted } from "./finishInterrupted.ts"
+import { awaitHealth } from "./health/awaitHealth.ts"
+import { releaseHealthOptions } from "./health/healthOptions.ts"
 import { readOutcome } from "./readOutcome.ts"
+import { readReleases } from "./readReleases.ts"
 import { recoveryRetries } from "./recoveryRetries.ts"
+import { describeRestoredHealth } from "./restoreRelease.ts"
+
+/**
+ * Health of the restored release as a sentence; waits until it is healthy, or the time
+ * for that is over.
+ */
+const describeRestored = (
+  server: ServerAccess,
+  remotePath: string,
+  containers: ReadonlyArray<ContainerState>
+) =>
+  Effect.gen(function*() {
+    const current = (yield* readReleases(server, remotePath)).find(({ isCurrent }) => isCurrent)
+    if (current === undefined) return "The release before runs again; its health is unknown."
+    const health = yield* step(
+      "rollback",
+      Effect.flatMap(
+        releaseHealthOptions(current),
+        (options) => awaitHealth(server, current.manifest.services, containers, options)
+      ),
+      (health) => ({
+        status: health.status === "healthy" ? "done" as const : "warn" as const,
+        detail: `release ${current.id} ${describeRestoredHealth(health)}`
+      })
+    )
+    return `Release ${current.id}, which ran before, ${describeRestoredHealth(health)}.`
+  }).pipe(
+    Effect.catchAll(({ message }) =>
+      Effect.succeed(`The release before runs again; its health is unknown: ${message.replace(/\.$/, "")}.`)
+    )
+  )
 
 const repeat = { deploy: "Deploy again", rollback: "Roll back again" }
 

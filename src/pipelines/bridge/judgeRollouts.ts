@@ -8,11 +8,14 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { hasServer } from "../routes/balancers.ts"
 import { judgeRollout, type ProxyView } from "./judgeRollout.ts"
-import { leftoverBridge } from "./leftoverBridge.ts"
 import type { PlatformAddresses } from "./platformAddresses.ts"
 import { type ComposeTexts, publishedPort } from "./publishedPort.ts"
 import { readProxyView } from "./readProxyView.ts"
 import type { Rollout } from "./Rollout.ts"
+
+/** Reason why no service of a server can be bridged now; empty where there is none. */
+const leftoverBridge = ({ hasBridge }: Pick<ServerFacts, "hasBridge">): string =>
+  hasBridge === true ? "a bridge of an earlier deploy could not be led back" : ""
 
 /** Version of a stack that is to run, with the changes of its services, and the server that it comes to. */
 export interface RolloutVersion {

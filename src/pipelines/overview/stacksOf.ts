@@ -1,11 +1,23 @@
 import { Either } from "effect"
+import type { StackSight } from "../../remote/server/overviewCommand.ts"
 import type { ObservedStack } from "../../schema/Overview.ts"
 import type { LocalProject, ProjectTarget } from "../../schema/projects/Project.ts"
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { placesOf } from "../projects/inspectProject.ts"
-import { failingContainers } from "./failingContainers.ts"
 import type { ServerSight } from "./observeServers.ts"
 import { isDeployed, stackState, worstFirst } from "./stackState.ts"
+
+const isWell = (status: string) =>
+  (status.startsWith("Up ") && !/\((?:unhealthy|Paused)\)/.test(status)) || status.startsWith("Exited (0)")
+
+/** Containers that degrade a stack: crashed, restarting, unhealthy or paused ones. */
+const failingContainers = (sight: StackSight): Pick<ObservedStack, "failing"> => {
+  if (stackState(sight).state !== "degraded") return {}
+  const failing = sight.statuses.flatMap((status, index) =>
+    isWell(status) ? [] : [{ name: sight.names[index] ?? "", status }]
+  )
+  return failing.length === 0 ? {} : { failing }
+}
 
 const stackOn = ({ server, stackAt }: ServerSight, remotePath: string): ObservedStack => {
   const { error, id, name, observedAt } = server

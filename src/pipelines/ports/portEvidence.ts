@@ -1,16 +1,59 @@
-import type { Path } from "@effect/platform"
-import { Array, Effect } from "effect"
+import { Path } from "@effect/platform"
+import { Array, Effect, Option } from "effect"
+import { execute } from "../../remote/execute.ts"
+import { parsePorts, portsCommand } from "../../remote/server/portsCommand.ts"
+import { hostPortKey } from "../../schema/applications/hostPortKey.ts"
 import { type HostPortHidden, type NextPort, NoPortLeft, type PortUse } from "../../schema/routes/Route.ts"
-import type { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
+import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
-import { highestPort, routeUses, together, unreadable, variableUses } from "./declaredUses.ts"
+import { envValues, parseEnv } from "../projects/compose/envText.ts"
+import { projectText } from "../projects/files/projectText.ts"
+import { proxyHome } from "../routes/proxyHome.ts"
+import {
+  highestPort,
+  portsIn,
+  type PortUses,
+  routeUses,
+  together,
+  unreadable,
+  type UsedPort,
+  variableUses
+} from "./declaredUses.ts"
 import { portAfter, portsOf } from "./nextPort.ts"
-import { projectUses } from "./projectUses.ts"
-import { serverUses } from "./serverUses.ts"
+
+const usesOfProject = (root: string) => (name: string) =>
+  Effect.gen(function*() {
+    const path = yield* Path.Path
+    const env = yield* projectText(path.join(root, name), ".env")
+    const port = Option.match(env, {
+      onNone: () => "",
+      onSome: (text) => envValues(parseEnv(text)).values.get(hostPortKey) ?? ""
+    })
+    const uses = portsIn(port).map((number): UsedPort => ({ port: number, kind: "project", what: name }))
+    return { uses, unread: [] } satisfies PortUses
+  }).pipe(Effect.catchAll(unreadable(`The port of the project ${name} is`)))
+
+/** The ports that the `.env` files directly in the projects name, deployed or not. */
+const projectUses = Effect.gen(function*() {
+  const files = yield* LocalFiles
+  const root = yield* (yield* Settings).get("projects.root")
+  if (Option.isNone(yield* files.find(root))) return { uses: [], unread: [] } satisfies PortUses
+  const directories = (yield* files.list(root)).filter(({ kind }) => kind === "directory" || kind === "link")
+  const found = yield* Effect.forEach(directories, ({ name }) => usesOfProject(root)(name), { concurrency: 16 })
+  return together(found)
+}).pipe(Effect.catchAll(unreadable("The projects' ports are")))
+
+/** The ports that programs of the proxy's server listen on, and that Docker publishes there. */
+const serverUses = Effect.gen(function*() {
+  const { server } = yield* proxyHome
+  const { stdout } = yield* execute(server, portsCommand(server.useSudo), { timeout: "30 seconds" })
+  const { ports, unread } = parsePorts(stdout)
+  return { uses: ports, unread: unread.map((what) => `The ports in use on "${server.name}" are unknown: ${what}`) }
+}).pipe(Effect.catchAll(unreadable("The ports in use on the proxy's server are")))
 
 /** Deadline of one source: a server that hangs must not hide the ports of the others. */
 const timeLimit = "8 seconds"

@@ -1,8 +1,8 @@
 import type { Path } from "@effect/platform"
-import { Effect, Either, Option } from "effect"
+import { Data, Effect, Either, Option } from "effect"
 import type { PlatformFailure } from "../../schema/applications/PlatformApp.ts"
 import type { PlanMoved } from "../../schema/applications/PlatformPlan.ts"
-import type { RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
+import type { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -12,11 +12,40 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import type { EditServices } from "../routes/editProxyFile.ts"
+import { removeRoute } from "../routes/edit.ts"
+import { type EditFailure, editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
+import { listedRoutes } from "../routes/listedRoutes.ts"
+import { readProxy } from "../routes/proxyText.ts"
+import { RouteEdit } from "../routes/RouteEdit.ts"
 import { removeHooks } from "../webhooks/pushHook.ts"
 import { findRemovable, isMissing } from "./findRemovable.ts"
+import { describeRoute } from "./ownParts.ts"
 import { checkRemoval, type Parts } from "./planRemoval.ts"
-import { removePlannedRoute } from "./removePlannedRoute.ts"
+
+/** A route leads elsewhere than it did when its removal was planned. */
+class RouteMoved extends Data.TaggedError("RouteMoved")<{ readonly now: string }> {
+  override get message() {
+    return `it leads from ${this.now} now, and was not removed`
+  }
+}
+
+/** Removes a route from the proxy file while it leads where the plan says. */
+const removePlannedRoute = (
+  { routeName, way }: NonNullable<Removal["route"]>
+): Effect.Effect<void, RouteMoved | EditFailure, EditServices> =>
+  Effect.gen(function*() {
+    const done = yield* editProxyFile((text) =>
+      Either.gen(function*() {
+        const now = listedRoutes(yield* readProxy(text)).find((route) => route.routeName === routeName)
+        return now === undefined || describeRoute(now) === way
+          ? yield* removeRoute(text, routeName)
+          : RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [describeRoute(now)] })
+      })
+    )
+    if (RouteEdit.$is("Unchanged")(done) && done.reason === "routed_elsewhere") {
+      return yield* new RouteMoved({ now: done.warnings.join("; ") })
+    }
+  })
 
 /** Deletes the planned webhooks; others that lead to the same address stay. */
 const removePlannedHooks = ({ hooks, uuid }: Parts) =>

@@ -1,9 +1,16 @@
 import { Option, Redacted } from "effect"
+import { createHmac } from "node:crypto"
 import type { NotifyMessage } from "../../schema/notify/Notify.ts"
 import type { NotifyFormat } from "../../schema/notify/NotifyTarget.ts"
 import { version } from "../../schema/version.ts"
 import { shortened } from "./describeRun.ts"
-import { signature } from "./signature.ts"
+
+/**
+ * Value of `Berth-Signature`: the time in seconds and the HMAC-SHA256 of `time.body` in hexadecimal, with the secret of
+ * the target as the key.
+ */
+const signature = (secret: Redacted.Redacted, seconds: number, body: string): string =>
+  `t=${seconds},v1=${createHmac("sha256", Redacted.value(secret)).update(`${seconds}.${body}`).digest("hex")}`
 
 /** Body and headers of a request that tells a target. */
 export interface Rendered {

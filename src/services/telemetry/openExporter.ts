@@ -1,15 +1,40 @@
 import * as OtlpMetrics from "@effect/opentelemetry/OtlpMetrics"
+import { OtlpSerialization } from "@effect/opentelemetry/OtlpSerialization"
 import * as OtlpTracer from "@effect/opentelemetry/OtlpTracer"
-import { HttpClient } from "@effect/platform"
-import { type Duration, Effect, ExecutionStrategy, Layer, Scope } from "effect"
+import { HttpBody, HttpClient } from "@effect/platform"
+import { type Duration, Effect, ExecutionStrategy, Layer, Predicate, Scope } from "effect"
 import { headerList } from "../../schema/basics/headerList.ts"
 import { version } from "../../schema/version.ts"
+import { metricPrefix } from "../metrics/metrics.ts"
 import type { Post } from "../notify/Post.ts"
 import { Instance } from "../runs/Instance.ts"
 import { collectorClient } from "./collectorClient.ts"
 import { exportedSpans } from "./exportedSpans.ts"
 import type { ExportSpan } from "./ExportSpan.ts"
-import { otlpJson } from "./otlpJson.ts"
+
+const body = (data: unknown, replacer: (key: string, value: unknown) => unknown) =>
+  HttpBody.text(JSON.stringify(data, replacer), "application/json")
+
+const isNamed = (value: unknown, test: (name: string) => boolean, key: "key" | "name") =>
+  Predicate.hasProperty(value, key) && Predicate.isString(value[key]) && test(value[key])
+
+/** The exporter attaches these to every failed span, interrupted or not. */
+const isMisleading = (name: string) => name === "span.label" || name === "status.interrupted"
+
+/** JSON of OTLP with Berth's own metrics alone; logs are not exported. */
+const otlpJson: Layer.Layer<OtlpSerialization> = Layer.succeed(OtlpSerialization, {
+  traces: (data) =>
+    body(data, (key, value) =>
+      key === "attributes" && Array.isArray(value)
+        ? value.filter((one) => !isNamed(one, isMisleading, "key"))
+        : value),
+  metrics: (data) =>
+    body(data, (key, value) =>
+      key === "metrics" && Array.isArray(value)
+        ? value.filter((one) => isNamed(one, (name) => name.startsWith(metricPrefix), "name"))
+        : value),
+  logs: () => HttpBody.empty
+})
 
 /** Collector and the intervals at which it is sent to. */
 export interface ExporterOptions {

@@ -1,16 +1,49 @@
-import { Deferred, Effect, Either, Option, Ref } from "effect"
+import { Clock, Deferred, Effect, Either, Option, Ref } from "effect"
 import { runCapacity, TooManyRuns } from "../../../schema/basics/capacity.ts"
 import { type RunFailure, ServiceStopping } from "../../../schema/runs/runFailures.ts"
 import { makeQuota } from "../../limits/quota.ts"
+import { sameJson, scrubbedJson } from "../../secrets/scrubbedJson.ts"
+import { secretsInUse } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { awaitRecovery } from "../peers/awaitRecovery.ts"
 import { makeRunIds } from "../runId.ts"
 import { RunRequest } from "../RunRequest.ts"
 import type { Runs, RunSpec, StartedRun } from "../Runs.ts"
 import type { Steps } from "../Steps.ts"
+import type { StoredRun } from "../StoredRun.ts"
+import { runWorkflow } from "../workflow/runWorkflow.ts"
 import { type Engine, isHere } from "./Engine.ts"
 import { launchRun } from "./launchRun.ts"
-import { newRun } from "./newRun.ts"
+
+/** Makes the queued run of the current request. */
+const newRun = <A, I>(spec: RunSpec<A, I>, id: string): Effect.Effect<StoredRun, never, Settings> =>
+  Effect.gen(function*() {
+    const { idempotency, parent, requestedBy } = yield* RunRequest
+    const requestedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
+    // A request that contains a secret is not stored: no other process can resume such a run.
+    const request = sameJson(spec.request, scrubbedJson(spec.request, yield* secretsInUse)) ? spec.request : null
+    return {
+      run: {
+        id,
+        kind: spec.kind,
+        subject: spec.subject,
+        state: "queued",
+        requestedBy,
+        ...parent === undefined ? {} : { parent },
+        requestedAt,
+        startedAt: null,
+        endedAt: null,
+        steps: [],
+        result: null,
+        error: null
+      },
+      request,
+      workflow: runWorkflow(spec.kind).name,
+      queue: spec.key.name,
+      idempotency,
+      attempt: 1
+    }
+  })
 
 /** Makes `Runs.start`, with its capacity and the ids that it gives. */
 export const makeStartRun = (engine: Engine): Effect.Effect<Runs["Type"]["start"]> =>

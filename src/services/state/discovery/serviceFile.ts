@@ -1,13 +1,23 @@
 import { HttpClient, HttpClientRequest, Path } from "@effect/platform"
 import { Effect, Option, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
+import { networkInterfaces } from "node:os"
 import { LocalFiles } from "../../local/LocalFiles.ts"
 import { readOwn } from "../../local/readOwn.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { BoundedClient } from "../../upstream/boundedClient.ts"
-import { isOfThisMachine } from "./isOfThisMachine.ts"
 import { isProcess } from "./isProcess.ts"
 import { PrivateToken } from "./PrivateToken.ts"
 import { challengeHeader, isProof, makeChallenge, proofHeader } from "./serviceProof.ts"
+
+const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, "")
+
+/** Tells whether the host of an address is one of this machine's own. */
+export const isOfThisMachine = (address: string): boolean => {
+  if (!URL.canParse(address)) return false
+  const { hostname, protocol } = new URL(address)
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []).map((one) => one.address)
+  return protocol === "http:" && (/^127(?:\.\d+){3}$/.test(hostname) || ["::1", ...own].includes(bare(hostname)))
+}
 
 /** Record beside the settings file, by which other programs of the same user find a service. */
 const ServiceRecord = Schema.parseJson(Schema.Struct({

@@ -22,7 +22,7 @@ import { addressHere, RecordAddress } from "../../../../src/http/listen/recordAd
 import { Http } from "../../../../src/http/server.ts"
 import { LocalFilesLive } from "../../../../src/services/local/LocalFilesLive.ts"
 import { servicesLive } from "../../../../src/services/ServicesLive.ts"
-import { isOfThisMachine } from "../../../../src/services/state/discovery/isOfThisMachine.ts"
+import { isOfThisMachine } from "../../../../src/services/state/discovery/serviceFile.ts"
 import { findService, type LiveService } from "../../../../src/services/state/discovery/serviceFile.ts"
 import { settingsFileWith } from "../../../fixtures/service.ts"
 import { requestTo } from "../../../sandbox/request.ts"
