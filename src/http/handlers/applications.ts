@@ -18,10 +18,11 @@ export const ApplicationsHandlers = HttpApiBuilder.group(
         .handle("listApplications", () => orApiError(listApplications()))
         .handle("createApplication", ({ payload }) => orApiError(createApplication(payload)))
         .handle("findApplication", ({ path }) => orApiError(showApplication(path.name)))
-        .handle("updateApplication", ({ path, payload }) =>
-          orApiError(relayed(platform.updateApplication(path.uuid, payload))))
-        .handle("deleteApplication", ({ path }) =>
-          orApiError(relayed(platform.deleteApplication(path.uuid))))
+        .handle(
+          "updateApplication",
+          ({ path, payload }) => orApiError(relayed(platform.updateApplication(path.uuid, payload)))
+        )
+        .handle("deleteApplication", ({ path }) => orApiError(relayed(platform.deleteApplication(path.uuid))))
         .handle("planRemoval", ({ path }) => orApiError(planRemoval(path.uuid)))
         .handle("removeApplication", ({ path, payload }) => orApiError(removeApplication(path.uuid, payload)))
         .handle("listEnvs", ({ path }) => orApiError(relayed(platform.envsBody(path.uuid))))

@@ -12,18 +12,14 @@ import { loading } from "../wire/loading.ts"
 const loadAdopt = () => import("../../pipelines/adopt/adopt.ts")
 const loadVerify = () => import("../../pipelines/verify/verify.ts")
 
-export const DeclaredHandlers = HttpApiBuilder.group(
-  BerthApi,
-  "declared",
-  (handlers) =>
-    handlers
-      .handle("drift", ({ payload }) => orApiError(drift(payload)))
-      .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
-      .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
-      .handle("adopt", ({ payload }) => orApiError(loading(loadAdopt, ({ adopt }) => adopt(payload))))
-      .handle("verify", ({ payload }) => orApiError(loading(loadVerify, ({ verify }) => verify(payload))))
-      .handle("platformConfig", ({ urlParams: { path } }) =>
-        declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
-      .handle("changelog", ({ urlParams }) =>
-        orApiError(readChangelog(urlParams)))
-)
+export const DeclaredHandlers = HttpApiBuilder.group(BerthApi, "declared", (handlers) =>
+  handlers
+    .handle("drift", ({ payload }) => orApiError(drift(payload)))
+    .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
+    .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
+    .handle("adopt", ({ payload }) => orApiError(loading(loadAdopt, ({ adopt }) => adopt(payload))))
+    .handle("verify", ({ payload }) => orApiError(loading(loadVerify, ({ verify }) => verify(payload))))
+    .handle("platformConfig", ({ urlParams: { path } }) =>
+      declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
+    .handle("changelog", ({ urlParams }) =>
+      orApiError(readChangelog(urlParams))))

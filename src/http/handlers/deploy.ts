@@ -8,15 +8,11 @@ import { planTargets } from "../../pipelines/targets/planTargets.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
-export const DeployHandlers = HttpApiBuilder.group(
-  BerthApi,
-  "deploy",
-  (handlers) =>
-    handlers
-      .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
-      .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
-      .handle("deployTargets", ({ payload }) => orApiError(deployTargets(payload)))
-      .handle("planTargets", ({ payload }) => orApiError(planTargets(payload)))
-      .handle("planRollback", ({ payload }) => orApiError(planRollback(payload)))
-      .handle("rollback", ({ payload }) => orApiError(rollback(payload)))
-)
+export const DeployHandlers = HttpApiBuilder.group(BerthApi, "deploy", (handlers) =>
+  handlers
+    .handle("deploy", ({ payload }) => orApiError(deploy(payload)))
+    .handle("containerPlan", ({ payload }) => orApiError(containerPlan(payload)))
+    .handle("deployTargets", ({ payload }) => orApiError(deployTargets(payload)))
+    .handle("planTargets", ({ payload }) => orApiError(planTargets(payload)))
+    .handle("planRollback", ({ payload }) => orApiError(planRollback(payload)))
+    .handle("rollback", ({ payload }) => orApiError(rollback(payload))))

@@ -4,12 +4,8 @@ import { Notifier } from "../../services/notify/Notifier.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
-export const NotifyHandlers = HttpApiBuilder.group(
-  BerthApi,
-  "notify",
-  (handlers) =>
-    Effect.map(
-      Notifier,
-      (notifier) => handlers.handle("testNotify", ({ path }) => orApiError(notifier.test(path.name)))
-    )
-)
+export const NotifyHandlers = HttpApiBuilder.group(BerthApi, "notify", (handlers) =>
+  Effect.map(
+    Notifier,
+    (notifier) => handlers.handle("testNotify", ({ path }) => orApiError(notifier.test(path.name)))
+  ))

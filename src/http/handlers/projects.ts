@@ -11,16 +11,12 @@ import { loading } from "../wire/loading.ts"
 const loadCompare = () => import("../../pipelines/compare/compare.ts")
 const loadInit = () => import("../../pipelines/init/init.ts")
 
-export const ProjectsHandlers = HttpApiBuilder.group(
-  BerthApi,
-  "projects",
-  (handlers) =>
-    handlers
-      .handle("listProjects", () => orApiError(listProjects()))
-      .handle("inspectProject", ({ payload }) => orApiError(readProject(payload)))
-      .handle("compareProject", ({ payload }) => orApiError(loading(loadCompare, ({ compare }) => compare(payload))))
-      .handle("initProject", ({ payload }) => orApiError(loading(loadInit, ({ init }) => init(payload))))
-      .handle("build", ({ payload }) => orApiError(build(payload)))
-      .handle("pull", ({ payload }) => orApiError(pull(payload)))
-      .handle("editorDiff", ({ payload }) => orApiError(editorDiff(payload)))
-)
+export const ProjectsHandlers = HttpApiBuilder.group(BerthApi, "projects", (handlers) =>
+  handlers
+    .handle("listProjects", () => orApiError(listProjects()))
+    .handle("inspectProject", ({ payload }) => orApiError(readProject(payload)))
+    .handle("compareProject", ({ payload }) => orApiError(loading(loadCompare, ({ compare }) => compare(payload))))
+    .handle("initProject", ({ payload }) => orApiError(loading(loadInit, ({ init }) => init(payload))))
+    .handle("build", ({ payload }) => orApiError(build(payload)))
+    .handle("pull", ({ payload }) => orApiError(pull(payload)))
+    .handle("editorDiff", ({ payload }) => orApiError(editorDiff(payload))))

@@ -4,14 +4,10 @@ import { showSettings } from "../../pipelines/settings/showSettings.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
-export const SettingsHandlers = HttpApiBuilder.group(
-  BerthApi,
-  "settings",
-  (handlers) =>
-    handlers
-      .handle("listSettings", () => orApiError(showSettings))
-      .handle(
-        "changeSettings",
-        ({ payload, urlParams }) => orApiError(changeSettings(payload, urlParams.plan === "true"))
-      )
-)
+export const SettingsHandlers = HttpApiBuilder.group(BerthApi, "settings", (handlers) =>
+  handlers
+    .handle("listSettings", () => orApiError(showSettings))
+    .handle(
+      "changeSettings",
+      ({ payload, urlParams }) => orApiError(changeSettings(payload, urlParams.plan === "true"))
+    ))
