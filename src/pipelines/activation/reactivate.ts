@@ -1,4 +1,4 @@
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 import type { ImageSource } from "../../remote/activation/activateCommand.ts"
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import { parseRestaged, restageCommand } from "../../remote/activation/restageCommand.ts"
@@ -7,10 +7,9 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { sha256Of } from "../../services/bytes/sha256.ts"
 import { Steps } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { envFileNames } from "../projects/envFileNames.ts"
-import { activate, type ActivationFacts, type RunningActivation } from "./activate.ts"
+import { activate, type ActivationFacts } from "./activate.ts"
 
 /** The images of a release are there, and only have to get their names back. */
 const sourceOf = ({ images }: Pick<RemoteRelease, "images">): ImageSource => ({
@@ -52,11 +51,7 @@ export const reactivate = Effect.fn("deploy.reactivate")(function*(
   stagedFiles: number,
   facts: ActivationFacts,
   note: ReadonlyArray<string>
-): Effect.fn.Return<
-  RunningActivation,
-  SshError,
-  Ssh | Scope.Scope | Settings | Steps
-> {
+) {
   const { manifest } = release
   return yield* activate(server, facts, {
     run: (yield* Steps).run,

@@ -1,8 +1,7 @@
 import { Array, Effect, Option, Schema, Stream } from "effect"
-import type { GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { hashedInPassing, sha256Of } from "../../services/bytes/sha256.ts"
 import { decodeJson } from "../../services/foreign/json.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ArchiveLayer, locate, type Located } from "./imageLayout.ts"
 import { padded } from "./tarHeader.ts"
 import { ArchiveNotUnderstood, cleanName, packingOf, readTar, type TarMember } from "./tarMembers.ts"
@@ -95,11 +94,7 @@ const digestsOf = (path: string, members: ReadonlyArray<TarMember>) =>
  */
 export const readImageArchive = Effect.fn("readImageArchive")(function*(
   path: string
-): Effect.fn.Return<
-  ImageArchive,
-  ArchiveNotUnderstood | LocalFileFailed | GunzipFailed,
-  LocalFiles
-> {
+) {
   const plain = yield* plainSource(path)
   const gzip = packingOf(yield* plain.take(2)) === "gzip"
   const { json, members } = yield* Effect.scoped(

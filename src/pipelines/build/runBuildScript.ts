@@ -1,8 +1,6 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import { buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type LocalExit, ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { projectText } from "../projects/files/projectText.ts"
@@ -42,11 +40,7 @@ export const runBuildScript = Effect.fn("build.runBuildScript")(function*(
   directory: string,
   names: ReadonlyArray<string>,
   run: RunProgram
-): Effect.fn.Return<
-  LocalExit,
-  ProgramNotFound | SettingsError,
-  Settings | LocalFiles | Path.Path
-> {
+) {
   const path = yield* Path.Path
   const forPowerShell = inPowerShell(path.join(directory, buildScriptName), run)
   const forShell = inShell(directory, path.join(directory, shellScriptName), run)

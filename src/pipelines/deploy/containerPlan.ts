@@ -134,11 +134,7 @@ export const checkPlan = Effect.fn("deploy.checkPlan")(function*(
   hash: string,
   target: DeployTarget,
   decision: DeployDecision
-): Effect.fn.Return<
-  void,
-  DeployPlanMoved | LocalFileFailed | ProjectFileInvalid | SettingsError,
-  LocalFiles | Path.Path | Settings
-> {
+) {
   const facts = deployFactsOf(target, decision, yield* digestsOf(target.directory, decision))
   const moved = movedSince(deployFactKindsOf(decision), hash, facts, yield* keyedDigest)
   if (moved.length === 0) return

@@ -1,15 +1,9 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { OnUnhealthy, PullPolicy } from "../../schema/deploy/Deploy.ts"
 import { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import type { SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import type { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readHealthOptions } from "../activation/health/healthOptions.ts"
 import { archiveNames, decideTransfer, readArchive, transferSize } from "../archive/transfer.ts"
 import { totalSize } from "../projects/deployFiles.ts"
@@ -50,11 +44,7 @@ export const decideDeploy = Effect.fn("deploy.decide")(function*(
   directory: string,
   remotePath: string,
   { isPlanned, onUnhealthy, pull }: DecideOptions
-): Effect.fn.Return<
-  DeployDecision,
-  DockerUnusable | LocalFileFailed | ProjectFileInvalid | SettingsError | SshError,
-  LocalFiles | Path.Path | Platform | Settings | Ssh
-> {
+) {
   const settings = yield* Settings
   const plan = yield* planDeploy(directory)
   const readsStack = isPlanned || plan.bridged !== undefined

@@ -1,17 +1,10 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
-import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
-import type { Platform } from "../../services/platform/Platform.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import type { Transfer } from "../archive/transfer.ts"
 import { judgeRollouts } from "../bridge/judgeRollouts.ts"
-import type { Rollout } from "../bridge/Rollout.ts"
 import { projectText } from "../projects/files/projectText.ts"
 import type { DeployPlan } from "./planDeploy.ts"
 import { serviceChanges } from "./serviceChanges.ts"
@@ -35,11 +28,7 @@ export const decideRollouts = Effect.fn("deploy.decideRollouts")(function*(
   server: ServerAccess,
   directory: string,
   known: Known
-): Effect.fn.Return<
-  ReadonlyArray<Rollout>,
-  LocalFileFailed | ProjectFileInvalid | SettingsError,
-  LocalFiles | Path.Path | Platform | Settings | Ssh
-> {
+) {
   const { facts, plan } = known
   if (plan.bridged === undefined) return []
   const local = yield* LocalFiles

@@ -2,11 +2,9 @@ import { Effect, Option } from "effect"
 import { parseReceived, uploadCommand } from "../../remote/deploy/uploadCommand.ts"
 import { commandFailed } from "../../remote/execute.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { hashedInPassing } from "../../services/bytes/sha256.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { type ByteCount, countBytes } from "../../services/runs/events/countBytes.ts"
-import type { Steps } from "../../services/runs/Steps.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { type DeployFile, totalSize } from "../projects/deployFiles.ts"
 
@@ -41,11 +39,7 @@ export const uploadFiles = Effect.fn("deploy.upload")(function*(
   remotePath: string,
   files: ReadonlyArray<DeployFile>,
   known: ReadonlyMap<string, string>
-): Effect.fn.Return<
-  ReadonlyArray<DeployFile>,
-  RemoteCommandFailed | LocalFileFailed | SshError,
-  Ssh | LocalFiles | Steps
-> {
+) {
   const local = yield* LocalFiles
   const count = yield* countBytes("upload", totalSize(files))
   const sent = yield* Effect.forEach(files, (file) =>

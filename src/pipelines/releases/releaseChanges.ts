@@ -5,12 +5,7 @@ import type { ServerFacts } from "../../remote/deploy/preflightCommand.ts"
 import { execute } from "../../remote/execute.ts"
 import { fullImageName } from "../../remote/fullImageName.ts"
 import type { PlannedFile } from "../../schema/deploy/ContainerPlan.ts"
-import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
-import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { releaseFiles } from "../activation/reactivate.ts"
 import { readFacts } from "../activation/readServerFacts.ts"
 import { judgeRollouts } from "../bridge/judgeRollouts.ts"
@@ -47,11 +42,7 @@ export const releaseChanges = Effect.fn("rollback.changes")(function*(
   remotePath: string,
   release: RemoteRelease,
   current: Option.Option<RemoteRelease>
-): Effect.fn.Return<
-  ReleaseChanges,
-  DockerUnusable | RemoteCommandFailed | SettingsError | SshError,
-  Settings | Ssh
-> {
+) {
   const { manifest } = release
   const names = releaseFiles(release)
   const planned = Option.match(current, { onNone: () => manifest, onSome: (runs) => runs.manifest }).composeFile

@@ -42,11 +42,7 @@ const byTime = Order.mapInput(Order.string, ({ timestamp }: ChangelogEntry) => t
 
 /** Finds an application that the platform no longer has, by its uuid or name, in the changelogs of the projects here. */
 const goneApplication = (given: string) =>
-  Effect.gen(function*(): Effect.fn.Return<
-    Option.Option<Removable>,
-    never,
-    LocalFiles | Path.Path | Settings
-  > {
+  Effect.gen(function*() {
     const places = yield* Effect.orElseSucceed(projectPlaces(), () => [])
     const found = yield* Effect.forEach(places, ({ path }) =>
       Effect.map(recordedApplication(path, given), Option.map((entry) => ({ ...entry, path }))))

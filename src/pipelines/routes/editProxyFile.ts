@@ -45,11 +45,7 @@ export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
 /** Previews an edit: the file as it is and as it would be. Writes nothing. */
 export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>
-): Effect.fn.Return<
-  { readonly home: ProxyHome; readonly before: string; readonly edit: RouteEdit },
-  PreviewFailure,
-  Settings | Ssh
-> {
+) {
   const home = yield* proxyHome
   const before = yield* readProxyText(home)
   return { home, before, edit: yield* Either.mapLeft(decide(before), refused(home)) }

@@ -9,7 +9,7 @@ import {
   writeProxyFile
 } from "../../remote/proxy/proxyFileCommands.ts"
 import { ProxyFileBusy, ProxyFileNotWritten, ProxyFileUnfit, ProxyFileUnreadable } from "../../schema/routes/Route.ts"
-import { ConnectionLost, type RemoteFileFailed, RemoteTimeout, type SshError } from "../../schema/servers/Ssh.ts"
+import { ConnectionLost, RemoteTimeout, type SshError } from "../../schema/servers/Ssh.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
@@ -143,11 +143,7 @@ const stage = (
 export const writeProxyText = (
   home: ProxyHome,
   texts: { readonly before: string; readonly after: string }
-): Effect.Effect<
-  void,
-  ProxyFileBusy | ProxyFileChanged | ProxyFileNotWritten | RemoteFileFailed | SshError,
-  Ssh | Sftp
-> =>
+) =>
   Effect.gen(function*() {
     const ssh = yield* Ssh
     const copies = yield* names

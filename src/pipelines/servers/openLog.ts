@@ -1,10 +1,8 @@
 import { Chunk, Effect, Option, type Scope, Sink, Stream } from "effect"
 import { followLogsCommand, liveMark, longestLogLine, parseLogLine } from "../../remote/logs/followLogsCommand.ts"
 import { logLimit } from "../../remote/logs/logsCommand.ts"
-import { LogsFailed, type LogsQueryInvalid } from "../../schema/servers/Container.ts"
+import { LogsFailed } from "../../schema/servers/Container.ts"
 import { lineContains, type LogLine, noSource, NothingToFollow } from "../../schema/servers/Logs.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
-import type { TooManyFollowers } from "../../schema/servers/Ssh.ts"
 import { boundedLines } from "../../services/bytes/boundedLines.ts"
 import { lastBytes } from "../../services/bytes/lastBytes.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
@@ -61,11 +59,7 @@ const readable = <E>(lines: Stream.Stream<LogLine, E>, contains: string): Stream
 export const openLog = Effect.fn("openLog")(function*(
   serverId: string,
   query: LogsQuery
-): Effect.fn.Return<
-  OpenLog,
-  LogsFailed | LogsQueryInvalid | NothingToFollow | ServerUnresolved | TooManyFollowers,
-  Settings | Ssh | Scope.Scope
-> {
+) {
   const settings = yield* Settings
   const server = yield* serverOr(serverId, failed)
   const wanted = yield* Effect.catchTag(wantedLogs(query), "LogsTargetMissing", ({ message }) => failed(message))

@@ -13,7 +13,7 @@ import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { shownJson, shownText } from "../../services/secrets/shownText.ts"
 import { movedSince, planHash } from "../plans/planHash.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
-import { type DecidedUpsert, decideUpsert, type PlanServices } from "./decideUpsert.ts"
+import { decideUpsert, type PlanServices } from "./decideUpsert.ts"
 import { upsertFacts } from "./upsertFacts.ts"
 
 /** Plans an upsert, with a hash that binds a later upsert to the plan. Read-only. */
@@ -52,11 +52,7 @@ export const planUpsert = Effect.fn("planUpsert")(function*(
 export const checkUpsertPlan = Effect.fn("checkUpsertPlan")(function*(
   request: AppRequest,
   hash: string
-): Effect.fn.Return<
-  Pick<DecidedUpsert, "decisions" | "planned">,
-  PlanFailed | PlanMoved | SettingsError,
-  PlanServices
-> {
+) {
   const { decisions, facts, plan, planned } = yield* decideUpsert(request)
   const moved = movedSince(upsertFacts, hash, facts, yield* keyedDigest)
   if (moved.length === 0) return { decisions, planned }

@@ -1,15 +1,6 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { AppRequest } from "../../schema/applications/Drift.ts"
-import type { UpsertFailed, UpsertResult } from "../../schema/applications/Upsert.ts"
-import type { GitHost } from "../../services/githost/GitHost.ts"
-import type { LocalFiles } from "../../services/local/LocalFiles.ts"
-import type { Locks } from "../../services/locks/Locks.ts"
-import type { Platform } from "../../services/platform/Platform.ts"
 import { Steps } from "../../services/runs/Steps.ts"
-import type { Settings } from "../../services/settings/Settings.ts"
-import type { Sftp } from "../../services/ssh/Sftp.ts"
-import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { type PlanBinding, unbound } from "./PlanBinding.ts"
 import { upsertSteps } from "./upsertSteps.ts"
 
@@ -21,11 +12,7 @@ import { upsertSteps } from "./upsertSteps.ts"
 export const upsertApp = Effect.fn("upsertApp")(function*(
   request: AppRequest,
   binding: PlanBinding = unbound
-): Effect.fn.Return<
-  UpsertResult,
-  UpsertFailed,
-  GitHost | LocalFiles | Locks | Path.Path | Platform | Settings | Sftp | Ssh | Steps
-> {
+) {
   const step = yield* upsertSteps(request, binding)
   const plan = yield* step.config
   const target = yield* step.server(plan)

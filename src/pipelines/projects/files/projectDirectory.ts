@@ -1,9 +1,7 @@
 import { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
-import { type PathOutside, ProjectPathInvalid } from "../../../schema/projects/Project.ts"
-import type { SettingsError } from "../../../schema/Settings.ts"
-import { type LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
-import type { Settings } from "../../../services/settings/Settings.ts"
+import { ProjectPathInvalid } from "../../../schema/projects/Project.ts"
+import { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { permitPath } from "./permitPath.ts"
 
 /**
@@ -12,11 +10,7 @@ import { permitPath } from "./permitPath.ts"
  */
 export const projectDirectory = Effect.fn("projectDirectory")(function*(
   projectPath: string
-): Effect.fn.Return<
-  string,
-  PathOutside | ProjectPathInvalid | LocalFileFailed | SettingsError,
-  LocalFiles | Path.Path | Settings
-> {
+) {
   const path = yield* Path.Path
   const files = yield* LocalFiles
   const invalid = (reason: string) => new ProjectPathInvalid({ path: projectPath, reason })

@@ -1,21 +1,15 @@
 import { Effect, Either, Option } from "effect"
-import type { PlatformFailure } from "../../../schema/applications/PlatformApp.ts"
-import { type DomainWithoutPort, TargetUnusable } from "../../../schema/applications/Upsert.ts"
-import type { SettingsError } from "../../../schema/Settings.ts"
+import { TargetUnusable } from "../../../schema/applications/Upsert.ts"
 import { Platform } from "../../../services/platform/Platform.ts"
 import { Settings } from "../../../services/settings/Settings.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
 import { requirePort } from "./readPlan.ts"
-import { type Target, targetNamed } from "./target.ts"
+import { targetNamed } from "./target.ts"
 
 /** Upsert step 2: finds the application's server. Fails early if a route would lack its port or address. */
 export const findTarget = Effect.fn("findTarget")(function*(
   plan: AppPlan
-): Effect.fn.Return<
-  Target,
-  PlatformFailure | SettingsError | TargetUnusable | DomainWithoutPort,
-  Platform | Settings
-> {
+) {
   const platform = yield* Platform
   const settings = yield* Settings
   if (Option.isNone(plan.server)) {

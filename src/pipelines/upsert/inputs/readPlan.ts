@@ -1,11 +1,6 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option } from "effect"
 import type { AppRequest } from "../../../schema/applications/Drift.ts"
 import { AppNotDeclared, DomainWithoutPort, NoPlatformFile } from "../../../schema/applications/Upsert.ts"
-import type { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
-import type { SettingsError } from "../../../schema/Settings.ts"
-import type { LocalFileFailed, LocalFiles } from "../../../services/local/LocalFiles.ts"
-import type { Settings } from "../../../services/settings/Settings.ts"
 import { type AppPlan, planOf } from "../../applications/appPlan.ts"
 import { entryNamed, readPlatformFile } from "../../applications/platformFile.ts"
 import { readComposeFile } from "../../projects/compose/composeFile.ts"
@@ -13,11 +8,7 @@ import { readComposeFile } from "../../projects/compose/composeFile.ts"
 /** Upsert step 1: reads the declared entry. The default server is never local, so a domain there needs a port. */
 export const readPlan = Effect.fn("readPlan")(function*(
   { appName, projectPath }: AppRequest
-): Effect.fn.Return<
-  AppPlan,
-  NoPlatformFile | AppNotDeclared | DomainWithoutPort | ProjectFileInvalid | LocalFileFailed | SettingsError,
-  LocalFiles | Path.Path | Settings
-> {
+) {
   const apps = Option.getOrElse(yield* readPlatformFile(projectPath), () => [])
   if (apps.length === 0) return yield* new NoPlatformFile({ projectPath })
   const declared = entryNamed(apps, appName)

@@ -1,12 +1,7 @@
-import type { Path } from "@effect/platform"
 import { Effect, Option, Ref } from "effect"
 import type { Change } from "../../../schema/applications/Changelog.ts"
-import type { PlatformFailure } from "../../../schema/applications/PlatformApp.ts"
-import type { DomainWithoutPort, StepMoved, TargetUnusable } from "../../../schema/applications/Upsert.ts"
-import type { SettingsError } from "../../../schema/Settings.ts"
-import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { Platform } from "../../../services/platform/Platform.ts"
-import { type EditFailure, editProxyFile, type EditServices } from "../../routes/editProxyFile.ts"
+import { editProxyFile } from "../../routes/editProxyFile.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
 import { describeEarlierChange, type Intent } from "../steps/intent.ts"
 import type { MatchesPlan } from "../steps/matchesPlan.ts"
@@ -74,11 +69,7 @@ const routeInProxy = (wanted: DomainRoute) =>
  */
 export const applyRoute = Effect.fn("applyRoute")(function*(
   route: DomainRoute
-): Effect.fn.Return<
-  Routed,
-  PlatformFailure | SettingsError | DomainWithoutPort | StepMoved | TargetUnusable | EditFailure,
-  LocalFiles | Path.Path | Platform | EditServices
-> {
+) {
   const platform = yield* Platform
   const { domain, plan, target, uuid } = route
   if (target.local) {
