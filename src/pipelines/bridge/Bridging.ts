@@ -20,8 +20,8 @@ import { addServers, removeServers } from "../routes/balancers.ts"
 import type { EditServices } from "../routes/editProxyFile.ts"
 import { type ProxyHome, proxyHome } from "../routes/proxyHome.ts"
 import { BridgeRefused } from "./BridgeRefused.ts"
-import { moveServers, placeOf } from "./leadBack.ts"
 import { isSame } from "./readProxyView.ts"
+import { moveServers, proxyPlace } from "./restoreRoutes.ts"
 import { returnStep } from "./returnStep.ts"
 import type { Rollout } from "./Rollout.ts"
 import { tryPort } from "./tryPort.ts"
@@ -108,7 +108,7 @@ const noteFile = (
     const settleSeconds = isSame(home.server, server)
       ? Option.some(Math.ceil(Duration.toSeconds(settle)))
       : Option.none()
-    const note = noteSwitch(remotePath, run, { ...placeOf(home), hosts, settleSeconds }, server.useSudo)
+    const note = noteSwitch(remotePath, run, { ...proxyPlace(home), hosts, settleSeconds }, server.useSudo)
     yield* uncancellable(execute(server, note))
   })
 

@@ -4,7 +4,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { describeLedBack, leadBack, readNote } from "./leadBack.ts"
+import { describeRestoredRoutes, readNote, restoreRoutes } from "./restoreRoutes.ts"
 
 // A server that is being started again is given a while.
 const patience = Schedule.intersect(Schedule.spaced("5 seconds"), Schedule.recurs(12))
@@ -19,18 +19,18 @@ export const returnStep = (server: ServerAccess, remotePath: string, run?: strin
     const noted = yield* Effect.option(Effect.retry(readNote(server, remotePath, run), patience))
     if (Option.isSome(noted) && Option.isNone(noted.value)) return ""
     // From any state in between it comes to the same end, so a connection that breaks costs a repetition only.
-    const patient = Effect.retry(leadBack(server, remotePath, run), {
+    const patient = Effect.retry(restoreRoutes(server, remotePath, run), {
       schedule: patience,
       while: ({ _tag }) => _tag !== "BridgeStays" && _tag !== "RemoteCommandFailed"
     })
-    return yield* step("return", patient, describeLedBack).pipe(
+    return yield* step("return", patient, describeRestoredRoutes).pipe(
       Effect.as(""),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (words) => ` ${words.replace(/\.$/, "")}.`))
     )
   })
 
 /** Leads the requests back after a run that a service left in the middle is finished, if it had come to a bridge. */
-export const leadBackAfter =
+export const restoreRoutesAfter =
   (server: ServerAccess, remotePath: string, left: Run) => <E, R>(finished: Effect.Effect<DeployResult, E, R>) =>
     left.steps.every((each) => each.step !== "bridge")
       ? finished

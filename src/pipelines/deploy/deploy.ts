@@ -35,7 +35,7 @@ import { describeRemarks } from "../activation/startRemarks.ts"
 import { savesTime } from "../archive/savesTime.ts"
 import { fullSize } from "../archive/transfer.ts"
 import { refusedByBridge } from "../bridge/BridgeRefused.ts"
-import { leadBack } from "../bridge/leadBack.ts"
+import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { runLocalHook } from "../hooks/localHooks.ts"
 import { totalSize } from "../projects/deployFiles.ts"
 import { projectDirectory } from "../projects/files/projectDirectory.ts"
@@ -72,7 +72,7 @@ const prepare = (target: DeployTarget, { planHash, ...overrides }: DeployOverrid
     const ready = yield* decided
     const revision = yield* acquireDeployLock(server, remotePath)
     // Another deploy before the lock makes the facts stale. A plan is checked against facts read under the lock.
-    if (ready.facts.hasBridge === true) yield* Effect.ignore(leadBack(server, remotePath))
+    if (ready.facts.hasBridge === true) yield* Effect.ignore(restoreRoutes(server, remotePath))
     return revision === ready.facts.revision && planHash === undefined && ready.facts.hasBridge !== true
       ? ready
       : yield* decided

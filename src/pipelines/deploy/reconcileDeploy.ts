@@ -7,7 +7,7 @@ import type { RunSpec } from "../../services/runs/Runs.ts"
 import { readHealthOptions, releaseHealthOptions } from "../activation/health/healthOptions.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { reconcileActivation } from "../activation/reconcileActivation.ts"
-import { leadBackAfter } from "../bridge/returnStep.ts"
+import { restoreRoutesAfter } from "../bridge/returnStep.ts"
 import { decideOnUnhealthy } from "./decideOnUnhealthy.ts"
 import { planDeploy } from "./planDeploy.ts"
 
@@ -52,4 +52,4 @@ export const reconcileDeploy = (
         done: `Deployed to ${remotePath} on "${server.name}"`,
         onUnhealthy: yield* decideOnUnhealthy(onUnhealthy, Option.getOrUndefined(Either.getRight(plan))?.onUnhealthy)
       }
-    })).pipe(leadBackAfter(server, remotePath, left))
+    })).pipe(restoreRoutesAfter(server, remotePath, left))

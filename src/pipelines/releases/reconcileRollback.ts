@@ -5,7 +5,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { releaseHealthOptions } from "../activation/health/healthOptions.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { reconcileActivation } from "../activation/reconcileActivation.ts"
-import { leadBackAfter } from "../bridge/returnStep.ts"
+import { restoreRoutesAfter } from "../bridge/returnStep.ts"
 
 /** Recovers a rollback whose service ended. */
 export const reconcileRollback = (server: ServerAccess, remotePath: string, left: Run) =>
@@ -22,4 +22,4 @@ export const reconcileRollback = (server: ServerAccess, remotePath: string, left
         done: `Rolled back ${remotePath} on "${server.name}"`,
         onUnhealthy: "keep" as const
       }
-    })).pipe(leadBackAfter(server, remotePath, left))
+    })).pipe(restoreRoutesAfter(server, remotePath, left))

@@ -36,7 +36,7 @@ import { describeRemarks } from "../activation/startRemarks.ts"
 import { makeActivations } from "../activation/undoWhenCancelled.ts"
 import { BridgeRefused, refusedByBridge } from "../bridge/BridgeRefused.ts"
 import { makeBridging } from "../bridge/Bridging.ts"
-import { leadBack } from "../bridge/leadBack.ts"
+import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { describeRollouts } from "../bridge/Rollout.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 import { bridgedServices, releaseChanges } from "./releaseChanges.ts"
@@ -75,7 +75,7 @@ const prepare = (server: ServerAccess, remotePath: string, wanted: string | null
     const ready = yield* chosen
     const revision = yield* acquireDeployLock(server, remotePath)
     // Another deploy before the lock makes the facts stale.
-    if (ready.facts.hasBridge === true) yield* Effect.ignore(leadBack(server, remotePath))
+    if (ready.facts.hasBridge === true) yield* Effect.ignore(restoreRoutes(server, remotePath))
     return revision === ready.facts.revision && ready.facts.hasBridge !== true ? ready : yield* chosen
   })
 

@@ -8,7 +8,7 @@
 #   show    prints the note as it is now
 #   remove  stops the bridges, each within its own grace period, and removes them and the note
 command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
-lead_back=$(cat "$(dirname "$0")/../lib/proxyLock.sh" "$(dirname "$0")/parts/leadBack.sh")
+restore_routes=$(cat "$(dirname "$0")/../lib/proxyLock.sh" "$(dirname "$0")/parts/restoreRoutes.sh")
 cd "$(path_of "$1")" 2>/dev/null || exit 0
 tab=$(printf '\t')
 is_noted() { grep -qxF "run$tab$1" .berth/bridge 2>/dev/null; }
@@ -17,7 +17,7 @@ lost() { echo "the server has taken the bridge back" >&2; exit 1; }
 case $3 in
   switch)
     is_noted "$2" && [ -e .berth/waiting ] || lost
-    (umask 077; printf '%s\n' "$lead_back" | cat >.berth/leadBack.sh) || exit 1
+    (umask 077; printf '%s\n' "$restore_routes" | cat >.berth/leadBack.sh) || exit 1
     [ -z "$7" ] || printf 'here\t%s\n' "$7" >>.berth/bridge || exit 1
     printf 'proxy\t%s\t%s\t%s\n' "$4" "$5" "$6" >>.berth/bridge || exit 1
     # shellcheck disable=SC2046 # A list of names.

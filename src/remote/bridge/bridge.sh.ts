@@ -1,5 +1,5 @@
 // Generated from bridge.sh by "npm run scripts".
-export const script = `lead_back='take_lock() {
+export const script = `restore_routes='take_lock() {
 command -v flock >/dev/null 2>&1 || return 0
 exec 9</
 give_up=$(($(date +%s) + $2))
@@ -116,7 +116,7 @@ noted_bridges | while IFS="$tab" read -r name port bridge_port; do
 echo "$(pwd): $proxy may lead to port $bridge_port, the container $name, in place of port $port: deploy again, or edit that file and then run docker rm -f $name; rm .berth/bridge"
 done
 }
-lead_back() {
+restore_routes() {
 [ -f .berth/bridge ] || return 0
 settle=$(noted here | tail -n 1)
 if [ -n "$(noted proxy)" ]; then
@@ -138,7 +138,7 @@ done
 rm -f .berth/bridge .berth/leadBack.sh
 echo "$(pwd): no requests go to a bridge any more"
 }
-lead_back'
+restore_routes'
 cd "$(path_of "$1")" 2>/dev/null || exit 0
 tab=$(printf '\\t')
 is_noted() { grep -qxF "run$tab$1" .berth/bridge 2>/dev/null; }
@@ -147,7 +147,7 @@ lost() { echo "the server has taken the bridge back" >&2; exit 1; }
 case $3 in
 switch)
 is_noted "$2" && [ -e .berth/waiting ] || lost
-(umask 077; printf '%s\\n' "$lead_back" | cat >.berth/leadBack.sh) || exit 1
+(umask 077; printf '%s\\n' "$restore_routes" | cat >.berth/leadBack.sh) || exit 1
 [ -z "$7" ] || printf 'here\\t%s\\n' "$7" >>.berth/bridge || exit 1
 printf 'proxy\\t%s\\t%s\\t%s\\n' "$4" "$5" "$6" >>.berth/bridge || exit 1
 as_root docker update --restart unless-stopped $(names) >/dev/null </dev/null ;;

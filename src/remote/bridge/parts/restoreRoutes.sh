@@ -103,7 +103,7 @@ tell_of_bridges() {
   done
 }
 # With the proxy file on another server only a Berth, or an operator, edits it, and the bridges stay.
-lead_back() {
+restore_routes() {
   [ -f .berth/bridge ] || return 0
   settle=$(noted here | tail -n 1)
   if [ -n "$(noted proxy)" ]; then
@@ -126,4 +126,4 @@ lead_back() {
   rm -f .berth/bridge .berth/leadBack.sh
   echo "$(pwd): no requests go to a bridge any more"
 }
-lead_back
+restore_routes

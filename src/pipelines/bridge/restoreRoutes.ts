@@ -31,10 +31,13 @@ export class BridgeStays extends Data.TaggedError("BridgeStays")<{
 }
 
 /** Place of a proxy file as a note on a server has it. */
-export const placeOf = ({ file, server }: ProxyHome): ProxyPlace => ({ file, server: `${server.host}:${server.port}` })
+export const proxyPlace = ({ file, server }: ProxyHome): ProxyPlace => ({
+  file,
+  server: `${server.host}:${server.port}`
+})
 
 /** Waits until the proxy follows its file. */
-export const settle = Effect.flatMap(
+export const awaitProxyReload = Effect.flatMap(
   Effect.flatMap(Settings, (settings) => settings.get("proxy.settle")),
   Effect.sleep
 )
@@ -43,7 +46,7 @@ export const settle = Effect.flatMap(
 export const moveServers = (edit: typeof addServers, moves: ReadonlyArray<PortMove>) =>
   Effect.gen(function*() {
     const { _tag } = yield* editProxyFile((text) => edit(text, moves))
-    if (_tag === "Edited") yield* settle
+    if (_tag === "Edited") yield* awaitProxyReload
     return _tag === "Edited"
   })
 
@@ -82,11 +85,11 @@ const closedPort = (home: ProxyHome, moves: ReadonlyArray<ReturnMove>) =>
   })
 
 /** Leads the requests of a noted switch back to the services. */
-const leadRequestsBack = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonly hosts: ReadonlyArray<string> }) =>
+const restoreNotedRoutes = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonly hosts: ReadonlyArray<string> }) =>
   Effect.gen(function*() {
     const stays = (reason: string) => new BridgeStays({ bridges, reason })
     const home = yield* proxyHome
-    const place = placeOf(home)
+    const place = proxyPlace(home)
     if (place.file !== noted.file || place.server !== noted.server) {
       return yield* stays(`they were led there in ${noted.file} on ${noted.server}, which is not the proxy file here`)
     }
@@ -107,23 +110,23 @@ const leadRequestsBack = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonl
   })
 
 /** Bridges that were led back and removed. */
-export type LedBack = BridgeNote["bridges"]
+export type RestoredRoutes = BridgeNote["bridges"]
 
 /**
  * Leads the requests back from the bridges that a server has noted, and removes them; once no activation of the path is
  * under way. From any state in between it comes to the same end. Nothing is done where nothing is noted.
  * @param run the only run whose bridges are led back; those of any run without it
  */
-export const leadBack = Effect.fn("bridge.leadBack")(function*(
+export const restoreRoutes = Effect.fn("bridge.restoreRoutes")(function*(
   server: ServerAccess,
   remotePath: string,
   run?: string
-): Effect.fn.Return<LedBack, BridgeStays | RemoteCommandFailed | SshError, EditServices> {
+): Effect.fn.Return<RestoredRoutes, BridgeStays | RemoteCommandFailed | SshError, EditServices> {
   const noted = yield* readNote(server, remotePath, run)
   if (Option.isNone(noted)) return []
   const note = noted.value
   if (Option.isSome(note.proxy)) {
-    yield* leadRequestsBack(note, note.proxy.value).pipe(
+    yield* restoreNotedRoutes(note, note.proxy.value).pipe(
       Effect.retry({ schedule: patience, while: (error) => error._tag !== "BridgeStays" }),
       Effect.mapError((error) =>
         error instanceof BridgeStays ? error : new BridgeStays({ bridges: note.bridges, reason: error.message })
@@ -146,5 +149,5 @@ export const readNote = (
   )
 
 /** Bridges as the outcome of a step. */
-export const describeLedBack = (bridges: LedBack): string =>
+export const describeRestoredRoutes = (bridges: RestoredRoutes): string =>
   bridges.length === 0 ? "no bridge" : bridges.map(({ port, service }) => `${service} on port ${port}`).join(", ")

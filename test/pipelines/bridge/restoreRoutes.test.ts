@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Fiber, Layer, Ref, TestClock } from "effect"
-import { leadBack } from "../../../src/pipelines/bridge/leadBack.ts"
+import { restoreRoutes } from "../../../src/pipelines/bridge/restoreRoutes.ts"
 import { proxyExit } from "../../../src/remote/proxy/proxyFileCommands.ts"
 import { type RemoteExit, Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { locksTest } from "../../layers/LocksTest.ts"
@@ -61,7 +61,7 @@ const ledBack = ({ lockedFor = 0, noted = file, text, upAfter = 0 }: Server) =>
       Layer.provideMerge(ssh, proxyFile)
     )
     return yield* Effect.gen(function*() {
-      const leading = yield* Effect.fork(Effect.either(leadBack(server, "~/app", "a-run")))
+      const leading = yield* Effect.fork(Effect.either(restoreRoutes(server, "~/app", "a-run")))
       yield* TestClock.adjust("10 minutes")
       const outcome = yield* Fiber.join(leading)
       return { outcome, isNoted: yield* Ref.get(hasNote), text: yield* yield* ProxyFileText }
