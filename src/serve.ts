@@ -1,7 +1,7 @@
 import { NodeContext } from "@effect/platform-node"
 import { Config, Effect, Layer, Logger, LogLevel, Option } from "effect"
 import { Announce } from "./http/listen/announce.ts"
-import { askedPort } from "./http/listen/askedPort.ts"
+import { configuredPort } from "./http/listen/configuredPort.ts"
 import { listen } from "./http/listen/listen.ts"
 import { requireToken } from "./http/listen/loopback.ts"
 import { RecordAddress } from "./http/listen/recordAddress.ts"
@@ -26,7 +26,7 @@ const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
 
 /** Serves at the address of the environment, with these settings, until it is interrupted. */
 export const serve = Effect.fn("serve")(function*(place: SettingsPlace) {
-  const address = { host: yield* host, port: Option.getOrElse(yield* askedPort, () => usualPort) }
+  const address = { host: yield* host, port: Option.getOrElse(yield* configuredPort, () => usualPort) }
   const services = Layer.provide(servicesLive(place), NodeContext.layer)
   const settings = Layer.provide(settingsLive(place), NodeContext.layer)
   // The process that serves logs the warnings of its settings.

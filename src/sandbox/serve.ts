@@ -2,7 +2,7 @@ import { HttpServer, Path } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { Console, Effect, Layer, Option, type Scope } from "effect"
 import { baseUrl } from "../http/listen/announce.ts"
-import { askedPort } from "../http/listen/askedPort.ts"
+import { configuredPort } from "../http/listen/configuredPort.ts"
 import { listen } from "../http/listen/listen.ts"
 import { RecordAddress } from "../http/listen/recordAddress.ts"
 import { Http } from "../http/server.ts"
@@ -73,7 +73,7 @@ const makeAskedWorld = (
 export const serveSandbox = (args: ReadonlyArray<string>) =>
   Effect.scoped(Effect.gen(function*() {
     yield* removeOrphans
-    const asked = yield* askedPort
+    const asked = yield* configuredPort
     const world = yield* makeAskedWorld(args)
     const services = Layer.provide(servicesLive(world.settingsFile), NodeContext.layer)
     const serve = (port: number) =>

@@ -15,7 +15,7 @@ import { hasReference } from "../../services/settings/read/reference.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 import { FirstContact, type ShownKey } from "../../services/ssh/FirstContact.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { viaOf } from "../servers/viaOf.ts"
+import { resolveJumpHost } from "../servers/resolveJumpHost.ts"
 import { checkDocker } from "./checkDocker.ts"
 
 type Secret = Redacted.Redacted | undefined
@@ -51,7 +51,7 @@ const accessOf = (input: ServerInput) =>
     const stored = id === undefined || id === null
       ? Option.none()
       : Option.some(yield* settings.storedServer(id))
-    const via = yield* viaOf(input.jump, stored)
+    const via = yield* resolveJumpHost(input.jump, stored)
     const kept = yield* keptCredentials({ host, port, username, jump: input.jump }, stored)
     const access: ServerAccess = {
       ...given,

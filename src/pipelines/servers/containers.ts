@@ -6,7 +6,7 @@ import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { dockerHelp } from "./dockerHelp.ts"
-import { serverOr } from "./serverOr.ts"
+import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new ContainersFailed({ reason })
 
@@ -15,7 +15,7 @@ export const containers = Effect.fn("containers")(function*(
   serverId: string,
   { all = false }: { readonly all?: boolean } = {}
 ): Effect.fn.Return<ReadonlyArray<Container>, ContainersFailed | ServerUnresolved, Settings | Ssh> {
-  const server = yield* serverOr(serverId, failed)
+  const server = yield* findServerOrFail(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, containersCommand(server.useSudo, all)),
     ({ message }) => failed(dockerHelp(message, server))

@@ -8,7 +8,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { latestLines } from "./latestLines.ts"
 import type { LogsQuery, WantedLogs } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
-import { untilThen } from "./untilThen.ts"
+import { takeUntilTime } from "./takeUntilTime.ts"
 
 /** Events of lines that have been read. */
 export const lineEvents = (lines: ReadonlyArray<LogLine>): Stream.Stream<LogEvent> =>
@@ -33,6 +33,6 @@ export const followLogs = Effect.fn("followLogs")(function*(
 > {
   const { read, wanted } = yield* openLog(serverId, query)
   return Stream.unwrapScoped(
-    Effect.map(read, ({ live, past }) => Stream.concat(lineEvents(past), latestLines(untilThen(live, wanted))))
+    Effect.map(read, ({ live, past }) => Stream.concat(lineEvents(past), latestLines(takeUntilTime(live, wanted))))
   ).pipe(Stream.concat(endEvent(wanted)))
 })

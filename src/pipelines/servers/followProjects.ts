@@ -10,7 +10,7 @@ import { latestLines } from "./latestLines.ts"
 import type { LogsQuery, WantedLogs } from "./logsQuery.ts"
 import { openLog } from "./openLog.ts"
 import { type ProjectStack, projectStacks } from "./projectStacks.ts"
-import { untilThen } from "./untilThen.ts"
+import { takeUntilTime } from "./takeUntilTime.ts"
 
 /** Most projects that are followed at once. */
 export const mostProjects = 10
@@ -58,7 +58,7 @@ const begin = (
     return {
       wanted,
       past: past.map((line) => ({ ...line, project })),
-      live: latestLines(untilThen(live, wanted)).pipe(
+      live: latestLines(takeUntilTime(live, wanted)).pipe(
         Stream.map(withProject(project)),
         Stream.concat(wanted.until === "" ? Stream.make(unavailable(project, { message: closed })) : Stream.empty),
         Stream.catchAll((error) => Stream.make(unavailable(project, error)))

@@ -8,8 +8,8 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { dockerHelp } from "./dockerHelp.ts"
+import { findServerOrFail } from "./findServerOrFail.ts"
 import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
-import { serverOr } from "./serverOr.ts"
 
 const failed = (reason: string) => new LogsFailed({ reason })
 
@@ -33,7 +33,7 @@ export const logs = Effect.fn("logs")(function*(
   serverId: string,
   query: LogsQuery
 ): Effect.fn.Return<string, LogsFailed | LogsQueryInvalid | ServerUnresolved, Settings | Ssh> {
-  const server = yield* serverOr(serverId, failed)
+  const server = yield* findServerOrFail(serverId, failed)
   const wanted = yield* Effect.catchTag(
     wantedLogs(query),
     "LogsTargetMissing",

@@ -10,8 +10,8 @@ import { secretsInUse, withoutSecrets } from "../../services/secrets/secretsInUs
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { dockerHelp } from "./dockerHelp.ts"
+import { findServerOrFail } from "./findServerOrFail.ts"
 import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
-import { serverOr } from "./serverOr.ts"
 
 /** Longest line passed on, in characters. */
 const longestText = 8_000
@@ -61,7 +61,7 @@ export const openLog = Effect.fn("openLog")(function*(
   query: LogsQuery
 ) {
   const settings = yield* Settings
-  const server = yield* serverOr(serverId, failed)
+  const server = yield* findServerOrFail(serverId, failed)
   const wanted = yield* Effect.catchTag(wantedLogs(query), "LogsTargetMissing", ({ message }) => failed(message))
   const orRefused = ({ message }: { readonly message: string }) => failed(dockerHelp(message, server))
   const process = yield* Effect.mapError(

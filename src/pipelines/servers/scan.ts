@@ -6,7 +6,7 @@ import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { redactCompose } from "../projects/compose/redactCompose.ts"
-import { serverOr } from "./serverOr.ts"
+import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new ScanFailed({ reason })
 
@@ -14,7 +14,7 @@ const failed = (reason: string) => new ScanFailed({ reason })
 export const scan = Effect.fn("scan")(function*(
   serverId: string
 ): Effect.fn.Return<ReadonlyArray<DeployedProject>, ScanFailed | ServerUnresolved, Settings | Ssh> {
-  const server = yield* serverOr(serverId, failed)
+  const server = yield* findServerOrFail(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, scanCommand),
     ({ message }) => failed(message)

@@ -6,7 +6,7 @@ import { type ContainerStats, StatsFailed } from "../../schema/servers/Stats.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { dockerHelp } from "./dockerHelp.ts"
-import { serverOr } from "./serverOr.ts"
+import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new StatsFailed({ reason })
 
@@ -14,7 +14,7 @@ const failed = (reason: string) => new StatsFailed({ reason })
 export const stats = Effect.fn("stats")(function*(
   serverId: string
 ): Effect.fn.Return<ReadonlyArray<ContainerStats>, StatsFailed | ServerUnresolved, Settings | Ssh> {
-  const server = yield* serverOr(serverId, failed)
+  const server = yield* findServerOrFail(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, statsCommand(server.useSudo), { timeout: "30 seconds" }),
     ({ message }) => failed(dockerHelp(message, server))

@@ -4,7 +4,7 @@ import { HostKeyTaken, type ServerToStore } from "../../schema/servers/ServerToS
 import { Settings } from "../../services/settings/Settings.ts"
 import { FirstContact } from "../../services/ssh/FirstContact.ts"
 import { fileChange } from "../settings/fileChange.ts"
-import { viaOf } from "./viaOf.ts"
+import { resolveJumpHost } from "./resolveJumpHost.ts"
 
 /** The stored server that an input replaces. */
 const replacedBy = ({ id }: ServerInput) =>
@@ -38,7 +38,7 @@ export const storeServer = Effect.fn("storeServer")(function*(
   // Before it is stored: nothing may connect to it without insisting on the key.
   if (typeof hostKey === "string") {
     const { host, port = usualSshPort } = input
-    const via = yield* viaOf(input.jump, input.jump === undefined ? yield* replacedBy(input) : Option.none())
+    const via = yield* resolveJumpHost(input.jump, input.jump === undefined ? yield* replacedBy(input) : Option.none())
     const contact = yield* FirstContact
     const address = { host, port, ...(via === undefined ? {} : { via }) }
     const standing = yield* contact.confirm(address, hostKey, replacesHostKey ?? undefined)

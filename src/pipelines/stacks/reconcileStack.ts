@@ -8,8 +8,8 @@ import type { RunSpec } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
 import { recoveryRetries } from "../activation/recoveryRetries.ts"
-import { askStack, awaitStackHealth, type Stack } from "./askStack.ts"
 import { describeRunning, describeVolumes, doneWords } from "./describeStack.ts"
+import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand.ts"
 
 /** Recorded request, from which another process can finish the run. */
 export const StackRun = Schema.Struct({
@@ -57,7 +57,7 @@ export const reconcileStack = Effect.fn("reconcileStack")(
     const { remotePath, server } = stack
     const answer = yield* step(
       "reconcile",
-      Effect.retry(askStack(stack, action, "settled"), {
+      Effect.retry(runStackCommand(stack, action, "settled"), {
         schedule: recoveryRetries,
         while: (error) => error._tag !== "StackMissing" && error._tag !== "StackFailed"
       }),

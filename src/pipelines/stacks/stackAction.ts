@@ -23,19 +23,19 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
 import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
 import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
-import { askStack, awaitStackHealth, type Stack } from "./askStack.ts"
 import { describeRemoval, describeRunning, doneWords } from "./describeStack.ts"
 import { stackSpec } from "./reconcileStack.ts"
+import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand.ts"
 
 const carryOut = (stack: Stack, action: StackAction, volumes: boolean) =>
   Effect.gen(function*() {
     const { remotePath, server } = stack
     // Before the lock, which makes a directory where there is none.
-    yield* step("preflight", askStack(stack, action, "look"), () => "the stack is there")
+    yield* step("preflight", runStackCommand(stack, action, "look"), () => "the stack is there")
     yield* acquireDeployLock(server, remotePath)
     const answer = yield* uncancellable(step(
       action,
-      askStack(stack, action, "do", volumes),
+      runStackCommand(stack, action, "do", volumes),
       ({ containers }) => action === "remove" ? "the stack is gone" : describeRunning(containers)
     ))
     const what = `${doneWords[action]} ${remotePath} on "${server.name}"`

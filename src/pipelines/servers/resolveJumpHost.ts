@@ -5,7 +5,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings, type StoredAccess } from "../../services/settings/Settings.ts"
 
 /** Resolves the jump host of a request's server: the one that it names, or else that of the stored server. */
-export const viaOf = (
+export const resolveJumpHost = (
   jump: ServerInput["jump"],
   stored: Option.Option<StoredAccess>
 ): Effect.Effect<ServerAccess | undefined, JumpRefused | SettingsError, Settings> => {

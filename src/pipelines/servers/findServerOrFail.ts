@@ -3,7 +3,7 @@ import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** Finds a stored server. A missing one fails as such; other settings errors fail by `failed`. */
-export const serverOr = <E>(
+export const findServerOrFail = <E>(
   id: string,
   failed: (reason: string) => E
 ): Effect.Effect<ServerAccess, ServerUnresolved | E, Settings> =>

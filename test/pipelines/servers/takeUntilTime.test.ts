@@ -1,6 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
-import { untilThen } from "../../../src/pipelines/servers/untilThen.ts"
+import { takeUntilTime } from "../../../src/pipelines/servers/takeUntilTime.ts"
 import type { LogLine } from "../../../src/schema/servers/Logs.ts"
 
 const line = (time: string, text: string): LogLine => ({ time, service: "web", stream: "stdout", text })
@@ -16,7 +16,7 @@ it.effect("a line past the end leaves the earlier ones of other containers to fo
       Stream.never
     )
     const reading = yield* Effect.fork(
-      Stream.runCollect(untilThen(live, { until: "1970-01-01T00:00:05Z" }))
+      Stream.runCollect(takeUntilTime(live, { until: "1970-01-01T00:00:05Z" }))
     )
     yield* TestClock.adjust("10 seconds")
     expect(Chunk.toReadonlyArray(yield* Fiber.join(reading)).map(({ text }) => text))

@@ -9,7 +9,7 @@ const grace = 2_000
  * The further lines up to `until`. Where that is past, the server sends none and ends by itself. A later line ends nothing:
  * earlier ones of another container may follow it.
  */
-export const untilThen = <E, R>(
+export const takeUntilTime = <E, R>(
   live: Stream.Stream<LogLine, E, R>,
   { until }: Pick<WantedLogs, "until">
 ): Stream.Stream<LogLine, E, R> => {

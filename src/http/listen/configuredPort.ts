@@ -17,7 +17,7 @@ const judged = (given: string) =>
     })
 
 /** The port that `BERTH_PORT` asks for, if it is set; 0 is any free one. */
-export const askedPort = Effect.gen(function*() {
+export const configuredPort = Effect.gen(function*() {
   const given = yield* Config.option(Config.string("BERTH_PORT"))
   return Option.isNone(given) ? Option.none<number>() : Option.some(yield* judged(given.value.trim()))
 })

@@ -23,7 +23,7 @@ export interface Stack {
  * Has a server do something to a stack, or look at it before that, or afterwards, when it has come to its end; fails where
  * there is none, or where that was not done.
  */
-export const askStack = (
+export const runStackCommand = (
   { remotePath, server }: Stack,
   action: StackAction,
   what: "do" | "look" | "settled",
