@@ -1,8 +1,7 @@
 import { Schema } from "effect"
 import { coolifyKey, takenColumns } from "./declaredColumns.ts"
-import { Filled, said } from "./requestFields.ts"
+import { Addresses, Filled, nullable, said } from "./requestFields.ts"
 
-const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
 const text = Schema.optional(Schema.String)
 const flag = Schema.optional(Schema.Boolean)
 
@@ -12,12 +11,6 @@ const BuildPack = Schema.Literal("nixpacks", "railpack", "static", "dockerfile",
 const Directory = Schema.String.pipe(Schema.pattern(/^\/([a-zA-Z0-9._\-/~@+]*)?$/, said("The format is invalid.")))
 const File = Schema.String.pipe(Schema.pattern(/^\/[a-zA-Z0-9._\-/~@+]+$/, said("The format is invalid.")))
 const Ports = Schema.String.pipe(Schema.pattern(/^(\d+)(,\d+)*$/, said("The format is invalid.")))
-const Addresses = Schema.String.pipe(
-  Schema.filter(
-    (addresses) => addresses === "" || addresses.split(",").every((url) => /^https?:\/\/[^\s/]+/.test(url)),
-    said("Invalid URL.")
-  )
-)
 const EnvKey = Schema.String.pipe(Schema.pattern(/^[A-Za-z_][A-Za-z0-9_.]*$/, said("The format is invalid.")))
 
 /** Body of an application's change, as far as the double knows it; anything else is refused. */

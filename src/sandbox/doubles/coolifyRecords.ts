@@ -1,8 +1,7 @@
 import { Struct } from "effect"
-import { randomBytes } from "node:crypto"
 import type { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./coolifyFields.ts"
 import { coolifyKey, withUnsetColumns } from "./declaredColumns.ts"
-import type { PlatformMachine } from "./platformRecords.ts"
+import { newUuid, type PlatformMachine } from "./platformRecords.ts"
 
 /** An application as Coolify stores it. */
 export interface CoolifyApp {
@@ -51,8 +50,6 @@ export interface CoolifySeed {
     & { readonly name: string; readonly envs?: Readonly<Record<string, Partial<CoolifyEnv>>> }
   >
 }
-
-export const newUuid = () => randomBytes(12).toString("hex")
 
 /** An application before anything is said of it. Its webhook secrets are random from the start. */
 export const bareApp = (id: number): CoolifyApp =>

@@ -8,10 +8,9 @@ import {
   type CoolifyApp,
   type CoolifyEnv,
   type CoolifySeed,
-  envTwins,
-  newUuid
+  envTwins
 } from "./coolifyRecords.ts"
-import { defaultPlatform, type PlatformMachine } from "./platformRecords.ts"
+import { defaultPlatform, newUuid } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
 interface CoolifyDeployment {
@@ -36,25 +35,7 @@ const placeIn = (what: string, uuids: ReadonlyArray<string>) => (uuid: string): 
     : Effect.fail(Refused.missing(what))
 
 /** A Coolify in memory. */
-export interface CoolifyState {
-  readonly servers: ReadonlyArray<PlatformMachine>
-  readonly project: (uuid: string) => Effect.Effect<Place, Refused>
-  readonly privateKey: (uuid: string) => Effect.Effect<Place, Refused>
-  readonly apps: Effect.Effect<ReadonlyArray<CoolifyApp>>
-  readonly app: (uuid: string) => Effect.Effect<CoolifyApp, Refused>
-  readonly create: (fields: CoolifyNew) => Effect.Effect<CoolifyApp, Refused>
-  readonly update: (uuid: string, changes: CoolifyChanges) => Effect.Effect<CoolifyApp, Refused>
-  readonly remove: (uuid: string) => Effect.Effect<void, Refused>
-  readonly envs: (uuid: string) => Effect.Effect<ReadonlyArray<CoolifyEnv>, Refused>
-  readonly createEnv: (uuid: string, fields: CoolifyEnvFields) => Effect.Effect<CoolifyEnv, Refused>
-  readonly updateEnv: (uuid: string, fields: CoolifyEnvFields) => Effect.Effect<CoolifyEnv, Refused>
-  readonly removeEnv: (uuid: string, envUuid: string) => Effect.Effect<void, Refused>
-  /** Queues a deployment; nothing when one of the application is still queued. */
-  readonly deploy: (uuid: string) => Effect.Effect<CoolifyDeployment | undefined, Refused>
-  readonly deployment: (uuid: string) => Effect.Effect<CoolifyDeployment, Refused>
-  /** Keeps deployments queued instead of finishing them at once. */
-  readonly holdDeployments: (hold: boolean) => Effect.Effect<void>
-}
+export type CoolifyState = Effect.Effect.Success<ReturnType<typeof makeCoolifyState>>
 
 const seeded = ({ applications = [] }: CoolifySeed): Contents => {
   let counter = 0
@@ -82,7 +63,7 @@ const checked = (buildPack: string, changes: CoolifyChanges): Effect.Effect<void
   return Effect.void
 }
 
-export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyState> =>
+export const makeCoolifyState = (seed: CoolifySeed = {}) =>
   Effect.gen(function*() {
     const places = { ...defaultPlatform, ...seed }
     const store = yield* makeApplicationStore(seeded(seed))
@@ -97,7 +78,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
       app: store.application,
       envs: store.envs,
       remove: store.remove,
-      create: (fields) =>
+      create: (fields: CoolifyNew) =>
         transact((now) =>
           Effect.gen(function*() {
             yield* checkPlaces(places, fields)
@@ -117,7 +98,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
             }] as const
           })
         ),
-      update: (uuid, changes) =>
+      update: (uuid: string, changes: CoolifyChanges) =>
         transact((now) =>
           Effect.gen(function*() {
             const app = yield* find(now, uuid)
@@ -126,7 +107,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
             return [next, { ...now, applications: now.applications.map((one) => (one === app ? next : one)) }] as const
           })
         ),
-      createEnv: (uuid, fields) =>
+      createEnv: (uuid: string, fields: CoolifyEnvFields) =>
         transactEnvs(uuid, (envs, id) => {
           const preview = fields.is_preview ?? false
           if (envs.some((env) => env.key === fields.key && env.is_preview === preview)) {
@@ -141,7 +122,7 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
             ? Effect.fail(Refused.taken("Environment variable"))
             : Effect.succeed([made, [...envs, ...missing]] as const)
         }),
-      updateEnv: (uuid, fields) =>
+      updateEnv: (uuid: string, fields: CoolifyEnvFields) =>
         transactEnvs(uuid, (envs) => {
           const env = envs.find(({ is_preview, key }) =>
             key === fields.key && is_preview === (fields.is_preview ?? false)
@@ -150,16 +131,21 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
           const next = changedEnv(env, fields)
           return Effect.succeed([next, envs.map((one) => (one === env ? next : one))] as const)
         }),
-      removeEnv: (uuid, envUuid) =>
+      removeEnv: (uuid: string, envUuid: string) =>
         transactEnvs(uuid, (envs) =>
           envs.some((env) => env.uuid === envUuid)
             ? Effect.succeed([undefined, envs.filter((env) => env.uuid !== envUuid)] as const)
             : Effect.fail(Refused.missing("Environment variable"))),
-      deploy: (uuid) =>
+      /** Queues a deployment; nothing when one of the application is still queued. */
+      deploy: (uuid: string) =>
         Effect.flatMap(held, (hold) =>
-          transact((now) =>
+          transact<CoolifyDeployment | undefined>((now) =>
             Effect.map(find(now, uuid), () => {
-              if (now.deployments.some(({ resource_uuid, status }) => resource_uuid === uuid && status === "queued")) {
+              if (
+                now.deployments.some(({ resource_uuid, status }) =>
+                  resource_uuid === uuid && status === "queued"
+                )
+              ) {
                 return [undefined, now] as const
               }
               const deployment: CoolifyDeployment = {
@@ -170,11 +156,12 @@ export const makeCoolifyState = (seed: CoolifySeed = {}): Effect.Effect<CoolifyS
               return [deployment, { ...now, deployments: [...now.deployments, deployment] }] as const
             })
           )),
-      deployment: (uuid) =>
+      deployment: (uuid: string) =>
         Effect.flatMap(store.contents, ({ deployments }) => {
           const found = deployments.find(({ deployment_uuid }) => deployment_uuid === uuid)
           return found === undefined ? Effect.fail(Refused.missing("Deployment")) : Effect.succeed(found)
         }),
-      holdDeployments: (hold) => Ref.set(held, hold)
+      /** Keeps deployments queued instead of finishing them at once. */
+      holdDeployments: (hold: boolean) => Ref.set(held, hold)
     }
   })

@@ -20,12 +20,7 @@ export interface GitHostSeed {
 }
 
 /** A git host in memory; the doubles word its answers. */
-export interface GitHostState {
-  readonly hooks: (repository: string) => Effect.Effect<ReadonlyArray<StoredHook>, Refused>
-  readonly create: (repository: string, fields: NewHook) => Effect.Effect<StoredHook, Refused>
-  readonly update: (repository: string, id: number, changes: HookChanges) => Effect.Effect<StoredHook, Refused>
-  readonly remove: (repository: string, id: number) => Effect.Effect<void, Refused>
-}
+export type GitHostState = Effect.Effect.Success<ReturnType<typeof makeGitHostState>>
 
 interface Contents {
   readonly repositories: ReadonlyMap<string, ReadonlyArray<StoredHook>>
@@ -48,7 +43,7 @@ const find = (hooks: ReadonlyArray<StoredHook>, id: number): Effect.Effect<Store
 }
 
 /** A git host with nothing but the seed. */
-export const makeGitHostState = (seed: GitHostSeed = {}): Effect.Effect<GitHostState> =>
+export const makeGitHostState = (seed: GitHostSeed = {}) =>
   Effect.gen(function*() {
     const contents = yield* SynchronizedRef.make(seeded(seed))
     /** Changes the hooks of a repository in one go; a change that is refused changes nothing. */
@@ -69,15 +64,18 @@ export const makeGitHostState = (seed: GitHostSeed = {}): Effect.Effect<GitHostS
         }))
 
     return {
-      hooks: (repository) => transact(repository, (hooks) => Effect.succeed([hooks, hooks] as const)),
-      create: (repository, { active = false, branch_filter: branchFilter, config, events = [], type }) =>
+      hooks: (repository: string) => transact(repository, (hooks) => Effect.succeed([hooks, hooks] as const)),
+      create: (
+        repository: string,
+        { active = false, branch_filter: branchFilter, config, events = [], type }: NewHook
+      ) =>
         transact(repository, (hooks, id) => {
           const { content_type: contentType, secret = "", url } = config
           const filter = branchFilter === undefined ? {} : { branchFilter }
           const hook: StoredHook = { id, type, active, events, url, contentType, secret, ...filter }
           return Effect.succeed([hook, [...hooks, hook]] as const)
         }),
-      update: (repository, id, { active, branch_filter: branchFilter, config, events }) =>
+      update: (repository: string, id: number, { active, branch_filter: branchFilter, config, events }: HookChanges) =>
         transact(repository, (hooks) =>
           Effect.map(find(hooks, id), (hook) => {
             const next: StoredHook = {
@@ -91,7 +89,7 @@ export const makeGitHostState = (seed: GitHostSeed = {}): Effect.Effect<GitHostS
             }
             return [next, hooks.map((one) => one === hook ? next : one)] as const
           })),
-      remove: (repository, id) =>
+      remove: (repository: string, id: number) =>
         transact(
           repository,
           (hooks) => Effect.map(find(hooks, id), (hook) => [undefined, hooks.filter((one) => one !== hook)] as const)

@@ -1,8 +1,6 @@
 import { Schema } from "effect"
 import { neutralKey, takenColumns } from "./declaredColumns.ts"
-import { Filled, said } from "./requestFields.ts"
-
-const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
+import { Addresses, Filled, nullable, said } from "./requestFields.ts"
 
 const BuildPack = Schema.Literal("composestack", "autopack", "imagefile", "static").annotations(
   said("The selected build pack is invalid.")
@@ -10,12 +8,6 @@ const BuildPack = Schema.Literal("composestack", "autopack", "imagefile", "stati
 const Location = Schema.String.pipe(Schema.pattern(/^\/[\w.\-/]*$/, said("Must be a path that starts with a slash.")))
 const Publish = Schema.String.pipe(Schema.pattern(/^[\w.\-/~@+]*$/, said("The format is invalid.")))
 const Ports = Schema.String.pipe(Schema.pattern(/^\d+(,\d+)*$/, said("The format is invalid.")))
-const Addresses = Schema.String.pipe(
-  Schema.filter(
-    (text) => text === "" || text.split(",").every((url) => /^https?:\/\/[^\s/]+/.test(url)),
-    said("Invalid URL.")
-  )
-)
 
 /** Body of an application's change. */
 export const ApplicationChanges = Schema.Struct({

@@ -6,31 +6,16 @@ import {
   type ApplicationEnv,
   changed,
   defaultPlatform,
-  type Deployment,
   fresh,
   newUuid,
   type PlatformContents,
-  type PlatformMachine,
   type PlatformSeed,
   seeded
 } from "./platformRecords.ts"
 import { Refused } from "./Refused.ts"
 
 /** A platform in memory; the doubles word its answers. */
-export interface PlatformState {
-  readonly servers: ReadonlyArray<PlatformMachine>
-  readonly applications: Effect.Effect<ReadonlyArray<Application>>
-  readonly application: (uuid: string) => Effect.Effect<Application, Refused>
-  readonly create: (fields: NewApplication) => Effect.Effect<Application, Refused>
-  readonly update: (uuid: string, changes: ApplicationChanges) => Effect.Effect<Application, Refused>
-  readonly remove: (uuid: string) => Effect.Effect<void, Refused>
-  readonly envs: (uuid: string) => Effect.Effect<ReadonlyArray<ApplicationEnv>, Refused>
-  readonly createEnv: (uuid: string, fields: EnvFields) => Effect.Effect<ApplicationEnv, Refused>
-  readonly updateEnv: (uuid: string, id: number, fields: EnvFields) => Effect.Effect<ApplicationEnv, Refused>
-  readonly removeEnv: (uuid: string, id: number) => Effect.Effect<void, Refused>
-  readonly deploy: (uuid: string, force: boolean) => Effect.Effect<Deployment, Refused>
-  readonly deployments: Effect.Effect<ReadonlyArray<Deployment>>
-}
+export type PlatformState = Effect.Effect.Success<ReturnType<typeof makePlatformState>>
 
 const findEnv = (envs: ReadonlyArray<ApplicationEnv>, id: number) => {
   const env = envs.find((one) => one.id === id)
@@ -43,7 +28,7 @@ const replaced = (now: PlatformContents, next: Application): PlatformContents =>
 })
 
 /** An empty platform but for the seed. */
-export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<PlatformState> =>
+export const makePlatformState = (seed: PlatformSeed = {}) =>
   Effect.gen(function*() {
     const places = { ...defaultPlatform, ...seed }
     const { servers } = places
@@ -56,7 +41,7 @@ export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<Platfo
       application: store.application,
       envs: store.envs,
       remove: store.remove,
-      create: (fields) =>
+      create: (fields: NewApplication) =>
         transact((now) =>
           Effect.gen(function*() {
             yield* checkPlaces(places, fields)
@@ -65,7 +50,7 @@ export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<Platfo
             return [application, { ...now, counter, applications: [...now.applications, application] }] as const
           })
         ),
-      update: (uuid, changes) =>
+      update: (uuid: string, changes: ApplicationChanges) =>
         transact((now) =>
           Effect.gen(function*() {
             const application = yield* find(now, uuid)
@@ -79,25 +64,25 @@ export const makePlatformState = (seed: PlatformSeed = {}): Effect.Effect<Platfo
             return [next, replaced(now, next)] as const
           })
         ),
-      createEnv: (uuid, { is_preview = false, key, value = null }) =>
+      createEnv: (uuid: string, { is_preview = false, key, value = null }: EnvFields) =>
         transactEnvs(uuid, (envs, id) => {
           const env: ApplicationEnv = { id, uuid: newUuid(), key, value, is_preview }
           return envs.some((one) => one.key === key && one.is_preview === is_preview)
             ? Effect.fail(Refused.taken("Environment variable"))
             : Effect.succeed([env, [...envs, env]] as const)
         }),
-      updateEnv: (uuid, id, { is_preview, key, value = null }) =>
+      updateEnv: (uuid: string, id: number, { is_preview, key, value = null }: EnvFields) =>
         transactEnvs(uuid, (envs) =>
           Effect.map(findEnv(envs, id), (env) => {
             const next = { ...env, key, value, is_preview: is_preview ?? env.is_preview }
             return [next, envs.map((one) => one === env ? next : one)] as const
           })),
-      removeEnv: (uuid, id) =>
+      removeEnv: (uuid: string, id: number) =>
         transactEnvs(
           uuid,
           (envs) => Effect.map(findEnv(envs, id), (env) => [undefined, envs.filter((one) => one !== env)] as const)
         ),
-      deploy: (uuid, force) =>
+      deploy: (uuid: string, force: boolean) =>
         transact((now) =>
           Effect.map(find(now, uuid), (application) => {
             const deployment = { deployment_uuid: newUuid(), resource_uuid: uuid, force }

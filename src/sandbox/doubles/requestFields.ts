@@ -7,6 +7,16 @@ export const said = (message: string) => ({ message: () => message })
 /** A text that must not be empty. */
 export const Filled = Schema.NonEmptyString.annotations(said("The field is required."))
 
+export const nullable = <A, I>(schema: Schema.Schema<A, I>) => Schema.optional(Schema.NullOr(schema))
+
+/** URLs with commas between them. */
+export const Addresses = Schema.String.pipe(
+  Schema.filter(
+    (text) => text === "" || text.split(",").every((url) => /^https?:\/\/[^\s/]+/.test(url)),
+    said("Invalid URL.")
+  )
+)
+
 /** Reads the body of a request; every field that is wrong, missing or unknown is named. */
 export const fieldsOf = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknown(schema, { errors: "all", onExcessProperty: "error" })

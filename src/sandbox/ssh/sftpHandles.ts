@@ -1,4 +1,4 @@
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 import { type FileHandle, readdir } from "node:fs/promises"
 import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 
@@ -6,15 +6,6 @@ import { attemptFileCall, SftpRefused } from "./SftpRefused.ts"
 export interface OpenDirectory {
   readonly path: string
   readonly next: (count: number) => ReadonlyArray<string>
-}
-
-/** Open files and directories of one SFTP session, by handle. */
-export interface SftpHandles {
-  readonly addFile: (open: () => Promise<FileHandle>) => Effect.Effect<Buffer, SftpRefused>
-  readonly addDirectory: (path: string) => Effect.Effect<Buffer, SftpRefused>
-  readonly file: (key: Buffer) => Effect.Effect<FileHandle, SftpRefused>
-  readonly directory: (key: Buffer) => Effect.Effect<OpenDirectory, SftpRefused>
-  readonly close: (key: Buffer) => Effect.Effect<void, SftpRefused>
 }
 
 const maxHandles = 256
@@ -40,7 +31,7 @@ const find = <A>(from: ReadonlyMap<string, A>, key: Buffer) =>
   })
 
 /** Creates a handle table; closing the scope closes all handles. */
-export const makeSftpHandles: Effect.Effect<SftpHandles, never, Scope.Scope> = Effect.gen(function*() {
+export const makeSftpHandles = Effect.gen(function*() {
   const files = new Map<string, FileHandle>()
   const directories = new Map<string, OpenDirectory>()
   let counter = 0
@@ -61,16 +52,16 @@ export const makeSftpHandles: Effect.Effect<SftpHandles, never, Scope.Scope> = E
   )
   return {
     // Uninterruptible: every opened file is registered for closing.
-    addFile: (open) =>
+    addFile: (open: () => Promise<FileHandle>) =>
       Effect.uninterruptible(Effect.zipRight(place, Effect.map(attemptFileCall(open), (file) => add(files, file)))),
-    addDirectory: (path) =>
+    addDirectory: (path: string) =>
       Effect.zipRight(
         place,
         Effect.map(attemptFileCall(() => readdir(path)), (names) => add(directories, openDirectory(path, names)))
       ),
-    file: (key) => find(files, key),
-    directory: (key) => find(directories, key),
-    close: (key) =>
+    file: (key: Buffer) => find(files, key),
+    directory: (key: Buffer) => find(directories, key),
+    close: (key: Buffer) =>
       Effect.suspend(() => {
         const name = key.toString("hex")
         if (directories.delete(name)) return Effect.void
