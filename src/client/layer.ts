@@ -1,5 +1,5 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { Effect, Layer, type Redacted, Ref, Stream } from "effect"
+import { Effect, Encoding, Layer, type Redacted, Ref, Stream } from "effect"
 import type { Run } from "../schema/runs/Run.ts"
 import { Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
 import { type CallFailure, toBerthError, unexpected } from "./BerthError.ts"
@@ -12,10 +12,7 @@ import { runEvents } from "./runEvents.ts"
 const beforeAll = "0"
 
 // Not `randomUUID`, which browsers have on secure pages alone.
-const randomKey = Effect.sync(() =>
-  Array.from(globalThis.crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0"))
-    .join("")
-)
+const randomKey = Effect.sync(() => Encoding.encodeHex(globalThis.crypto.getRandomValues(new Uint8Array(16))))
 
 /**
  * The service over an HTTP client whose requests begin at its address.

@@ -5,6 +5,7 @@ import type { ComparedFile } from "../../schema/projects/Compare.ts"
 import type { InitResult } from "../../schema/projects/Init.ts"
 import { containerConfigName } from "../../schema/projects/Project.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
@@ -16,7 +17,6 @@ import { followRun } from "../runs/followRun.ts"
 import { confirm } from "../terminal/confirm.ts"
 import { diffLines } from "../terminal/diffLines.ts"
 import { exitCodes } from "../terminal/Failure.ts"
-import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { shellWord } from "../terminal/shellWord.ts"
@@ -72,8 +72,8 @@ const diffCommand = serviceCommand(
         files.length === 0
           ? `There is nothing to compare: ${safeText(place.projectPath)} has no file to deploy.`
           : differing.length === 0
-          ? `${formatCount(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
-          : `${formatCount(differing.length, "file")} of ${files.length} differ.`
+          ? `${counted(summary.same, "file")}, all the same as on ${safeText(place.serverName)}.`
+          : `${counted(differing.length, "file")} of ${files.length} differ.`
       )
     }
     return differing.length === 0 ? exitCodes.done : exitCodes.differs
@@ -124,7 +124,7 @@ const initCommand = serviceCommand(
     const lines = writtenFiles(plan)
     if (lines.length > 0) {
       if (!input.yes) yield* say(lines.join("\n"))
-      const question = `Write ${formatCount(lines.length, "file")} to ${safeText(projectPath)}?`
+      const question = `Write ${counted(lines.length, "file")} to ${safeText(projectPath)}?`
       if (!(yield* confirm(question, input.yes))) return exitCodes.failed
     }
     return yield* showAnswer(
@@ -182,7 +182,7 @@ const pullCommand = serviceCommand(
     else {
       yield* Effect.forEach(
         pulled,
-        (item) => say(`${safeText(item.localPath)}: ${formatCount(item.files, "file")}, ${formatBytes(item.bytes)}`)
+        (item) => say(`${safeText(item.localPath)}: ${counted(item.files, "file")}, ${formatBytes(item.bytes)}`)
       )
       yield* Effect.forEach(errors, ({ error, name }) => say(`✗ ${safeText(name)}: ${safeText(error)}`))
     }

@@ -1,8 +1,8 @@
 import type { ContainerPlan, PlannedService } from "../../schema/deploy/ContainerPlan.ts"
 import { describeHook } from "../../schema/deploy/describeHook.ts"
 import { describeRollout } from "../../schema/deploy/describeRollout.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
-import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { type Style, styled } from "../terminal/style.ts"
@@ -66,7 +66,7 @@ export const deployPlanLines = (plan: ContainerPlan, surface: Surface): Readonly
         style(
           "dim",
           `  ${formatBytes(plan.bytesToSend)} to send of ${formatBytes(plan.bytesTotal)}` +
-            (kept === 0 ? "" : `; ${formatCount(kept, "file or image", "files and images")} unchanged`)
+            (kept === 0 ? "" : `; ${counted(kept, "file or image", "files and images")} unchanged`)
         )
       ]
       : ["  Nothing would change."]),

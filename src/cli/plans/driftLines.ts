@@ -1,5 +1,5 @@
 import { differencesIn, type Drift, type DriftPart } from "../../schema/applications/Drift.ts"
-import { formatCount } from "../terminal/quantities.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { safeText } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { table } from "../terminal/table.ts"
@@ -39,6 +39,6 @@ export const unknownLines = ({ unknown = [] }: Differences): ReadonlyArray<strin
 /** Summarizes the drift in one sentence. */
 export const describeDrift = (drift: Differences): string => {
   const count = differencesIn(drift)
-  if (count > 0) return `${formatCount(count, "difference")}.`
+  if (count > 0) return `${counted(count, "difference")}.`
   return (drift.unknown ?? []).length === 0 ? "Nothing differs." : "Nothing differs, as far as it can be read."
 }

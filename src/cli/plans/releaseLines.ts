@@ -2,8 +2,8 @@ import type { ChangedFile } from "../../schema/deploy/ChangedFile.ts"
 import type { ReleaseImage } from "../../schema/deploy/Release.ts"
 import type { ComparedService, ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
 import type { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { diffLines } from "../terminal/diffLines.ts"
-import { formatCount } from "../terminal/quantities.ts"
 import { safeText } from "../terminal/safeText.ts"
 import type { Surface } from "../terminal/Screen.ts"
 import { changing, planLine, remarkLines, serviceLines } from "./deployPlan.ts"
@@ -65,6 +65,6 @@ export const releaseComparisonLines = (
     ...fileLines(files, surface, { texts: true })
   ]
   return lines.length === 0
-    ? [`  Nothing differs: the same images and the same ${formatCount(files.length, "file")}.`]
+    ? [`  Nothing differs: the same images and the same ${counted(files.length, "file")}.`]
     : lines
 }

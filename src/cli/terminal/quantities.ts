@@ -1,3 +1,5 @@
+import { counted } from "../../schema/words/counted.ts"
+
 /** Formats a duration: `0.4 s`, `12 s`, `3 min`, `2 h`, `5 d`. */
 export const formatDuration = (millis: number): string => {
   const seconds = Math.max(0, millis) / 1_000
@@ -7,10 +9,6 @@ export const formatDuration = (millis: number): string => {
   return seconds < 36 * 3_600 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-/** Formats a count: `1 file`, `3 files`. */
-export const formatCount = (count: number, one: string, several = `${one}s`): string =>
-  `${count} ${count === 1 ? one : several}`
-
 /** Notice of lines dropped by backpressure. */
 export const describeDropped = ({ lines }: { readonly lines: number }): string =>
-  `${formatCount(lines, "line")} left out: they came faster than they were read`
+  `${counted(lines, "line")} left out: they came faster than they were read`

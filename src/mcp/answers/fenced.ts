@@ -1,12 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Encoding } from "effect"
 import { escapedLines } from "../../schema/words/escaped.ts"
 
 /** Names that nobody who writes a text can foresee. */
-const randomName = Effect.sync(() =>
-  Array.from(globalThis.crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join(
-    ""
-  )
-)
+const randomName = Effect.sync(() => Encoding.encodeHex(globalThis.crypto.getRandomValues(new Uint8Array(8))))
 
 /**
  * A text with words of others in it, between two lines that none of them can forge: nothing in it passes for words of the

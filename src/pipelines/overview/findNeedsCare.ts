@@ -1,6 +1,7 @@
 import { type CareKind, isNearlyFull, type NeedsCare } from "../../schema/NeedsCare.ts"
 import type { ObservedApplication, ObservedProject, ObservedServer, Overview } from "../../schema/Overview.ts"
 import { fileProblemWords } from "../../schema/projects/Project.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import type { BrokenRoute } from "./observeRoutes.ts"
 
@@ -92,7 +93,7 @@ const ofApplication = (
   return drift === null || drift === 0 ? [] : [{
     ...about,
     severity: "warn",
-    reason: `has ${drift} ${drift === 1 ? "difference" : "differences"} from its platform.json`,
+    reason: `has ${counted(drift, "difference")} from its platform.json`,
     action: "See the differences"
   }]
 }

@@ -4,6 +4,7 @@ import { DeployFailed, type DeployRequest } from "../../schema/deploy/Deploy.ts"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
 import { addressOf } from "../../schema/servers/addressOf.ts"
 import { type DeployedTarget, targetsAtOnce, type TargetsDeployRequest } from "../../schema/targets/Targets.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { durableStep, Steps } from "../../services/runs/Steps.ts"
@@ -60,7 +61,7 @@ const deployAll = (request: TargetsRun, requestedBy: RequestedBy) =>
     const { parallel, projectPath, targets } = request
     const steps = yield* Steps
     if (targets.every(({ planHash }) => planHash !== null)) {
-      const count = `${targets.length} ${targets.length === 1 ? "plan holds" : "plans hold"}`
+      const count = counted(targets.length, "plan holds", "plans hold")
       yield* durableStep("preflight", Schema.Void, () => checkPlans(request), () => count)
     }
     const bound = yield* boundTargets(targets)

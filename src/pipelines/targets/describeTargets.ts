@@ -2,6 +2,7 @@ import { Option, Predicate } from "effect"
 import type { Run } from "../../schema/runs/Run.ts"
 import { lastWords, runVerdict } from "../../schema/runs/runVerdict.ts"
 import type { DeployedTarget, TargetsResult } from "../../schema/targets/Targets.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { listed } from "../../schema/words/expected.ts"
 import { targetLabels } from "./TargetsRun.ts"
 
@@ -42,7 +43,7 @@ const describe = (targets: ReadonlyArray<DeployedTarget>): string => {
   const skipped = named.filter(({ outcome }) => outcome === "notTried").map(({ label }) => label)
   const told = named.filter(({ outcome }) => outcome !== "deployed" && outcome !== "notTried")
   const verb = done.length === 1 ? "runs" : "run"
-  const count = targets.length === 1 ? "1 server" : `${targets.length} servers`
+  const count = counted(targets.length, "server")
   return [
     done.length === 0
       ? `None of ${count} runs the new version.`

@@ -1,2 +1,3 @@
 /** A number of things in words: `1 file`, `2 files`. */
-export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`
+export const counted = (number: number, one: string, several = `${one}s`): string =>
+  `${number} ${number === 1 ? one : several}`

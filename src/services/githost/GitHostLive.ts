@@ -4,7 +4,7 @@ import { type GitHostFailure, GitHostRefused, GitHostUnavailable } from "../../s
 import { describeRefusal } from "../platform/describeRefusal.ts"
 import { Settings, type SettingValues } from "../settings/Settings.ts"
 import { Upstream } from "../upstream/Upstream.ts"
-import { GitHost, type GitHostCall } from "./GitHost.ts"
+import { GitHost } from "./GitHost.ts"
 import type { GitHostConnection } from "./profile.ts"
 import { profiles } from "./profiles.ts"
 
@@ -63,16 +63,7 @@ const make = Effect.gen(function*() {
   }
 
   const inUse = Effect.map(settings.get("gitHost.profile"), (profile) => profiles[profile](connection))
-  const call = <A>(operation: (gitHost: GitHost["Type"]) => GitHostCall<A>) => Effect.flatMap(inUse, operation)
-
-  return GitHost.of({
-    hooks: (repository) => call((gitHost) => gitHost.hooks(repository)),
-    createHook: (repository, url, secret) => call((gitHost) => gitHost.createHook(repository, url, secret)),
-    updateHook: (repository, hook, secret) => call((gitHost) => gitHost.updateHook(repository, hook, secret)),
-    deleteHook: (repository, hook) => call((gitHost) => gitHost.deleteHook(repository, hook)),
-    testHook: (repository, hook) => call((gitHost) => gitHost.testHook(repository, hook)),
-    check: (repository) => call((gitHost) => gitHost.check(repository))
-  })
+  return GitHost.of(Effect.serviceFunctions(inUse))
 })
 
 /** Git host at the address in the settings, through the profile in the settings. */

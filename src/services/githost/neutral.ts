@@ -1,5 +1,6 @@
 import { Effect, Redacted } from "effect"
 import type { Repository } from "../../schema/webhooks/GitHook.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { GitHost } from "./GitHost.ts"
 import { type GitHostProfile, hookIn, hookPath, hooksIn, hooksPath, hookTestPath } from "./profile.ts"
 
@@ -38,7 +39,7 @@ export const neutral: GitHostProfile = ({ send }) => {
       Effect.map(hooks(repository), ({ length }) => ({
         name: "git host",
         ok: true,
-        detail: `${repository.owner}/${repository.name} has ${length} hook${length === 1 ? "" : "s"}`
+        detail: `${repository.owner}/${repository.name} has ${counted(length, "hook")}`
       }))
   })
 }

@@ -2,6 +2,7 @@ import { Array, Effect, Option, Order } from "effect"
 import type { AppEnv, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
 import type { Finding } from "../../schema/Health.ts"
+import { counted } from "../../schema/words/counted.ts"
 
 type Version = readonly [number, number, number]
 const versions = Order.tuple(Order.number, Order.number, Order.number)
@@ -44,7 +45,7 @@ export const tokenFinding = (
   envs: ReadonlyArray<AppEnv>
 ): Finding => {
   const name = "platform token"
-  const reads = `it may read ${apps.length} application${apps.length === 1 ? "" : "s"}`
+  const reads = `it may read ${counted(apps.length, "application")}`
   const hidden = Array.findFirst(envs, ({ value }) => Disclosed.$is("Hidden")(value))
   if (Option.isSome(hidden)) {
     return {

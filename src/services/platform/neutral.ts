@@ -1,6 +1,7 @@
 import { Effect, Option, Predicate, Redacted } from "effect"
 import { type AppEnv, PlatformUnavailable, type Raw } from "../../schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../schema/basics/Disclosed.ts"
+import { counted } from "../../schema/words/counted.ts"
 import { describeRefusal } from "./describeRefusal.ts"
 import { Platform } from "./Platform.ts"
 import { listLimit, type PlatformProfile } from "./PlatformProfile.ts"
@@ -93,7 +94,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
     check: Effect.map(applications, ({ length }) => [{
       name: "platform",
       ok: true,
-      detail: `it lists ${length} application${length === 1 ? "" : "s"}`
+      detail: `it lists ${counted(length, "application")}`
     }])
   })
 }

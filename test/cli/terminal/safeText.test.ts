@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { formatCount, formatDuration } from "../../../src/cli/terminal/quantities.ts"
+import { formatDuration } from "../../../src/cli/terminal/quantities.ts"
 import { safeLine, safeLines, safeText, textWidth, truncate } from "../../../src/cli/terminal/safeText.ts"
 import { table } from "../../../src/cli/terminal/table.ts"
+import { counted } from "../../../src/schema/words/counted.ts"
 
 describe("text of others on a terminal", () => {
   it("cannot move the cursor, ring, forge a line or turn its direction", () => {
@@ -41,5 +42,5 @@ it("quantities read as people say them", () => {
     "2 h",
     "5 d"
   ])
-  expect([formatCount(1, "file"), formatCount(2, "file")]).toEqual(["1 file", "2 files"])
+  expect([counted(1, "file"), counted(2, "file")]).toEqual(["1 file", "2 files"])
 })

@@ -1,10 +1,10 @@
 import { Effect, Option } from "effect"
 import { maxChangelogEntries } from "../../../schema/applications/Changelog.ts"
+import { counted } from "../../../schema/words/counted.ts"
 import { showAnswer } from "../../connection/withService.ts"
 import { serviceCommand } from "../../options/serviceCommand.ts"
 import { integer } from "../../parse/described.ts"
 import { formatValue } from "../../plans/platformPlan.ts"
-import { formatCount } from "../../terminal/quantities.ts"
 import { safeText } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 import { styled } from "../../terminal/style.ts"
@@ -54,7 +54,7 @@ export const changelogCommand = serviceCommand(
             yield* print(wrapText(lines.join("\n"), out))
           }
           if (unreadable > 0) {
-            yield* say(`! ${formatCount(unreadable, "entry", "entries")} left out: not to be read`)
+            yield* say(`! ${counted(unreadable, "entry", "entries")} left out: not to be read`)
           }
           if (next !== null) {
             yield* say(`There are more: --before ${next}`)

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import { differencesIn, type Drift } from "../../../schema/applications/Drift.ts"
+import { counted } from "../../../schema/words/counted.ts"
 import { yes } from "../../options/common.ts"
 import { serviceCommand } from "../../options/serviceCommand.ts"
 import { driftTable, remedyLines, unknownLines } from "../../plans/driftLines.ts"
@@ -8,7 +9,6 @@ import { platformPlanLines } from "../../plans/platformPlan.ts"
 import { followRun } from "../../runs/followRun.ts"
 import { confirm } from "../../terminal/confirm.ts"
 import { exitCodes } from "../../terminal/Failure.ts"
-import { formatCount } from "../../terminal/quantities.ts"
 import { safeText } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 import { declared, requestOf, titleOf } from "./declared.ts"
@@ -56,7 +56,7 @@ export const upCommand = serviceCommand(
     yield* say(
       count === 0
         ? `${name} is as declared${limit}.${at}`
-        : `Every step was done; ${formatCount(count, "difference")} of ${name} ${count === 1 ? "stays" : "stay"}.${at}`
+        : `Every step was done; ${counted(count, "difference")} of ${name} ${count === 1 ? "stays" : "stay"}.${at}`
     )
     return count === 0 ? exitCodes.done : exitCodes.differs
   })
