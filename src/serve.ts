@@ -9,7 +9,7 @@ import { Http } from "./http/server.ts"
 import { AgentTools } from "./mcp/http.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
 import { servicesLive, settingsLive } from "./services/ServicesLive.ts"
-import type { SettingsPlace } from "./services/settings/file/settingsPlace.ts"
+import type { SettingsLocation } from "./services/settings/file/locateSettings.ts"
 import { Settings } from "./services/settings/Settings.ts"
 
 export { confirmedSettings } from "./services/settings/file/confirmedSettings.ts"
@@ -25,7 +25,7 @@ const JudgeSettings = Layer.effectDiscard(Effect.gen(function*() {
 }))
 
 /** Serves at the address of the environment, with these settings, until it is interrupted. */
-export const serve = Effect.fn("serve")(function*(place: SettingsPlace) {
+export const serve = Effect.fn("serve")(function*(place: SettingsLocation) {
   const address = { host: yield* host, port: Option.getOrElse(yield* configuredPort, () => usualPort) }
   const services = Layer.provide(servicesLive(place), NodeContext.layer)
   const settings = Layer.provide(settingsLive(place), NodeContext.layer)

@@ -1,6 +1,6 @@
 import { HttpApi, HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Effect, Layer, Option, Schema, SchemaAST } from "effect"
-import { placeOf } from "../schema/words/inWords.ts"
+import { formatPath } from "../schema/words/inWords.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 import { KnownQuery } from "./api/annotations/KnownQuery.ts"
 import { BerthApi } from "./api/BerthApi.ts"
@@ -55,13 +55,13 @@ export const KnownQueryLive = Layer.succeed(
       : undefined
     if (name !== undefined) {
       return yield* refuse(
-        `${placeOf([name])} is not a known query parameter. This endpoint takes ${known.join(", ") || "none"}`
+        `${formatPath([name])} is not a known query parameter. This endpoint takes ${known.join(", ") || "none"}`
       )
     }
     // No schema gets to see it: it is lost where the query becomes an object.
     if (names.includes("__proto__")) return yield* refuse("__proto__ is not a known query parameter")
     const repeated = repeatedIn(names.filter((name) => endpoint?.lists.includes(name) !== true))
-    if (repeated !== undefined) return yield* refuse(`${placeOf([repeated])} is given more than once in the query`)
+    if (repeated !== undefined) return yield* refuse(`${formatPath([repeated])} is given more than once in the query`)
     if (endpoint?.takesBody === false && !["GET", "HEAD"].includes(request.method)) yield* refuseBody(request)
   })
 )

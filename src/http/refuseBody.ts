@@ -1,7 +1,7 @@
 import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Predicate } from "effect"
 import { listed } from "../schema/words/expected.ts"
-import { placeOf } from "../schema/words/inWords.ts"
+import { formatPath } from "../schema/words/inWords.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 
 const mostTold = 10
@@ -9,7 +9,7 @@ const mostTold = 10
 const refusalOf = (body: unknown): string | undefined => {
   if (body === null || body === "" || (Array.isArray(body) && body.length === 0)) return undefined
   if (!Predicate.isRecord(body)) return "This endpoint takes no request body"
-  const names = Object.keys(body).slice(0, mostTold).map((name) => placeOf([name]))
+  const names = Object.keys(body).slice(0, mostTold).map((name) => formatPath([name]))
   if (names.length === 0) return undefined
   const are = names.length === 1 ? "is not a known field" : "are not known fields"
   return `${listed(names, "and")} ${are}. This endpoint takes none`

@@ -13,7 +13,7 @@ import { PlatformLive } from "./platform/PlatformLive.ts"
 import { RunsLive } from "./runs/engine/RunsLive.ts"
 import { InstanceLive } from "./runs/Instance.ts"
 import { SessionsLive } from "./sessions/Sessions.ts"
-import type { SettingsPlace } from "./settings/file/settingsPlace.ts"
+import type { SettingsLocation } from "./settings/file/locateSettings.ts"
 import { Settings } from "./settings/Settings.ts"
 import { SettingsLive } from "./settings/SettingsLive.ts"
 import { ConnectionsLive } from "./ssh/Connections.ts"
@@ -67,7 +67,7 @@ const LocalLive = Layer.mergeAll(
 )
 
 /** The settings alone, for what looks at them before the services are made. */
-export const settingsLive = (settings: SettingsPlace | string) =>
+export const settingsLive = (settings: SettingsLocation | string) =>
   SettingsLive(settings).pipe(
     Layer.provide(Layer.merge(LocksLive, LocalFilesLive))
   ) satisfies Layer.Layer<Settings, never, FileSystem.FileSystem | Path.Path>
@@ -81,7 +81,7 @@ export const settingsLive = (settings: SettingsPlace | string) =>
  * @param holderTimeout how long a call waits for the store of runs while another process of this machine has it; no longer
  * than for anything else when absent
  */
-export const servicesLive = (settings: SettingsPlace | string, holderTimeout?: Duration.DurationInput) =>
+export const servicesLive = (settings: SettingsLocation | string, holderTimeout?: Duration.DurationInput) =>
   Layer.mergeAll(
     Layer.provide(RunsLive, AnnouncedHistoryLive),
     // Sessions in containers are recorded without a notification.

@@ -4,9 +4,9 @@ import { deployAllTargets } from "../deploys/deployAllTargets.ts"
 import { buildFirst, nameOf, printDeployEnd, requireService, startWithoutWaiting } from "../deploys/deploying.ts"
 import { yes } from "../options/common.ts"
 import {
-  describePlace,
-  placeOf,
-  placeOptions,
+  describeLocation,
+  locateStack,
+  locationOptions,
   projectAt,
   readPlacedProject,
   resolveProject
@@ -44,7 +44,7 @@ const deployCommand = serviceCommand(
     build: flag("build", "Build the image archive first."),
     parallel: flag("parallel", "Deploy to several targets of the project at once."),
     noWait: flag("no-wait", "Do not wait for the end; print the id of the run."),
-    ...placeOptions
+    ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
@@ -61,7 +61,7 @@ const deployCommand = serviceCommand(
         message: "--parallel is for a project with targets, and without --server and --path"
       })
     }
-    const place = yield* placeOf(projectPath, input, project)
+    const place = yield* locateStack(projectPath, input, project)
     if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
     const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
     const name = nameOf(place.projectPath)
@@ -69,7 +69,7 @@ const deployCommand = serviceCommand(
       yield* print(
         input.json
           ? body
-          : wrapText([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
+          : wrapText([`Deploy ${name} to ${describeLocation(place)}:`, ...deployPlanLines(plan, out)].join("\n"), out)
       )
       if (plan.obstacles.length > 0) {
         yield* say(`${name} cannot be deployed now.`)
@@ -77,7 +77,7 @@ const deployCommand = serviceCommand(
       }
       return input.detailed && changesAnything(plan) ? exitCodes.differs : exitCodes.done
     }
-    yield* say([`Deploy ${name} to ${describePlace(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
+    yield* say([`Deploy ${name} to ${describeLocation(place)}:`, ...deployPlanLines(plan, err)].join("\n"))
     if (plan.obstacles.length > 0) {
       return yield* new Failed({ message: `${name} cannot be deployed now: nothing was changed` })
     }

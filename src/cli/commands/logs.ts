@@ -5,7 +5,7 @@ import type { LogEvent } from "../../schema/servers/Logs.ts"
 import { followedBy, quoted } from "../../schema/words/quoted.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
-import { findOnlyServer, type PlaceOptions, placeOptions, resolvePlace } from "../options/projects.ts"
+import { findOnlyServer, locateNamedStack, type LocationOptions, locationOptions } from "../options/projects.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, integer, repeatedArgument, text } from "../parse/described.ts"
 import { exitCodes, Usage } from "../terminal/Failure.ts"
@@ -62,7 +62,7 @@ const selection = (
 /** The logs of several projects, up to now unless they are followed. */
 const showProjects = (
   projects: ReadonlyArray<string>,
-  input: Parameters<typeof selection>[0] & PlaceOptions & { readonly follow: boolean; readonly json: boolean }
+  input: Parameters<typeof selection>[0] & LocationOptions & { readonly follow: boolean; readonly json: boolean }
 ) =>
   Effect.gen(function*() {
     if (Option.isSome(input.server) || Option.isSome(input.path)) {
@@ -85,8 +85,8 @@ const showProjects = (
   })
 
 /** Resolves a name to the stack of a project, or else to a container. */
-const sourceOf = (name: Option.Option<string>, place: PlaceOptions) =>
-  resolvePlace(name, place).pipe(
+const sourceOf = (name: Option.Option<string>, place: LocationOptions) =>
+  locateNamedStack(name, place).pipe(
     Effect.map(({ remotePath, serverId }) => ({ serverId, source: { remotePath }, also: "" })),
     Effect.catchTag("NoSuchProject", ({ name: containerName }) =>
       Effect.map(
@@ -122,7 +122,7 @@ const logsCommand = serviceCommand(
     lines: integer("lines", "Number of last lines; 100 unless given.", { value: "number", alias: "n" }),
     service: text("service", "One service of the stack; all of them unless given.", { value: "service" }),
     contains: text("contains", "Only lines that contain it, in letters of either case.", { value: "text" }),
-    ...placeOptions
+    ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
     const [name, ...others] = input.names

@@ -10,7 +10,7 @@ import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { yes } from "../options/common.ts"
 import { findStoredServer } from "../options/findStoredServer.ts"
-import { placeOptions, projectAt, resolvePlace, resolveProject } from "../options/projects.ts"
+import { locateNamedStack, locationOptions, projectAt, resolveProject } from "../options/projects.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
 import { argument, flag, optionalArgument } from "../parse/described.ts"
 import { followRun } from "../runs/followRun.ts"
@@ -55,11 +55,11 @@ const diffCommand = serviceCommand(
       "something differs.",
     examples: ["berth diff", "berth diff hello"]
   },
-  { project, ...placeOptions },
+  { project, ...locationOptions },
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { out, print, say } = yield* Screen
-    const place = yield* resolvePlace(input.project, input)
+    const place = yield* locateNamedStack(input.project, input)
     const { body, value: { files, summary, warnings } } = yield* answer((api) =>
       api.compareProject({ payload: projectAt(place) })
     )
@@ -113,7 +113,7 @@ const initCommand = serviceCommand(
       "else the only stored one.",
     examples: ["berth init", "berth init notes --server main --yes"]
   },
-  { project, yes, ...placeOptions },
+  { project, yes, ...locationOptions },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
     const { use } = yield* Berth
@@ -164,11 +164,11 @@ const pullCommand = serviceCommand(
     name: argument("name", "The file, or with --directory the directory, relative to the stack's directory."),
     project,
     directory: flag("directory", "It is a directory: bring its content.", "d"),
-    ...placeOptions
+    ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
     const { print, say } = yield* Screen
-    const { projectPath, remotePath, serverId } = yield* resolvePlace(input.project, input)
+    const { projectPath, remotePath, serverId } = yield* locateNamedStack(input.project, input)
     const file = {
       name: input.name,
       remotePath: `${remotePath.replace(/\/$/, "")}/${input.name}`,

@@ -5,7 +5,13 @@ import { runVerdict } from "../../schema/runs/runVerdict.ts"
 import { showAnswer } from "../connection/withService.ts"
 import { printDeployEnd } from "../deploys/deploying.ts"
 import { yes } from "../options/common.ts"
-import { describePlace, type Place, placeOptions, resolvePlace, stackAt } from "../options/projects.ts"
+import {
+  describeLocation,
+  locateNamedStack,
+  locationOptions,
+  stackAt,
+  type StackLocation
+} from "../options/projects.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { releaseComparisonLines, rollbackPlanLines } from "../plans/releaseLines.ts"
@@ -22,7 +28,7 @@ const project = optionalArgument("project", "Its name under the projects root, o
 /** Compares two releases of a stack; returns the exit code. */
 const compareReleases = (
   json: boolean,
-  { remotePath, serverId }: Place,
+  { remotePath, serverId }: StackLocation,
   from: string,
   to: Option.Option<string>
 ) =>
@@ -56,11 +62,11 @@ const releasesCommand = serviceCommand(
     project,
     from: optionalArgument("from", "The id of a release to compare.", "release"),
     to: optionalArgument("to", "The id of the release to compare it with; the current one unless named.", "release"),
-    ...placeOptions
+    ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
     const { out, print, say } = yield* Screen
-    const place = yield* resolvePlace(input.project, input)
+    const place = yield* locateNamedStack(input.project, input)
     if (Option.isSome(input.from)) return yield* compareReleases(input.json, place, input.from.value, input.to)
     const { remotePath, serverId } = place
     return yield* showAnswer(
@@ -96,17 +102,17 @@ const rollbackCommand = serviceCommand(
     release: optionalArgument("release", "The id of a release; berth releases lists them.", "release"),
     yes,
     dryRun: flag("dry-run", "Show what would change, and change nothing."),
-    ...placeOptions
+    ...locationOptions
   },
   Effect.fnUntraced(function*(input) {
     const { answer } = yield* Berth
     const { err, out, print, say } = yield* Screen
-    const place = yield* resolvePlace(input.project, input)
+    const place = yield* locateNamedStack(input.project, input)
     const wanted = Option.match(input.release, { onNone: () => ({}), onSome: (release) => ({ release }) })
     const planned = yield* answer((api) => api.planRollback({ payload: { ...stackAt(place), ...wanted } }))
     const plan = planned.value
     const { at, id } = plan.release
-    const question = `Roll ${describePlace(place)} back to release ${safeText(id)}`
+    const question = `Roll ${describeLocation(place)} back to release ${safeText(id)}`
     const title = `${question} of ${safeText(at)}`
     if (input.dryRun) {
       const lines = [`${title}:`, ...rollbackPlanLines(plan, out, { texts: true })]
@@ -116,7 +122,7 @@ const rollbackCommand = serviceCommand(
     yield* say([`${title}:`, ...rollbackPlanLines(plan, err, { texts: false })].join("\n"))
     if (plan.obstacles.length > 0) {
       return yield* new Failed({
-        message: `${describePlace(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
+        message: `${describeLocation(place)} cannot be rolled back to release ${safeText(id)} now: nothing was changed`
       })
     }
     if (!(yield* confirm(`${question}?`, input.yes))) return exitCodes.failed
@@ -140,10 +146,10 @@ const runStackAction = (action: StackAction, call: Call<StackResult>, json: bool
 
 const startCommand = serviceCommand(
   { name: "start", summary: "Start a project's stack.", examples: ["berth start hello"] },
-  { project, ...placeOptions },
+  { project, ...locationOptions },
   (input) =>
     Effect.flatMap(
-      resolvePlace(input.project, input),
+      locateNamedStack(input.project, input),
       (place) => runStackAction("start", (api) => api.startStack({ payload: stackAt(place) }), input.json)
     )
 )
@@ -152,14 +158,14 @@ const confirmedAction = (
   name: "stop" | "restart",
   summary: string,
   question: (place: string) => string,
-  call: (place: Place) => Call<StackResult>
+  call: (place: StackLocation) => Call<StackResult>
 ) =>
   serviceCommand(
     { name, summary, examples: [`berth ${name} hello`] },
-    { project, yes, ...placeOptions },
+    { project, yes, ...locationOptions },
     Effect.fnUntraced(function*(input) {
-      const place = yield* resolvePlace(input.project, input)
-      if (!(yield* confirm(question(describePlace(place)), input.yes))) return exitCodes.failed
+      const place = yield* locateNamedStack(input.project, input)
+      if (!(yield* confirm(question(describeLocation(place)), input.yes))) return exitCodes.failed
       return yield* runStackAction(name, call(place), input.json)
     })
   )
@@ -185,12 +191,12 @@ const removeCommand = serviceCommand(
     details: "data/ and volumes stay, unless --volumes says otherwise. The project on this machine stays as it is.",
     examples: ["berth remove hello"]
   },
-  { project, volumes: flag("volumes", "Remove its volumes too, with what is in them."), yes, ...placeOptions },
+  { project, volumes: flag("volumes", "Remove its volumes too, with what is in them."), yes, ...locationOptions },
   Effect.fnUntraced(function*(input) {
-    const place = yield* resolvePlace(input.project, input)
+    const place = yield* locateNamedStack(input.project, input)
     const question = input.volumes
-      ? `Remove the stack at ${describePlace(place)}, and its volumes with all that is in them?`
-      : `Remove the stack at ${describePlace(place)}? Its data/ and volumes stay.`
+      ? `Remove the stack at ${describeLocation(place)}, and its volumes with all that is in them?`
+      : `Remove the stack at ${describeLocation(place)}? Its data/ and volumes stay.`
     if (!(yield* confirm(question, input.yes))) return exitCodes.failed
     return yield* runStackAction(
       "remove",

@@ -2,7 +2,7 @@ import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
 import { withService } from "../connection/withService.ts"
-import { resolvePlace } from "../options/projects.ts"
+import { locateNamedStack } from "../options/projects.ts"
 import type { CommandNode } from "../parse/command.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { type Candidates, findCandidates } from "./findCandidates.ts"
@@ -34,7 +34,7 @@ const listNames = ({ given, names, options }: Candidates) =>
         return (yield* use((api) => api.listRoutes({}))).routes.map(({ routeName }) => routeName)
       case "release": {
         const place = { server: option("server"), path: option("path") }
-        const { remotePath, serverId } = yield* resolvePlace(Option.fromNullable(given[0]), place)
+        const { remotePath, serverId } = yield* locateNamedStack(Option.fromNullable(given[0]), place)
         const { releases } = yield* use((api) =>
           api.listReleases({ path: { id: serverId }, urlParams: { remotePath } })
         )

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import { withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
-import { type PlaceOptions, placeOptions, resolvePlace } from "../options/projects.ts"
+import { locateNamedStack, type LocationOptions, locationOptions } from "../options/projects.ts"
 import { command } from "../parse/command.ts"
 import { optionalArgument, wordsBehind } from "../parse/described.ts"
 import { runExec } from "./runExec.ts"
@@ -9,12 +9,12 @@ import { runExec } from "./runExec.ts"
 const parts = {
   project: optionalArgument("project", "Its name under the projects root, or its path.", "project"),
   service: optionalArgument("service", "A service of its stack; may be left out where there is only one."),
-  ...placeOptions,
+  ...locationOptions,
   url: common.url,
   config: common.config
 }
 
-interface ExecInput extends PlaceOptions {
+interface ExecInput extends LocationOptions {
   readonly project: Option.Option<string>
   readonly service: Option.Option<string>
   readonly url: Option.Option<string>
@@ -26,7 +26,7 @@ const execIn = (input: ExecInput, words?: ReadonlyArray<string>) =>
   withService(
     input,
     Effect.gen(function*() {
-      const { remotePath, serverId } = yield* resolvePlace(input.project, input)
+      const { remotePath, serverId } = yield* locateNamedStack(input.project, input)
       return yield* runExec(serverId, {
         remotePath,
         ...Option.match(input.service, { onNone: () => ({}), onSome: (service) => ({ service }) }),

@@ -21,7 +21,7 @@ import { shellWord } from "../terminal/shellWord.ts"
 import { findStoredServer } from "./findStoredServer.ts"
 
 /** Options that override the server and path of container.json. */
-export const placeOptions = {
+export const locationOptions = {
   server: text("server", "The id or the name of the server; container.json names it otherwise.", {
     value: "server",
     names: "server"
@@ -29,7 +29,7 @@ export const placeOptions = {
   path: text("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
 }
 
-export interface PlaceOptions {
+export interface LocationOptions {
   readonly server: Option.Option<string>
   readonly path: Option.Option<string>
 }
@@ -62,7 +62,7 @@ export const resolveProject = (
   })
 
 /** A project and the location of its stack. */
-export interface Place {
+export interface StackLocation {
   readonly projectPath: string
   readonly serverId: string
   /** Display name of the server. */
@@ -71,12 +71,16 @@ export interface Place {
 }
 
 /** Request fields that locate a stack. */
-export const stackAt = ({ remotePath, serverId }: Pick<Place, "remotePath" | "serverId">) => ({ remotePath, serverId })
+export const stackAt = ({ remotePath, serverId }: Pick<StackLocation, "remotePath" | "serverId">) => ({
+  remotePath,
+  serverId
+})
 
 /** Request fields that locate a project and its stack. */
-export const projectAt = ({ projectPath, ...place }: Place) => ({ projectPath, ...stackAt(place) })
+export const projectAt = ({ projectPath, ...place }: StackLocation) => ({ projectPath, ...stackAt(place) })
 
-export const describePlace = ({ remotePath, serverName }: Place): string => safeText(`${remotePath} on ${serverName}`)
+export const describeLocation = ({ remotePath, serverName }: StackLocation): string =>
+  safeText(`${remotePath} on ${serverName}`)
 
 /** Finds the only stored server; fails if there are none or several. */
 export const findOnlyServer = (name: string) =>
@@ -135,11 +139,11 @@ const pickTarget = (
  * Locates the stack of a project by the options, else by its container.json.
  * @param read reads the project; not executed where the options say all
  */
-export const placeOf = <E>(
+export const locateStack = <E>(
   projectPath: string,
-  { path, server: wanted }: PlaceOptions,
+  { path, server: wanted }: LocationOptions,
   read: Effect.Effect<LocalProject, E, Berth>
-): Effect.Effect<Place, BerthError | E | Failed | Usage, Berth> =>
+): Effect.Effect<StackLocation, BerthError | E | Failed | Usage, Berth> =>
   Effect.gen(function*() {
     const named = Option.isSome(wanted) ? Option.some(yield* findStoredServer(wanted.value)) : Option.none()
     if (Option.isSome(named) && Option.isSome(path)) {
@@ -166,8 +170,11 @@ export const placeOf = <E>(
   })
 
 /** Locates the stack of a project that is named, or is the working directory. */
-export const resolvePlace = (
+export const locateNamedStack = (
   name: Option.Option<string>,
-  options: PlaceOptions
-): Effect.Effect<Place, BerthError | Failed | NoSuchProject | Usage, Berth> =>
-  Effect.flatMap(resolveProject(name), (projectPath) => placeOf(projectPath, options, readPlacedProject(projectPath)))
+  options: LocationOptions
+): Effect.Effect<StackLocation, BerthError | Failed | NoSuchProject | Usage, Berth> =>
+  Effect.flatMap(
+    resolveProject(name),
+    (projectPath) => locateStack(projectPath, options, readPlacedProject(projectPath))
+  )

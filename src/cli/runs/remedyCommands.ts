@@ -6,7 +6,7 @@ import { suggestCommand } from "../connection/withService.ts"
 import { shellWord } from "../terminal/shellWord.ts"
 
 /** Options that a command needs to find the stack of a run; none where the project's container.json names the same place. */
-const placeOptions = ({ projectPath, remotePath, serverId }: Run["subject"]) =>
+const locationOptions = ({ projectPath, remotePath, serverId }: Run["subject"]) =>
   Effect.gen(function*() {
     if (serverId === undefined || remotePath === undefined) return ""
     const options = ` --server ${shellWord(serverId)} --path ${shellWord(remotePath)}`
@@ -36,7 +36,7 @@ export const remedyCommands = (run: Run): Effect.Effect<ReadonlyArray<string>, n
   Effect.gen(function*() {
     const remedies = remediesOf(run)
     if (remedies.length === 0) return []
-    const place = yield* placeOptions(run.subject)
+    const place = yield* locationOptions(run.subject)
     const lines = yield* Effect.forEach(remedies, (remedy) => {
       const command = commandFor(remedy, run.subject, place)
       return command === undefined

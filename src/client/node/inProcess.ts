@@ -8,7 +8,7 @@ import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs/reco
 import { madeOnce } from "../../services/fibers/madeOnce.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
-import { placeOf, type SettingsPlace } from "../../services/settings/file/settingsPlace.ts"
+import { asSettingsLocation, type SettingsLocation } from "../../services/settings/file/locateSettings.ts"
 import { findCommand } from "../../services/state/discovery/serviceFile.ts"
 import { Berth, type Door } from "../Berth.ts"
 import { origin, overHandlers } from "./overHandlers.ts"
@@ -50,7 +50,7 @@ const findHolder = (settingsFile: string, door: Door) =>
  * store of runs. Its runs end with the scope, which gives them the time that a service's shutdown gives them.
  */
 export const inProcess = (
-  settings: SettingsPlace | string,
+  settings: SettingsLocation | string,
   { door = "script" }: { readonly door?: Door } = {}
 ): Layer.Layer<Berth> =>
   Layer.scoped(
@@ -73,7 +73,7 @@ export const inProcess = (
       const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))
       const answerOthers = yield* Effect.once(forkInScope(Effect.ignoreLogged(answerOthersAboutRuns)))
       const holder = Effect.interruptible(
-        Effect.provide(Scope.extend(findHolder(placeOf(settings).file, door), scope), runtime)
+        Effect.provide(Scope.extend(findHolder(asSettingsLocation(settings).file, door), scope), runtime)
       )
       const awaitHolder = Effect.repeat(holder, { until: Option.isSome, schedule: Schedule.spaced(holderPause) }).pipe(
         Effect.zipRight(holder)

@@ -1,8 +1,8 @@
 import { type HttpServerError, type HttpServerRequest, OpenApi } from "@effect/platform"
 import { Effect, Either, Predicate } from "effect"
 import { getLocation } from "jsonc-parser"
-import { parseJson } from "../../services/foreign/json.ts"
-import type { TextProblem } from "../../services/foreign/TextProblem.ts"
+import { parseJson } from "../../services/parsing/json.ts"
+import type { ParseProblem } from "../../services/parsing/ParseProblem.ts"
 import { ApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
@@ -19,20 +19,20 @@ let names: ReadonlySet<string> | undefined
 const fieldNames = (): ReadonlySet<string> => names ??= new Set(namesIn(OpenApi.fromApi(BerthApi)))
 
 /** The offset of a place in a text. */
-const offsetOf = (text: string, { column, line }: TextProblem): number => {
+const offsetOf = (text: string, { column, line }: ParseProblem): number => {
   let start = 0
   for (let passed = 1; passed < line; passed++) start = text.indexOf("\n", start) + 1
   return start + column - 1
 }
 
 // In broken JSON a value may stand where a name is expected, and it may be a credential: only known names are shown.
-const fieldAt = (text: string, problem: TextProblem): string => {
+const fieldAt = (text: string, problem: ParseProblem): string => {
   const path = getLocation(text, offsetOf(text, problem)).path
   const isKnown = path.every((key) => typeof key === "number" || fieldNames().has(key))
   return path.length > 0 && isKnown ? `, in ${path.join(".")}` : ""
 }
 
-const refusalOf = (text: string) => (problem: TextProblem): ApiError => {
+const refusalOf = (text: string) => (problem: ParseProblem): ApiError => {
   const { code, column, line, reason } = problem
   const message = code === "LIMIT"
     ? `The request body cannot be read: ${reason}`

@@ -2,10 +2,10 @@ import { Path } from "@effect/platform"
 import { Array, Effect, Option, Schema } from "effect"
 import { Change, ChangelogEntry, changelogFileName } from "../../schema/applications/Changelog.ts"
 import { RawEntry } from "../../schema/applications/PlatformFile.ts"
-import { decodeJson } from "../../services/foreign/json.ts"
 import { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { changelogLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
+import { decodeJson } from "../../services/parsing/json.ts"
 
 const entriesIn = decodeJson(Schema.Array(Schema.Unknown))
 const recordedIn = Schema.decodeUnknownOption(

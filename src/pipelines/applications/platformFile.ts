@@ -11,8 +11,8 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { inWords } from "../../schema/words/inWords.ts"
 import type { Mistake } from "../../schema/words/mistakes.ts"
 import { quoted } from "../../schema/words/quoted.ts"
-import type { Place } from "../../services/foreign/TextProblem.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { TextPosition } from "../../services/parsing/ParseProblem.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { decodedPart, invalidAt, jsonSource } from "../projects/files/projectSource.ts"
@@ -47,7 +47,7 @@ const filled = (raw: RawEntry) =>
 /** A file of entries, with the position of each part if it is known. */
 export interface EntriesSource {
   readonly file: string
-  readonly placeAt: (index: number, path: ReadonlyArray<PropertyKey>) => Place | undefined
+  readonly placeAt: (index: number, path: ReadonlyArray<PropertyKey>) => TextPosition | undefined
 }
 
 /** A source without positions, for copies of entries. */

@@ -1,7 +1,7 @@
 import { Array, Effect, Option, Schema, Stream } from "effect"
 import { hashedInPassing, sha256Of } from "../../services/bytes/sha256.ts"
-import { decodeJson } from "../../services/foreign/json.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
+import { decodeJson } from "../../services/parsing/json.ts"
 import { type ArchiveLayer, locate, type Located } from "./imageLayout.ts"
 import { padded } from "./tarHeader.ts"
 import { ArchiveNotUnderstood, cleanName, packingOf, readTar, type TarMember } from "./tarMembers.ts"

@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
 import { sha256Of } from "../../services/bytes/sha256.ts"
-import { decodeJson } from "../../services/foreign/json.ts"
+import { decodeJson } from "../../services/parsing/json.ts"
 import type { Packing, TarMember } from "./tarMembers.ts"
 
 /** A layer of an image in an archive. */

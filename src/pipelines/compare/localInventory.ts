@@ -11,7 +11,7 @@ export interface LocalFile {
 }
 
 /** A name relative to the project, and where that is. */
-interface Place {
+interface NamedPath {
   readonly name: string
   readonly at: string
 }
@@ -41,7 +41,7 @@ export const localInventory = Effect.fn("compare.localInventory")(function*(
   const warnings: Array<string> = []
   const orWarn = <A, R>(effect: Effect.Effect<A, LocalFileFailed | ProjectFileInvalid, R>, instead: A) =>
     Effect.catchAll(effect, ({ message }) => Effect.sync(() => (warnings.push(message), instead)))
-  const note = (place: Place, { kind, size }: LocalEntry): ReadonlyArray<Place> => {
+  const note = (place: NamedPath, { kind, size }: LocalEntry): ReadonlyArray<NamedPath> => {
     if (kind === "file") files.set(place.name, { path: place.at, size })
     return kind === "directory" ? [place] : []
   }

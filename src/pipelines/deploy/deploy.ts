@@ -102,7 +102,7 @@ const uploadProject = (
     return { uploaded, all, isCompressed }
   })
 
-const placeOf = ({ remotePath, server }: DeployTarget) => `${remotePath} on "${server.name}"`
+const describeTarget = ({ remotePath, server }: DeployTarget) => `${remotePath} on "${server.name}"`
 
 const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) =>
   Effect.gen(function*() {
@@ -137,7 +137,10 @@ const deployTo = (target: DeployTarget, overrides: DeployOverrides, by: string) 
         result.details
       ].join(" ")
     }
-  }).pipe(Effect.scoped, Effect.catchTag("BridgeRefused", refusedByBridge(`${placeOf(target)} was not deployed`)))
+  }).pipe(
+    Effect.scoped,
+    Effect.catchTag("BridgeRefused", refusedByBridge(`${describeTarget(target)} was not deployed`))
+  )
 
 /**
  * Deploys a project to a server: preflight, upload, load, start, health. A failure from `load` on is undone, so that the

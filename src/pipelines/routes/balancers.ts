@@ -7,7 +7,7 @@ import { keyOf, type ProxyText, readProxy, valueOf } from "./proxyText.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
 import { insertion, isAlone, itemsOf, removal, type Splice, spliced, urlOf } from "./serverItems.ts"
-import { leadsToPort, placeOf, withPort } from "./serverUrl.ts"
+import { hostAndPort, leadsToPort, withPort } from "./serverUrl.ts"
 
 /** Move of the requests of one port of a server to another. */
 export interface PortMove {
@@ -111,7 +111,7 @@ export const hasServer = (text: string, hosts: ReadonlyArray<string> | undefined
     onRight: (proxy) =>
       serversIn(proxy).some(([, urls]) =>
         urls.some((url) =>
-          hosts === undefined ? placeOf(url ?? "")?.port === port : leadsToPort(url ?? "", hosts, port)
+          hosts === undefined ? hostAndPort(url ?? "")?.port === port : leadsToPort(url ?? "", hosts, port)
         )
       )
   })
@@ -181,7 +181,7 @@ export const routesToPort = (
       serversIn(proxy).flatMap(([service, urls]) => {
         const url = urls.find((each) => leadsToPort(each ?? "", hosts, port))
         return Option.toArray(
-          Option.map(Option.fromNullable(placeOf(url ?? "")), (place) => [service, place.host] as const)
+          Option.map(Option.fromNullable(hostAndPort(url ?? "")), (place) => [service, place.host] as const)
         )
       })
     )

@@ -19,7 +19,7 @@ const shapesOf = (proxy: ProxyText): ReadonlyMap<string, Shape> =>
   )
 
 /** The place that a target has in a route of ours: an address and a port. */
-const placeOf = (target: string) => {
+const parseTarget = (target: string) => {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
   const targetIp = bracketed ?? plain
   return targetIp === undefined ? undefined : { targetIp, port: Number(port) }
@@ -28,7 +28,7 @@ const placeOf = (target: string) => {
 /** The names of those routes that have exactly the form that they would be written with. */
 const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute, "madeBy">>): ReadonlySet<string> => {
   const candidates = routes.flatMap(({ domains: [domain, ...more], routeName, targets: [target, ...others] }) => {
-    const place = target === undefined ? undefined : placeOf(target)
+    const place = target === undefined ? undefined : parseTarget(target)
     return domain === undefined || place === undefined || more.length > 0 || others.length > 0
       ? []
       : [{ routeName, domain, ...place }]

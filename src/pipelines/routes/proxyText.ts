@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { type Document, isAlias, isMap, isScalar, visit, type YAMLMap } from "yaml"
 import { limits } from "../../schema/words/limits.ts"
-import { parseYaml } from "../../services/foreign/yaml.ts"
+import { parseYaml } from "../../services/parsing/yaml.ts"
 import { Refusal } from "./Refusal.ts"
 
 /** A line of the file. Its terminator is empty only at the end of a file without a final newline. */

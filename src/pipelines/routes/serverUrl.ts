@@ -2,7 +2,7 @@ const address = /^(https?|h2c):\/\/([^/?#@]*?)(?::(\d{1,5}))?(?=[/?#]|$)/i
 const schemePort = (scheme: string) => (scheme.toLowerCase() === "https" ? 443 : 80)
 
 /** Host and port of a server's URL. */
-export const placeOf = (url: string) => {
+export const hostAndPort = (url: string) => {
   const [, scheme, host, port] = address.exec(url) ?? []
   return scheme === undefined || host === undefined
     ? undefined
@@ -11,7 +11,7 @@ export const placeOf = (url: string) => {
 
 /** True if a server's URL leads to a port of one of these hosts. */
 export const leadsToPort = (url: string, hosts: ReadonlyArray<string>, port: number) => {
-  const place = placeOf(url)
+  const place = hostAndPort(url)
   return place !== undefined && place.port === port && hosts.includes(place.host)
 }
 

@@ -18,7 +18,7 @@ const stackRequest = Schema.decodeUnknownOption(StackRun)
 const upsertRequest = Schema.decodeUnknownOption(UpsertRequest)
 
 /** Server and remote path of a run; nothing when it had not begun or the server is no longer stored. */
-const placeOf = ({ startedAt, subject }: Run, request: { readonly remotePath: string; readonly serverId: string }) =>
+const findStack = ({ startedAt, subject }: Run, request: { readonly remotePath: string; readonly serverId: string }) =>
   Effect.gen(function*() {
     yield* Option.fromNullable(startedAt)
     const found = yield* Effect.option((yield* Settings).server(request.serverId))
@@ -35,7 +35,7 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
       }
       case "deploy": {
         const asked = yield* deployRequest(request)
-        const { remotePath, server } = yield* placeOf(run, asked)
+        const { remotePath, server } = yield* findStack(run, asked)
         const directory = run.subject.projectPath ?? asked.projectPath
         return yield* resume(
           deploySpec(server, directory, remotePath, asked),
@@ -44,7 +44,7 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
       }
       case "rollback": {
         const asked = yield* rollbackRequest(request)
-        const { remotePath, server } = yield* placeOf(run, asked)
+        const { remotePath, server } = yield* findStack(run, asked)
         return yield* resume(rollbackSpec(server, remotePath, asked), reconcileRollback(server, remotePath, run))
       }
       case "deploy-all": {
@@ -53,7 +53,7 @@ const resumeRun = ({ request, run }: StoredRun, resume: ResumeRun) =>
       }
       case "stack": {
         const asked = yield* stackRequest(request)
-        const stack = yield* placeOf(run, asked)
+        const stack = yield* findStack(run, asked)
         return yield* resume(stackSpec(stack, asked), reconcileStack(stack, asked, run))
       }
       default:

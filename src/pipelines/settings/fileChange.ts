@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SettingsChanged } from "../../schema/settings/SettingsList.ts"
-import { filePatch } from "../../services/foreign/filePatch.ts"
+import { filePatch } from "../../services/parsing/filePatch.ts"
 import type { ChangedText } from "../../services/settings/values/maskedText.ts"
 
 /** A change of the settings file as callers see it. */

@@ -1,5 +1,5 @@
 import { Array, Option, Schema } from "effect"
-import { decodeJson } from "../../services/foreign/json.ts"
+import { decodeJson } from "../../services/parsing/json.ts"
 import { lineLimit } from "../../services/ssh/AnswerLimit.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
 import { script } from "./inspect.sh.ts"

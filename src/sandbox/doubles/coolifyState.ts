@@ -24,15 +24,16 @@ interface Contents extends Stored<CoolifyApp, CoolifyEnv> {
 }
 
 /** Project or key that a new application refers to. */
-interface Place {
+interface Referenced {
   readonly uuid: string
   readonly name: string
 }
 
-const placeIn = (what: string, uuids: ReadonlyArray<string>) => (uuid: string): Effect.Effect<Place, Refused> =>
-  uuids.includes(uuid)
-    ? Effect.succeed({ uuid, name: `the one called ${uuid}` })
-    : Effect.fail(Refused.missing(what))
+const findReferenced =
+  (what: string, uuids: ReadonlyArray<string>) => (uuid: string): Effect.Effect<Referenced, Refused> =>
+    uuids.includes(uuid)
+      ? Effect.succeed({ uuid, name: `the one called ${uuid}` })
+      : Effect.fail(Refused.missing(what))
 
 /** A Coolify in memory. */
 export type CoolifyState = Effect.Effect.Success<ReturnType<typeof makeCoolifyState>>
@@ -72,8 +73,8 @@ export const makeCoolifyState = (seed: CoolifySeed = {}) =>
 
     return {
       servers: places.servers,
-      project: placeIn("Project", places.projects),
-      privateKey: placeIn("Private Key", places.privateKeys),
+      project: findReferenced("Project", places.projects),
+      privateKey: findReferenced("Private Key", places.privateKeys),
       apps: store.applications,
       app: store.application,
       envs: store.envs,

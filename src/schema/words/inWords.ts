@@ -21,7 +21,7 @@ const nameOf = (key: PropertyKey): string => {
 }
 
 /** A place as a reader of the file or body writes it: `files[0].name`. */
-export const placeOf = (path: ReadonlyArray<PropertyKey>): string =>
+export const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key, index) =>
     typeof key === "number" || /^\d+$/.test(String(key))
       ? `[${String(key)}]`
@@ -32,7 +32,7 @@ const isOrAre = (names: ReadonlyArray<string>) => (names.length === 1 ? "is" : "
 
 const wrongWords = (mistakes: ReadonlyArray<Mistake>, { whole }: Vocabulary): ReadonlyArray<string> =>
   mistakes.map(({ kind, path, words }) =>
-    kind === "told" ? words : `${path.length === 0 ? whole : placeOf(path)} ${words}`
+    kind === "told" ? words : `${path.length === 0 ? whole : formatPath(path)} ${words}`
   )
 
 /** The unknown parts of one object, and the ones that there are. */
@@ -41,9 +41,9 @@ const unknownWords = (mistakes: ReadonlyArray<Mistake>, { part }: Vocabulary): s
   const known = first?.known ?? []
   const each = mistakes.map(({ path }) => {
     const meant = nearest(String(path[path.length - 1]), known)
-    return `${placeOf(path)} is not a known ${part}.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`
+    return `${formatPath(path)} is not a known ${part}.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`
   })
-  const place = placeOf(first?.path.slice(0, -1) ?? [])
+  const place = formatPath(first?.path.slice(0, -1) ?? [])
   const of = place === "" ? "" : ` of ${place}`
   const there = known.length === 0 ? `There are no ${part}s${of}` : `Known ${part}s${of}: ${known.join(", ")}`
   return [...each, there].join(" ")
@@ -61,14 +61,14 @@ const groupedBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readon
  */
 export const inWords = (mistakes: ReadonlyArray<Mistake>, vocabulary: Vocabulary): string => {
   const shown = mistakes.slice(0, mostTold)
-  const missing = shown.filter(({ kind }) => kind === "missing").map(({ path }) => placeOf(path))
+  const missing = shown.filter(({ kind }) => kind === "missing").map(({ path }) => formatPath(path))
   const wrong = shown.filter(({ kind }) => kind === "wrong" || kind === "told")
   const unknown = shown.filter(({ kind }) => kind === "unknown")
   const first = [
     ...(missing.length === 0 ? [] : [`${listed(missing, "and")} ${isOrAre(missing)} missing`]),
     ...wrongWords(wrong, vocabulary)
   ].join("; ")
-  const others = groupedBy(unknown, ({ path }) => placeOf(path.slice(0, -1))).map((group) =>
+  const others = groupedBy(unknown, ({ path }) => formatPath(path.slice(0, -1))).map((group) =>
     unknownWords(group, vocabulary)
   )
   const more = mistakes.length > mostTold ? [`There are ${mistakes.length - mostTold} more mistakes`] : []

@@ -1,8 +1,8 @@
 import { Either, Predicate } from "effect"
 import { isMap, isScalar } from "yaml"
 import { recordFields } from "../../schema/applications/recordColumns.ts"
-import { parseJson } from "../foreign/json.ts"
-import { parseYaml } from "../foreign/yaml.ts"
+import { parseJson } from "../parsing/json.ts"
+import { parseYaml } from "../parsing/yaml.ts"
 import type { AppFields } from "./Platform.ts"
 
 type Fields = { readonly [field: string]: unknown }

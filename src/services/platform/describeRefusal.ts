@@ -1,5 +1,5 @@
 import { Either, Predicate } from "effect"
-import { parseJson } from "../foreign/json.ts"
+import { parseJson } from "../parsing/json.ts"
 import { excerpt } from "../upstream/excerpt.ts"
 
 const sentences = (value: unknown): string =>

@@ -4,7 +4,7 @@ import type { LocalFiles } from "../local/LocalFiles.ts"
 import type { Locks } from "../locks/Locks.ts"
 import { clearUnfinished } from "./file/clearUnfinished.ts"
 import { editableFile } from "./file/editableFile.ts"
-import { placeOf, type SettingsPlace } from "./file/settingsPlace.ts"
+import { asSettingsLocation, type SettingsLocation } from "./file/locateSettings.ts"
 import { Settings } from "./Settings.ts"
 import { settingsFrom } from "./settingsFrom.ts"
 
@@ -13,12 +13,12 @@ import { settingsFrom } from "./settingsFrom.ts"
  * that nobody named is judged each time, and is in use only as it was confirmed.
  */
 export const SettingsLive = (
-  given: SettingsPlace | string
+  given: SettingsLocation | string
 ): Layer.Layer<Settings, never, LocalFiles | Locks | Path.Path> =>
   Layer.effect(
     Settings,
     Effect.suspend(() => {
-      const place = placeOf(given)
+      const place = asSettingsLocation(given)
       return clearUnfinished(place.file).pipe(Effect.zipRight(editableFile(place)), Effect.flatMap(settingsFrom))
     })
   )

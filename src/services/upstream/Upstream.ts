@@ -8,7 +8,7 @@ import {
   UpstreamUnavailable
 } from "../../schema/basics/Upstream.ts"
 import { limits } from "../../schema/words/limits.ts"
-import { tooDeepAt } from "../foreign/json.ts"
+import { tooDeepAt } from "../parsing/json.ts"
 import { scrubbed } from "../secrets/scrubbed.ts"
 import { Settings } from "../settings/Settings.ts"
 import { answerText } from "./answerText.ts"

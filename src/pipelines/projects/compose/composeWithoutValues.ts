@@ -1,7 +1,7 @@
 import { Either, Option, Predicate } from "effect"
 import { isAlias, isMap, isNode, isPair, isScalar, isSeq, type Node, type Pair, type Scalar } from "yaml"
 import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
-import { parseYaml } from "../../../services/foreign/yaml.ts"
+import { parseYaml } from "../../../services/parsing/yaml.ts"
 import { mayBeCredentialName } from "../../../services/secrets/credentialName.ts"
 import { commentedValues } from "./commentedValues.ts"
 

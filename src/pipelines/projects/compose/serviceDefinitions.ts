@@ -1,5 +1,5 @@
 import { Array, Either, Predicate } from "effect"
-import { parseYaml } from "../../../services/foreign/yaml.ts"
+import { parseYaml } from "../../../services/parsing/yaml.ts"
 import { envValues, parseEnv } from "./envText.ts"
 import { interpolate } from "./interpolate.ts"
 

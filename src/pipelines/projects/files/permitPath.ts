@@ -8,7 +8,7 @@ import { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { Settings } from "../../../services/settings/Settings.ts"
 
 /** The place under the root that a path goes through: a project is a directory there, or what a link there leads to. */
-const placeOf = (path: Path.Path, root: string, directory: string): Option.Option<string> => {
+const directoryUnderRoot = (path: Path.Path, root: string, directory: string): Option.Option<string> => {
   const below = path.relative(root, directory)
   const [first = "", ...rest] = below.split(path.sep)
   return path.isAbsolute(below) || first === ".." || (first === "" && rest.length === 0)
@@ -49,7 +49,7 @@ export const permitPath = Effect.fn("permitPath")(function*(
   const files = yield* LocalFiles
   const root = yield* settings.get("projects.root")
   const directory = path.resolve(localPath)
-  const place = placeOf(path, root, directory)
+  const place = directoryUnderRoot(path, root, directory)
   const real = directory.length > longestPath ? Option.none() : yield* nearest(directory)
   const homes = yield* Effect.forEach(
     [root, ...Option.toArray(place)],

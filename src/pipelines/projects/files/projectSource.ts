@@ -3,9 +3,9 @@ import { isNode } from "yaml"
 import { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
 import { inWords, type Vocabulary } from "../../../schema/words/inWords.ts"
 import { mistakesIn } from "../../../schema/words/mistakes.ts"
-import { jsonPlace, parseJson } from "../../../services/foreign/json.ts"
-import type { Place, TextProblem } from "../../../services/foreign/TextProblem.ts"
-import { parseYaml } from "../../../services/foreign/yaml.ts"
+import { jsonPlace, parseJson } from "../../../services/parsing/json.ts"
+import type { ParseProblem, TextPosition } from "../../../services/parsing/ParseProblem.ts"
+import { parseYaml } from "../../../services/parsing/yaml.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
@@ -14,10 +14,10 @@ export interface ProjectSource {
   readonly file: string
   readonly content: unknown
   /** The place of a part, or of the nearest part around it that there is. */
-  readonly placeAt: (path: Path) => Place | undefined
+  readonly placeAt: (path: Path) => TextPosition | undefined
 }
 
-const unparsed = (file: string, format: string) => ({ column, line, reason }: TextProblem) =>
+const unparsed = (file: string, format: string) => ({ column, line, reason }: ParseProblem) =>
   new ProjectFileInvalid({ file, place: { line, column }, reason: `is not valid ${format}: ${reason}` })
 
 /** A mistake in a part of a file, with line and column. */
@@ -42,7 +42,7 @@ export const yamlSource = (file: string, text: string): Either.Either<ProjectSou
   Either.flatMap(
     Either.mapLeft(parseYaml(text, { merge: true }), unparsed(file, "YAML")),
     ({ document, placeAt: offsetPlace }) => {
-      const placeAt = (path: Path): Place | undefined => {
+      const placeAt = (path: Path): TextPosition | undefined => {
         for (let length = path.length; length >= 0; length--) {
           const node = document.getIn(path.slice(0, length), true)
           if (isNode(node) && Predicate.isNotNullable(node.range)) return offsetPlace(node.range[0])

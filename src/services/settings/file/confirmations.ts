@@ -5,7 +5,7 @@ import { limits } from "../../../schema/words/limits.ts"
 import { type LocalFileFailed, LocalFiles } from "../../local/LocalFiles.ts"
 import { confirmationsLock } from "../../locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../locks/Locks.ts"
-import { besideOwnSettings } from "./settingsPlace.ts"
+import { besideOwnSettings } from "./locateSettings.ts"
 
 /** A text of a settings file that the user confirmed, or that Berth made of one by an edit. */
 const Confirmation = Schema.Struct({ file: Schema.String, sha256: Schema.String })

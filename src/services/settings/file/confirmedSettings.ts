@@ -7,10 +7,10 @@ import { LocalFilesLive } from "../../local/LocalFilesLive.ts"
 import { settingsDocument } from "../read/settingsDocument.ts"
 import { confirmedDigests, digestOf } from "./confirmations.ts"
 import { describeUse } from "./describeUse.ts"
-import { type SettingsPlace, settingsPlace } from "./settingsPlace.ts"
+import { locateSettings, type SettingsLocation } from "./locateSettings.ts"
 
 const requireConfirmed = Effect.fn("requireConfirmed")(function*(
-  { file, isNamed }: SettingsPlace
+  { file, isNamed }: SettingsLocation
 ): Effect.fn.Return<void, SettingsUnconfirmed | SettingsUnavailable, LocalFiles | Path.Path> {
   if (isNamed) return
   const files = yield* LocalFiles
@@ -35,8 +35,8 @@ const requireConfirmed = Effect.fn("requireConfirmed")(function*(
 })
 
 /**
- * Locates the settings, see `settingsPlace`. Fails for a file that was only found in the working directory and whose
+ * Locates the settings, see `locateSettings`. Fails for a file that was only found in the working directory and whose
  * current text is not confirmed.
  */
 export const confirmedSettings = (given: Option.Option<string> = Option.none()) =>
-  Effect.tap(settingsPlace(given), requireConfirmed).pipe(Effect.provide(LocalFilesLive))
+  Effect.tap(locateSettings(given), requireConfirmed).pipe(Effect.provide(LocalFilesLive))

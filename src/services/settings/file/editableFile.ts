@@ -7,7 +7,7 @@ import { settingsLock } from "../../locks/LockKey.ts"
 import { FileLocked, Locks } from "../../locks/Locks.ts"
 import { settingsDocument } from "../read/settingsDocument.ts"
 import { confirmedDigests, digestOf, keepConfirmed } from "./confirmations.ts"
-import type { SettingsPlace } from "./settingsPlace.ts"
+import type { SettingsLocation } from "./locateSettings.ts"
 import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 
 type Bytes = Option.Option<Uint8Array>
@@ -71,7 +71,7 @@ const same = (a: Bytes, b: Bytes) =>
   })
 
 /** The settings in a file that people edit too, and that other processes may write. */
-export const editableFile = ({ file, isNamed }: SettingsPlace) =>
+export const editableFile = ({ file, isNamed }: SettingsLocation) =>
   Effect.gen(function*() {
     const path = yield* Path.Path
     const files = yield* LocalFiles

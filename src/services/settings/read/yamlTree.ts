@@ -1,8 +1,8 @@
 import { Either } from "effect"
 import { type Alias, type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, visit } from "yaml"
 import { limits } from "../../../schema/words/limits.ts"
-import type { Place } from "../../foreign/TextProblem.ts"
-import { parseYaml, type YamlText } from "../../foreign/yaml.ts"
+import type { TextPosition } from "../../parsing/ParseProblem.ts"
+import { parseYaml, type YamlText } from "../../parsing/yaml.ts"
 import type { Scalar } from "./settingValue.ts"
 
 /** Value of a YAML text, aliases resolved, with lines counted from 1. Empty texts count as absent. */
@@ -19,7 +19,7 @@ export interface NamedTree {
 }
 
 /** Reason and place of a YAML syntax error. */
-export interface YamlProblem extends Place {
+export interface YamlProblem extends TextPosition {
   readonly reason: string
 }
 
@@ -66,7 +66,7 @@ const treeOf = ({ document, placeAt }: YamlText): Either.Either<Tree, YamlProble
   const targets = aliasesOf(document)
   let parts = 0
 
-  const read = (node: unknown, above: Place, depth: number): Either.Either<Tree, YamlProblem> => {
+  const read = (node: unknown, above: TextPosition, depth: number): Either.Either<Tree, YamlProblem> => {
     const place = isNode(node) && node.range ? placeAt(node.range[0]) : above
     const { line } = place
     if (depth > deepest) return Either.left({ ...place, reason: "this is nested too deeply" })

@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import { describe, expect, it } from "vitest"
 import { limits } from "../../../src/schema/words/limits.ts"
-import { parseYaml } from "../../../src/services/foreign/yaml.ts"
+import { parseYaml } from "../../../src/services/parsing/yaml.ts"
 
 const problemOf = (text: string) => Either.getOrThrow(Either.flip(parseYaml(text)))
 const valueOf = (text: string): unknown => Either.getOrThrow(parseYaml(text)).document.toJS()

@@ -5,11 +5,11 @@ import { Effect, Layer, Option } from "effect"
 import { homedir, userInfo } from "node:os"
 import { isAbsolute } from "node:path"
 import { lockDirectory } from "../../../../src/services/locks/lockDirectory.ts"
-import { besideOwnSettings, settingsPlace } from "../../../../src/services/settings/file/settingsPlace.ts"
+import { besideOwnSettings, locateSettings } from "../../../../src/services/settings/file/locateSettings.ts"
 import { withEnv } from "../../../fixtures/settingsIn.ts"
 
 const located = (env: Readonly<Record<string, string>>, hasFileHere: boolean, given = Option.none<string>()) =>
-  settingsPlace(given).pipe(
+  locateSettings(given).pipe(
     withEnv(env),
     Effect.provide(Layer.merge(
       NodePath.layer,
@@ -20,7 +20,7 @@ const named = (file: string) => ({ file, isNamed: true })
 
 const path = Effect.provide(Path.Path, NodePath.layer)
 
-describe("settingsPlace", () => {
+describe("locateSettings", () => {
   it.effect("is the file that is given, else the one that BERTH_CONFIG names, whether or not it exists", () =>
     Effect.gen(function*() {
       const { join, resolve } = yield* path

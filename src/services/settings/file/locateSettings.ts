@@ -4,13 +4,13 @@ import { homeDirectory } from "../../local/homeDirectory.ts"
 import { absolutePath } from "../read/absolutePath.ts"
 
 /** Path of the settings file, whether or not it exists. */
-export interface SettingsPlace {
+export interface SettingsLocation {
   readonly file: string
   /** False when it was only found in the working directory: it is used once it is confirmed. */
   readonly isNamed: boolean
 }
 
-export const placeOf = (given: SettingsPlace | string): SettingsPlace =>
+export const asSettingsLocation = (given: SettingsLocation | string): SettingsLocation =>
   typeof given === "string" ? { file: given, isNamed: true } : given
 
 /** A file in the directory of the user's own settings. */
@@ -21,14 +21,14 @@ export const besideOwnSettings = (path: Path.Path, name: string): string =>
  * Locates the settings file: the given one, else the one in `BERTH_CONFIG`, else `berth.yaml` in the working directory
  * if it exists, else `~/.config/berth/berth.yaml`.
  */
-export const settingsPlace = Effect.fn("settingsPlace")(function*(given: Option.Option<string>) {
+export const locateSettings = Effect.fn("locateSettings")(function*(given: Option.Option<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const environment = yield* Config.string("BERTH_CONFIG").pipe(Config.withDefault(""))
   const named = Option.getOrElse(given, () => environment)
   const here = path.resolve("berth.yaml")
-  if (named !== "") return placeOf(absolutePath(path, path.dirname(here), named))
+  if (named !== "") return asSettingsLocation(absolutePath(path, path.dirname(here), named))
   const own = besideOwnSettings(path, "berth.yaml")
   const isHere = here !== own && (yield* Effect.orElseSucceed(fs.exists(here), () => true))
-  return isHere ? { file: here, isNamed: false } : placeOf(own)
+  return isHere ? { file: here, isNamed: false } : asSettingsLocation(own)
 })

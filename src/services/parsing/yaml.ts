@@ -10,13 +10,13 @@ import {
   type SchemaOptions,
   visit
 } from "yaml"
-import type { Place, TextProblem } from "./TextProblem.ts"
+import type { ParseProblem, TextPosition } from "./ParseProblem.ts"
 import { type YamlBounds, yamlExcess } from "./yamlBounds.ts"
 
 /** A YAML text without mistakes: one document, no key twice in a mapping. */
 export interface YamlText {
   readonly document: Document.Parsed<ParsedNode>
-  readonly placeAt: (offset: number) => Place
+  readonly placeAt: (offset: number) => TextPosition
 }
 
 /** Options of parsing YAML. */
@@ -60,13 +60,13 @@ const repeatedKey = (document: Document.Parsed<ParsedNode>): number | undefined 
 export const parseYaml = (
   text: string,
   { depth, keepSourceTokens = false, merge = false, tokens }: YamlOptions = {}
-): Either.Either<YamlText, TextProblem> => {
+): Either.Either<YamlText, ParseProblem> => {
   const lines = new LineCounter()
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): TextPosition => {
     const { col, line } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const problem = (offset: number, code: string, reason: string): TextProblem => ({ code, reason, ...placeAt(offset) })
+  const problem = (offset: number, code: string, reason: string): ParseProblem => ({ code, reason, ...placeAt(offset) })
   const excess = yamlExcess(text, {
     ...depth === undefined ? {} : { depth },
     ...tokens === undefined ? {} : { tokens }

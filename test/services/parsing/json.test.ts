@@ -1,6 +1,6 @@
 import { Either, Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { decodeJson, jsonPlace, parseJson } from "../../../src/services/foreign/json.ts"
+import { decodeJson, jsonPlace, parseJson } from "../../../src/services/parsing/json.ts"
 
 const problemOf = (text: string) => {
   const problem = Either.flip(parseJson(text))

@@ -1,7 +1,7 @@
 import { Either, Option, Schema } from "effect"
 import { findNodeAtLocation, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser"
 import { limits } from "../../schema/words/limits.ts"
-import { type Place, placeOf, type TextProblem } from "./TextProblem.ts"
+import { lineAndColumn, type ParseProblem, type TextPosition } from "./ParseProblem.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -61,7 +61,7 @@ const reasonOf = (text: string, { error, offset }: ParseError): string | undefin
 }
 
 /** The first mistake of a text that is known not to be JSON. */
-const mistakeIn = (text: string): TextProblem => {
+const mistakeIn = (text: string): ParseProblem => {
   const errors: Array<ParseError> = []
   parseTree(text, errors, { disallowComments: true, allowTrailingComma: false })
   const first = errors.reduce<ParseError | undefined>(
@@ -72,7 +72,7 @@ const mistakeIn = (text: string): TextProblem => {
   return {
     code: "JSON",
     reason: text.trim() === "" ? "it is empty" : reason ?? "it is not valid JSON",
-    ...placeOf(text, first?.offset ?? 0)
+    ...lineAndColumn(text, first?.offset ?? 0)
   }
 }
 
@@ -83,11 +83,11 @@ const mistakeIn = (text: string): TextProblem => {
 export const parseJson = (
   text: string,
   depth: number = limits.jsonDepth
-): Either.Either<unknown, TextProblem> => {
+): Either.Either<unknown, ParseProblem> => {
   const deep = tooDeepAt(text, depth)
   if (deep !== undefined) {
     const reason = `it is nested more than ${depth} levels deep`
-    return Either.left({ code: "LIMIT", reason, ...placeOf(text, deep) })
+    return Either.left({ code: "LIMIT", reason, ...lineAndColumn(text, deep) })
   }
   return Either.try({ try: (): unknown => JSON.parse(text), catch: () => mistakeIn(text) })
 }
@@ -99,13 +99,13 @@ export const decodeJson = <A, I>(schema: Schema.Schema<A, I>): (text: string) =>
 }
 
 /** The place of a value in JSON text that `parseJson` has read; of the nearest value around it where it is absent. */
-export const jsonPlace = (text: string, path: ReadonlyArray<PropertyKey>): Place => {
+export const jsonPlace = (text: string, path: ReadonlyArray<PropertyKey>): TextPosition => {
   const root = parseTree(text)
   if (root === undefined) return { line: 1, column: 1 }
   const keys = path.flatMap((key) => typeof key === "symbol" ? [] : [key])
   for (let length = keys.length; length > 0; length--) {
     const node = findNodeAtLocation(root, keys.slice(0, length))
-    if (node !== undefined) return placeOf(text, node.offset)
+    if (node !== undefined) return lineAndColumn(text, node.offset)
   }
-  return placeOf(text, root.offset)
+  return lineAndColumn(text, root.offset)
 }
