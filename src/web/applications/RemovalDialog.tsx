@@ -4,9 +4,8 @@ import { useLocation } from "wouter"
 import type { Removal, RemovalRequest, Removed } from "../../schema/applications/Removal.ts"
 import { call } from "../service/berth.ts"
 import { useCall } from "../service/queries.ts"
-import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
-import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
+import { ActionDialog } from "../ui/ActionDialog.tsx"
+import { Failure, Loading, Warnings } from "../ui/Notes.tsx"
 
 /** Application to remove. */
 export interface Application {
@@ -59,6 +58,24 @@ const outcome = ({ hooks, name, route }: Removed): string => {
 
 const staysWords = (stays: ReadonlyArray<string>) => stays.map((words) => `Stays: ${words}`)
 
+/** Plan of a removal, and the choice to keep the route. */
+const RemovalPlan = ({ keepRoute, onKeepRoute, plan }: {
+  readonly plan: Removal
+  readonly keepRoute: boolean
+  readonly onKeepRoute: (keep: boolean) => void
+}) => (
+  <>
+    <Parts plan={plan} keepRoute={keepRoute} />
+    <Warnings texts={staysWords(plan.stays)} />
+    {plan.route === null ? null : (
+      <label className="check">
+        <input type="checkbox" checked={keepRoute} onChange={({ target }) => onKeepRoute(target.checked)} />{" "}
+        Keep its route in the proxy file
+      </label>
+    )}
+  </>
+)
+
 /** Removes an application with its route and webhooks as planned, and shows what became of them. */
 export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose }: {
   readonly application: Application
@@ -86,65 +103,39 @@ export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose
   }
   const planned = plan.isFetching ? undefined : plan.data
   return (
-    <Dialog label={`Remove ${name}`} busy={isPending} onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (planned !== undefined) mutate({ keepRoute, planHash: planned.planHash })
-        }}
-      >
-        <div className="dialog-body">
-          <h2>Remove {name}?</h2>
-          {data === undefined
-            ? (
-              <>
-                <Failure error={plan.error} again={plan.refetch} />
-                {planned === undefined
-                  ? (plan.error === null || plan.isFetching ? <Waiting what="the plan" /> : null)
-                  : (
-                    <>
-                      <Parts plan={planned} keepRoute={keepRoute} />
-                      <Warnings texts={staysWords(planned.stays)} />
-                      {planned.route === null ? null : (
-                        <label className="check">
-                          <input
-                            type="checkbox"
-                            checked={keepRoute}
-                            onChange={({ target }) => setKeepRoute(target.checked)}
-                          />{" "}
-                          Keep its route in the proxy file
-                        </label>
-                      )}
-                    </>
-                  )}
-                <p className="quiet">
-                  {declaredBy === undefined
-                    ? "This cannot be undone."
-                    : `This cannot be undone. ${declaredBy} still declares it in platform.json: an upsert creates it anew.`}
-                  {" "}
-                  If anything has moved since this plan was made, nothing is changed.
-                </p>
-                <Failure error={error} again={planAgain} />
-              </>
-            )
-            : (
-              <>
-                <p role="status">{outcome(data)}</p>
-                <Warnings texts={staysWords(data.stays)} />
-              </>
-            )}
-        </div>
-        <div className="dialog-foot">
-          <Button disabled={isPending} onClick={close}>{data === undefined ? "Leave it" : "Close"}</Button>
-          {data === undefined
-            ? (
-              <Button type="submit" changes look="danger" disabled={isPending || planned === undefined}>
-                {isPending ? "Removing …" : "Remove it from the platform"}
-              </Button>
-            )
-            : null}
-        </div>
-      </form>
-    </Dialog>
+    <ActionDialog
+      title={`Remove ${name}?`}
+      action={isPending ? "Removing …" : "Remove it from the platform"}
+      danger
+      busy={isPending}
+      isDone={data !== undefined}
+      disabled={planned === undefined}
+      onAct={() => planned !== undefined && mutate({ keepRoute, planHash: planned.planHash })}
+      onClose={close}
+    >
+      {data === undefined
+        ? (
+          <>
+            <Loading query={{ ...plan, data: planned, error: plan.isFetching ? null : plan.error }} what="the plan" />
+            {planned === undefined
+              ? null
+              : <RemovalPlan plan={planned} keepRoute={keepRoute} onKeepRoute={setKeepRoute} />}
+            <p className="quiet">
+              {declaredBy === undefined
+                ? "This cannot be undone."
+                : `This cannot be undone. ${declaredBy} still declares it in platform.json: an upsert creates it anew.`}
+              {" "}
+              If anything has moved since this plan was made, nothing is changed.
+            </p>
+            <Failure error={error} again={planAgain} />
+          </>
+        )
+        : (
+          <>
+            <p role="status">{outcome(data)}</p>
+            <Warnings texts={staysWords(data.stays)} />
+          </>
+        )}
+    </ActionDialog>
   )
 }

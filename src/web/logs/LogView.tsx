@@ -52,6 +52,23 @@ const FollowButton = ({ isFollowing, isLinked, onFollow }: {
   </Button>
 )
 
+const LineCount = ({ count, name, shown }: {
+  readonly name: string
+  readonly shown: number
+  readonly count: number
+}) => (
+  <span className="title">
+    <Badge plain>
+      <span className="mono">{name}</span>
+    </Badge>
+    <span className="numbers">
+      {shown === count ? "" : `${shown} of `}
+      {formatCount(count, "line")}
+      {count >= maxBufferedLines ? ", older ones let go" : ""}
+    </span>
+  </span>
+)
+
 const NoLines = ({ isFiltered }: { readonly isFiltered: boolean }) => (
   <Empty title={isFiltered ? "No line fits" : "No lines yet"} icon="activity">
     {isFiltered ? "Choose more lines above." : "What the containers write appears here at once."}
@@ -93,22 +110,11 @@ export const LogView = ({ name, source, stacks, tall = false }: {
 
   const linked = at === "" ? -1 : view.rows.findIndex((row) => row.kind === "line" && row.time === at)
   useLinkedLine(linked, hits.show, () => setFollowing(false))
-  const isNarrowed = view.lines !== lines.length
   const withSource = sources.length > 1
   return (
     <Panel
       title="Logs"
-      note={
-        <span className="title">
-          <Badge plain>
-            <span className="mono">{name}</span>
-          </Badge>
-          <span className="numbers">
-            {isNarrowed ? `${view.lines} of ${formatCount(lines.length, "line")}` : formatCount(lines.length, "line")}
-            {lines.length >= maxBufferedLines ? ", older ones let go" : ""}
-          </span>
-        </span>
-      }
+      note={<LineCount name={name} shown={view.lines} count={lines.length} />}
       aside={
         <>
           {one

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
 import { Link } from "wouter"
+import type { InitResult } from "../../schema/projects/Init.ts"
 import { containerConfigName, type LocalProject } from "../../schema/projects/Project.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { call } from "../service/berth.ts"
@@ -19,6 +20,31 @@ const useFilesPlan = (projectPath: string, anyServer: string | undefined) =>
       call((berth) => berth.initProject({ payload: { projectPath, serverId: anyServer, plan: true } }), signal),
     retry: false
   })
+
+/** Files that are written, those that stay, and how to name a server in a container.json that stays. */
+const FilesNote = ({ files, namesServer, servers }: {
+  readonly files: InitResult
+  readonly namesServer: boolean
+  readonly servers: ReadonlyArray<Server>
+}) => (
+  <>
+    <p className="quiet" role="status">
+      Berth writes {listed([...files.created, ...files.changed ?? []])}
+      {files.kept.length === 0
+        ? "."
+        : ` and leaves ${listed(files.kept)} as ${files.kept.length === 1 ? "it is" : "they are"}.`}
+    </p>
+    {namesServer || !files.kept.includes(containerConfigName) ? null : (
+      <Warnings
+        texts={[
+          `${containerConfigName} names no server, and Berth does not change it: add "serverId": ${
+            servers.map(({ name }) => JSON.stringify(name)).join(" or ")
+          }`
+        ]}
+      />
+    )}
+  </>
+)
 
 /** Names the server and the directory of a project, and writes the files that it lacks. */
 export const PrepareProject = ({ onPrepared, project, servers }: {
@@ -52,11 +78,9 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
     mutate()
   }
   const files = plan.error === null ? plan.data : undefined
-  const written = [...files?.created ?? [], ...files?.changed ?? []]
   // A container.json that is there says where the project goes: only an empty serverId is filled in.
   const isKept = files?.kept.includes(containerConfigName) === true
   const isThere = isKept || files?.changed?.includes(containerConfigName) === true
-  const names = servers.map(({ name }) => JSON.stringify(name)).join(" or ")
   return (
     <form onSubmit={submit}>
       <div className="step-body">
@@ -77,21 +101,9 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
             />
           </Field>
         </div>
-        {files === undefined ? null : (
-          <p className="quiet" role="status">
-            Berth writes {listed(written)}
-            {files.kept.length === 0
-              ? "."
-              : ` and leaves ${listed(files.kept)} as ${files.kept.length === 1 ? "it is" : "they are"}.`}
-          </p>
-        )}
-        {isKept && project.serverId === null
-          ? (
-            <Warnings
-              texts={[`${containerConfigName} names no server, and Berth does not change it: add "serverId": ${names}`]}
-            />
-          )
-          : null}
+        {files === undefined
+          ? null
+          : <FilesNote files={files} namesServer={project.serverId !== null} servers={servers} />}
         <Failure error={plan.error} />
         <Failure error={error} />
       </div>
@@ -100,7 +112,7 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
           type="submit"
           changes
           look="main-action"
-          disabled={isPending || files === undefined || written.length === 0}
+          disabled={isPending || files === undefined || files.created.length + (files.changed?.length ?? 0) === 0}
         >
           Write the files
         </Button>

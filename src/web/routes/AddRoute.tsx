@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { type FormEvent, useState } from "react"
+import { useState } from "react"
 import { call } from "../service/berth.ts"
 import { ServiceFailure } from "../service/ServiceFailure.ts"
-import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
+import { ActionDialog } from "../ui/ActionDialog.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Failure, Warnings } from "../ui/Notes.tsx"
 import { FilePlan } from "./FilePlan.tsx"
@@ -72,46 +71,36 @@ export const AddRoute = (
     plan.reset()
     addition.reset()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isPlanned) addition.mutate(wanted)
-    else plan.mutate(wanted)
+  const action = () => {
+    if (isPlanned) return addition.isPending ? "Adding …" : "Add it to the proxy file"
+    return plan.isPending ? "Reading the file …" : "Show what would change"
   }
   return (
-    <Dialog label="Add a route" className="wide" busy={addition.isPending} onClose={onClose}>
-      <form onSubmit={submit}>
-        <div className="dialog-body">
-          <h2>Add a route</h2>
-          <RouteFields texts={texts} isDisabled={data !== undefined} onChange={changed} />
-          <Failure error={plan.error} />
-          {plan.data === undefined || data !== undefined ? null : <FilePlan plan={plan.data} />}
-          <Failure error={error} />
-          {data === undefined ? null : data.added
-            ? (
-              <>
-                <p role="status">
-                  The proxy file leads <code>{domain}</code> to port {port} now.
-                </p>
-                <Warnings texts={data.warning === undefined ? [] : [data.warning]} />
-              </>
-            )
-            : <p role="status">The proxy file had this route already: nothing was changed.</p>}
-        </div>
-        <div className="dialog-foot">
-          <Button disabled={addition.isPending} onClick={onClose}>{data === undefined ? "Leave it" : "Close"}</Button>
-          {data !== undefined ? null : isPlanned
-            ? (
-              <Button type="submit" changes look="main-action" disabled={addition.isPending}>
-                {addition.isPending ? "Adding …" : "Add it to the proxy file"}
-              </Button>
-            )
-            : (
-              <Button type="submit" look="main-action" disabled={plan.isPending || !isFilled}>
-                {plan.isPending ? "Reading the file …" : "Show what would change"}
-              </Button>
-            )}
-        </div>
-      </form>
-    </Dialog>
+    <ActionDialog
+      title="Add a route"
+      action={action()}
+      changes={isPlanned}
+      wide
+      busy={addition.isPending}
+      isDone={data !== undefined}
+      disabled={!isPlanned && (plan.isPending || !isFilled)}
+      onAct={() => isPlanned ? addition.mutate(wanted) : plan.mutate(wanted)}
+      onClose={onClose}
+    >
+      <RouteFields texts={texts} isDisabled={data !== undefined} onChange={changed} />
+      <Failure error={plan.error} />
+      {plan.data === undefined || data !== undefined ? null : <FilePlan plan={plan.data} />}
+      <Failure error={error} />
+      {data === undefined ? null : data.added
+        ? (
+          <>
+            <p role="status">
+              The proxy file leads <code>{domain}</code> to port {port} now.
+            </p>
+            <Warnings texts={data.warning === undefined ? [] : [data.warning]} />
+          </>
+        )
+        : <p role="status">The proxy file had this route already: nothing was changed.</p>}
+    </ActionDialog>
   )
 }

@@ -5,7 +5,7 @@ import { Age } from "../ui/Age.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Confirm } from "../ui/Confirm.tsx"
 import { Head } from "../ui/Head.tsx"
-import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
+import { Empty, Failure, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { useWebhooks } from "./useWebhooks.ts"
 import { Webhook } from "./Webhook.tsx"
@@ -78,25 +78,12 @@ export const Webhooks = () => {
           <Failure error={setUp.error} />
         </Panel>
       )}
-      {error === null ? null : (
-        <Panel title="The webhooks cannot be seen">
-          <Failure error={error} again={refetch} />
+      {error === null && data !== undefined && data.results.length > 0 ? null : (
+        <Panel title="Webhooks">
+          <Loading query={{ data, error, refetch }} what="the webhooks" />
+          {data?.results.length === 0 ? <Empty title="The platform has no applications" icon="webhooks" /> : null}
         </Panel>
       )}
-      {data === undefined && error === null
-        ? (
-          <Panel title="Webhooks">
-            <Waiting what="the webhooks" />
-          </Panel>
-        )
-        : null}
-      {data?.results.length === 0
-        ? (
-          <Panel title="Webhooks">
-            <Empty title="The platform has no applications" icon="webhooks" />
-          </Panel>
-        )
-        : null}
       <div className="halves">
         {data?.results.map((state) => <Webhook key={state.uuid} state={state} />)}
       </div>
