@@ -60,92 +60,115 @@ const asReached = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
 const wordsOf = (step: string, words: Option.Option<string>): PlannedSteps =>
   Option.match(words, { onNone: () => ({}), onSome: (text) => ({ [step]: text }) })
 
-/** Reads everything that an upsert would read and decides each of its steps. Nothing is changed anywhere. */
-export const decideUpsert = Effect.fn("decideUpsert")(function*(
-  request: AppRequest
-): Effect.fn.Return<DecidedUpsert, PlanFailed, PlanServices> {
+/** Reads the declaration, its target server and the live application. */
+const readInputs = Effect.fn("readInputs")(function*(request: AppRequest) {
   const plan = yield* needed("config", readPlan(request))
   const target = yield* needed("server", findTarget(plan))
   const live = yield* needed("check", findLive(plan))
-  const { app, namesakes } = live
-  const uuid = Option.map(app, (found) => found.uuid)
-  // A new application's variables can be read only once it exists.
-  const ofThere = <A>(decision: Option.Option<A>) => Option.zipRight(uuid, decision)
+  return { plan, target, live }
+})
+type Inputs = Effect.Effect.Success<ReturnType<typeof readInputs>>
 
-  const { action, part: sync } = yield* describeRecord(plan, target, app)
-  const port = yield* describeHostPort(plan, uuid)
-  const { projectPath } = request
-  const { decision: routed, part: route } = yield* describeRoute({
-    plan,
-    target,
-    app,
-    namesakes,
-    projectPath,
-    portChange: port.change
-  })
-  const { part: webhook, words: hookWords } = yield* describeWebhook(plan, app)
-  const { diffs } = Option.match(app, {
-    onNone: () => ({ diffs: [] }),
-    onSome: (record) => driftDiffs(plan, record, port.envs)
-  })
-  const ofFields = [...sync.changes, ...port.part.changes, ...route.changes]
-  const stays = [
-    ...remainingDifferences(diffs, ofFields),
-    ...[sync, port.part, route, webhook].flatMap((one) => one.stays)
-  ]
+/** Decides the steps that read what they change: record, host port, route, changelog and webhook. */
+const describeWrites = Effect.fn("describeWrites")(function*({ live, plan, target }: Inputs, projectPath: string) {
+  const { app, namesakes } = live
+  const record = yield* describeRecord(plan, target, app)
+  const port = yield* describeHostPort(plan, Option.map(app, ({ uuid }) => uuid))
+  const route = yield* describeRoute({ plan, target, app, namesakes, projectPath, portChange: port.change })
+  const webhook = yield* describeWebhook(plan, app)
   const changelog = yield* describeChangelog(projectPath, [
     ...recordedUpdates(plan, app),
     ...Option.toArray(port.change),
-    ...route.changes.filter((change) => change.target === "route")
+    ...route.part.changes.filter((change) => change.target === "route")
   ])
-  const deploy = describeDeployment(ofFields)
+  const differing = Option.match(app, {
+    onNone: () => [],
+    onSome: (live) => driftDiffs(plan, live, port.envs).diffs
+  })
+  return { record, port, route, webhook, changelog, differing }
+})
+type Writes = Effect.Effect.Success<ReturnType<typeof describeWrites>>
 
-  const found = Option.match(uuid, { onNone: () => "CREATE", onSome: (id) => `UPDATE ${id}` })
+/** Steps of an upsert in their order. */
+const orderParts = ({ live: { app }, plan, target }: Inputs, writes: Writes): ReadonlyArray<Part> => {
+  const { changelog, port, record, route, webhook } = writes
+  const found = Option.match(app, { onNone: () => "CREATE", onSome: ({ uuid }) => `UPDATE ${uuid}` })
   const updates = Option.isNone(app) ? "new app" : describeChanges(recordedUpdates(plan, app))
-  const parts = asReached([
+  const deploy = describeDeployment([...record.part.changes, ...port.part.changes, ...route.part.changes])
+  return asReached([
     part({ step: "config", will: "nothing", detail: describePlan({ ...plan, warnings: [] }) }),
     part({ step: "server", will: "nothing", detail: describeTarget(target) }),
     part({ step: "check", will: "nothing", detail: found }),
     part({ step: "validate", will: "nothing", detail: updates }),
-    sync,
+    record.part,
     port.part,
-    route,
+    route.part,
     changelog,
     deploy,
-    webhook
+    webhook.part
   ])
+}
+
+/** Plan as users see it. */
+const summarizePlan = ({ live: { app }, plan }: Inputs, writes: Writes, parts: ReadonlyArray<Part>) => {
   const changes = parts.flatMap((one) => one.changes)
   const stopping = parts.flatMap(({ detail, step, stops }) => stops ? [`${step}: ${detail}`] : [])
-  const writes = parts.flatMap((one) => one.writes)
-  const read = [sync, port.part, route, webhook].reduce<Facts>((all, { facts }) => ({ ...all, ...facts }), {})
+  const reading = [writes.record.part, writes.port.part, writes.route.part, writes.webhook.part]
+  const ofFields = reading.slice(0, 3).flatMap((one) => one.changes)
+  const stays = [...remainingDifferences(writes.differing, ofFields), ...reading.flatMap((one) => one.stays)]
+  const action: PlatformPlan["action"] = Option.isNone(app) ? "create" : changes.length === 0 ? "none" : "update"
   return {
-    plan: {
-      appName: plan.name,
-      uuid: Option.getOrNull(uuid),
-      action: Option.isNone(uuid) ? "create" : changes.length === 0 ? "none" : "update",
-      changes,
-      ...(stays.length === 0 ? {} : { stays }),
-      steps: parts.map(({ detail, step, will }) => ({ step, will, detail })),
-      unknown: [sync, port.part, route, webhook].flatMap((one) => one.unknown),
-      warnings: [...plan.warnings, ...stopping, ...parts.flatMap((one) => one.warnings)]
-    },
-    facts: {
-      ...read,
-      entry: { value: [plan.raw, plan.repository, Option.getOrNull(plan.service)] },
-      server: { value: [target.serverUuid, target.local, Option.getOrNull(target.ip)], now: describeTarget(target) },
-      application: {
-        value: [Option.getOrNull(uuid), namesakes],
-        now: Option.match(uuid, { onNone: () => "not there", onSome: (id) => `there as ${id}` })
-      },
-      decided: { value: [writes, parts.map(({ step, will }) => [step, will])] }
-    },
-    writes,
-    decisions: { plan, target, live, sync: action, port: ofThere(port.decision), route: routed },
+    appName: plan.name,
+    uuid: Option.match(app, { onNone: () => null, onSome: ({ uuid }) => uuid }),
+    action,
+    changes,
+    ...(stays.length === 0 ? {} : { stays }),
+    steps: parts.map(({ detail, step, will }) => ({ step, will, detail })),
+    unknown: reading.flatMap((one) => one.unknown),
+    warnings: [...plan.warnings, ...stopping, ...parts.flatMap((one) => one.warnings)]
+  }
+}
+
+/** Facts that the plan's hash covers: all that was read, and what was decided from it. */
+const collectFacts = (
+  { live: { app, namesakes }, plan, target }: Inputs,
+  { port, record, route, webhook }: Writes,
+  parts: ReadonlyArray<Part>
+): Facts => ({
+  ...record.part.facts,
+  ...port.part.facts,
+  ...route.part.facts,
+  ...webhook.part.facts,
+  entry: { value: [plan.raw, plan.repository, Option.getOrNull(plan.service)] },
+  server: { value: [target.serverUuid, target.local, Option.getOrNull(target.ip)], now: describeTarget(target) },
+  application: {
+    value: [Option.match(app, { onNone: () => null, onSome: ({ uuid }) => uuid }), namesakes],
+    now: Option.match(app, { onNone: () => "not there", onSome: ({ uuid }) => `there as ${uuid}` })
+  },
+  decided: { value: [parts.flatMap((one) => one.writes), parts.map(({ step, will }) => [step, will])] }
+})
+
+/** Reads everything that an upsert would read and decides each of its steps. Nothing is changed anywhere. */
+export const decideUpsert = Effect.fn("decideUpsert")(function*(
+  request: AppRequest
+): Effect.fn.Return<DecidedUpsert, PlanFailed, PlanServices> {
+  const inputs = yield* readInputs(request)
+  const writes = yield* describeWrites(inputs, request.projectPath)
+  const parts = orderParts(inputs, writes)
+  const { port, record, route, webhook } = writes
+  const { live, plan, target } = inputs
+  // A new application's variables can be read only once it exists.
+  const portDecision = Option.zipRight(live.app, port.decision)
+  return {
+    plan: summarizePlan(inputs, writes, parts),
+    facts: collectFacts(inputs, writes, parts),
+    writes: parts.flatMap((one) => one.writes),
+    decisions: { plan, target, live, sync: record.action, port: portDecision, route: route.decision },
     planned: {
-      ...wordsOf("env", Option.zipWith(ofThere(port.decision), plan.port, describeHostPortAction)),
-      ...wordsOf("route", Option.map(routed, (decision) => describeRouteEdit(decision.edit, decision))),
-      ...(route.stops ? { route: "stop here" } : {}),
-      ...wordsOf("webhook", hookWords)
+      ...wordsOf("env", Option.zipWith(portDecision, plan.port, describeHostPortAction)),
+      ...wordsOf("route", Option.map(route.decision, (decision) => describeRouteEdit(decision.edit, decision))),
+      ...(route.part.stops ? { route: "stop here" } : {}),
+      ...wordsOf("webhook", webhook.words)
     }
   }
 }, withAnswerBudget)
