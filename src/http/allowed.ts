@@ -1,9 +1,9 @@
 import { HttpRouter, HttpServerRequest } from "@effect/platform"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { quoted } from "../schema/words/quoted.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
 import { isKnown, mayCall } from "../services/access/rights.ts"
-import { accessOf, Allowed } from "./api/annotations/access.ts"
+import { accessOf, Allowed, requiredAccess } from "./api/annotations/access.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 import { BerthApi } from "./api/BerthApi.ts"
 import { tokenRequired } from "./guard/authorizeRequest.ts"
@@ -17,10 +17,7 @@ export const AllowedLive = Layer.succeed(
     const { limitedBy, name, role } = yield* CurrentCaller
     const { route } = yield* HttpRouter.RouteContext
     const { url } = yield* HttpServerRequest.HttpServerRequest
-    const required = Option.getOrElse(
-      Option.flatten(Option.fromNullable(access.get(`${route.method} ${route.path}`))),
-      () => "operator" as const
-    )
+    const required = requiredAccess(access, `${route.method} ${route.path}`)
     if (mayCall(role, required, { hasQuery: url.includes("?") })) return
     if (!isKnown(role)) return yield* new ApiError({ status: 401, message: tokenRequired })
     const message = limitedBy === undefined

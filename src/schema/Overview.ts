@@ -25,6 +25,10 @@ export type StackState = typeof StackState.Type
 export const ProjectState = Schema.Literal("running", "degraded", "stopped", "not deployed", "unknown")
 export type ProjectState = typeof ProjectState.Type
 
+/** State of a project by that of its stack; null for one that was not observed. */
+export const projectStateOf = (state: StackState | null): ProjectState =>
+  state === null ? "unknown" : state === "absent" ? "not deployed" : state
+
 const ContainerState = Schema.Struct({
   name: text("The name of the container.", "hello-web-1"),
   status: text("Its status in Docker's words.", "Restarting (1) 3 seconds ago")
@@ -106,6 +110,10 @@ export const ObservedProject = Schema.Struct({
   ...observation
 }).annotations({ identifier: "ObservedProject" })
 export interface ObservedProject extends Schema.Schema.Type<typeof ObservedProject> {}
+
+/** True if the last run of a project failed and no other is under way. */
+export const lastRunFailed = ({ lastRun, run }: Pick<ObservedProject, "lastRun" | "run">): boolean =>
+  run === null && (lastRun?.state === "failed" || lastRun?.state === "interrupted")
 
 /** An application of the platform, or one that a project declares. */
 export const ObservedApplication = Schema.Struct({

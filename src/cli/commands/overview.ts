@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { describeCare, type NeedsCare } from "../../schema/NeedsCare.ts"
-import type { ObservedProject, Overview } from "../../schema/Overview.ts"
+import { type ObservedProject, type Overview, projectStateOf } from "../../schema/Overview.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
 import { runWords } from "../runs/stepLines.ts"
@@ -25,7 +25,7 @@ export const stackRows = (
   return servers.map((stack, index) => [
     index === 0 ? name : "",
     stack.serverName ?? stack.serverId,
-    (index === 0 ? projectState : stack.error ?? stack.state ?? "unknown") +
+    (index === 0 ? projectState : stack.error ?? projectStateOf(stack.state)) +
     (stack.containers === null || stack.containers.total === 0
       ? ""
       : ` (${stack.containers.up}/${stack.containers.total})`),

@@ -1,7 +1,7 @@
 import { HttpApi } from "@effect/platform"
 import { Either, Option } from "effect"
 import type { Access } from "../../services/access/rights.ts"
-import { accessOf } from "../api/annotations/access.ts"
+import { accessOf, requiredAccess } from "../api/annotations/access.ts"
 import { BerthApi } from "../api/BerthApi.ts"
 
 /** A path that no route can be found for, because its percent-encoding is broken. */
@@ -62,10 +62,7 @@ HttpApi.reflect(BerthApi, {
   onGroup: () => undefined,
   onEndpoint: ({ endpoint: { method, path } }) => {
     const endpoint = `${method} ${path}`
-    const required = Option.flatten(Option.fromNullable(access.get(endpoint)))
-    routes.push(
-      route(path, { _tag: "Endpoint", endpoint, access: Option.getOrElse(required, () => "operator") }, method)
-    )
+    routes.push(route(path, { _tag: "Endpoint", endpoint, access: requiredAccess(access, endpoint) }, method))
   }
 })
 

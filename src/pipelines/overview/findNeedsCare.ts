@@ -1,5 +1,11 @@
 import { type CareKind, isNearlyFull, type NeedsCare } from "../../schema/NeedsCare.ts"
-import type { ObservedApplication, ObservedProject, ObservedServer, Overview } from "../../schema/Overview.ts"
+import {
+  lastRunFailed,
+  type ObservedApplication,
+  type ObservedProject,
+  type ObservedServer,
+  type Overview
+} from "../../schema/Overview.ts"
 import { fileProblemWords } from "../../schema/projects/Project.ts"
 import { counted } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
@@ -29,8 +35,9 @@ const ofServer = ({ answers, disks, error, id, name, observedAt }: ObservedServe
   ]
 }
 
-const failedRun = ({ lastRun, name, observedAt, path, run }: ObservedProject): ReadonlyArray<NeedsCare> =>
-  run !== null || lastRun === null || (lastRun.state !== "failed" && lastRun.state !== "interrupted") ? [] : [{
+const failedRun = (project: ObservedProject): ReadonlyArray<NeedsCare> => {
+  const { lastRun, name, observedAt, path } = project
+  return lastRun === null || !lastRunFailed(project) ? [] : [{
     kind: "run",
     severity: "bad",
     name,
@@ -41,6 +48,7 @@ const failedRun = ({ lastRun, name, observedAt, path, run }: ObservedProject): R
     runId: lastRun.id,
     observedAt
   }]
+}
 
 const stackOf = (
   { name, path, run, servers: [stack], state, stateReason }: ObservedProject,

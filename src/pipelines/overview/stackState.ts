@@ -1,11 +1,7 @@
 import type { StackSight } from "../../remote/server/overviewCommand.ts"
-import type { ObservedProject, ObservedStack } from "../../schema/Overview.ts"
+import { type ObservedProject, type ObservedStack, projectStateOf } from "../../schema/Overview.ts"
+import { isCompleted, isRestarting, isUnhealthy, isUp } from "../../schema/servers/containerStatus.ts"
 import { listed } from "../../schema/words/expected.ts"
-
-const isUp = (status: string) => status.startsWith("Up ")
-const isUnhealthy = (status: string) => /\((?:unhealthy|Paused)\)/.test(status)
-const isCompleted = (status: string) => status.startsWith("Exited (0)")
-const isRestarting = (status: string) => status.startsWith("Restarting")
 
 /** State of a stack by its containers, found by their compose label. Containers that completed do not count. */
 export const stackState = (
@@ -54,15 +50,13 @@ export const projectState = (
       ? { state: "not deployed", stateReason: null }
       : { state: "unknown", stateReason: doubts.join("; ") }
   }
-  if (stack.state === null) {
+  const state = projectStateOf(stack.state)
+  if (state === "unknown") {
     const reason = stack.error ?? "the server was not observed"
     return {
-      state: "unknown",
+      state,
       stateReason: targets === 1 ? reason : `${stack.serverName ?? stack.serverId}: ${reason}`
     }
   }
-  return {
-    state: stack.state === "absent" ? "not deployed" : stack.state,
-    stateReason: serversOf(stacks.slice(0, targets))
-  }
+  return { state, stateReason: serversOf(stacks.slice(0, targets)) }
 }

@@ -2,13 +2,13 @@ import { Either } from "effect"
 import type { StackSight } from "../../remote/server/overviewCommand.ts"
 import type { ObservedStack } from "../../schema/Overview.ts"
 import type { LocalProject, ProjectTarget } from "../../schema/projects/Project.ts"
+import { isCompleted, isUnhealthy, isUp } from "../../schema/servers/containerStatus.ts"
 import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { placesOf } from "../projects/inspectProject.ts"
 import type { ServerSight } from "./observeServers.ts"
 import { isDeployed, stackState, worstFirst } from "./stackState.ts"
 
-const isWell = (status: string) =>
-  (status.startsWith("Up ") && !/\((?:unhealthy|Paused)\)/.test(status)) || status.startsWith("Exited (0)")
+const isWell = (status: string) => (isUp(status) && !isUnhealthy(status)) || isCompleted(status)
 
 /** Containers that degrade a stack: crashed, restarting, unhealthy or paused ones. */
 const failingContainers = (sight: StackSight): Pick<ObservedStack, "failing"> => {

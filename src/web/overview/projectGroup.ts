@@ -1,13 +1,10 @@
-import type { ObservedProject } from "../../schema/Overview.ts"
+import { lastRunFailed, type ObservedProject } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { isReady } from "../projects/state/usePlan.ts"
 
 /** Groups of the list of projects, in their order. */
 export const projectGroups = ["Broken", "To deploy", "Running", "Stopped", "Looking …", "Not set up"] as const
 export type ProjectGroup = (typeof projectGroups)[number]
-
-const isFailed = ({ lastRun, run }: ObservedProject) =>
-  run === null && (lastRun?.state === "failed" || lastRun?.state === "interrupted")
 
 /** Group of a project: broken things first, then those with something to deploy. */
 export const projectGroup = (
@@ -17,7 +14,7 @@ export const projectGroup = (
 ): ProjectGroup => {
   if ((observed?.problems ?? project.problems ?? []).length > 0) return "Broken"
   if (observed === undefined) return isReady(project) ? "Looking …" : "Not set up"
-  if (observed.state === "degraded" || isFailed(observed)) return "Broken"
+  if (observed.state === "degraded" || lastRunFailed(observed)) return "Broken"
   switch (observed.state) {
     case "unknown":
       return isReady(project) ? "Broken" : "Not set up"

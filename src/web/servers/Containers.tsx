@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { Container } from "../../schema/servers/Container.ts"
+import { isUp } from "../../schema/servers/containerStatus.ts"
 import type { ContainerStats } from "../../schema/servers/Stats.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import { portsOf } from "../projects/state/projectState.ts"
@@ -11,7 +12,6 @@ import { Empty, Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Scroll } from "../ui/Scroll.tsx"
 import { containerTone } from "../ui/tone.ts"
-import { isUp } from "./isUp.ts"
 
 const Meter = ({ label, max, value, words }: {
   readonly label: string
@@ -32,7 +32,7 @@ const Row = ({ container, isRead, onRead, stats }: {
   readonly onRead: () => void
 }) => {
   const { name, status } = container
-  const unmeasured = <span className="quiet">{isUp(container) ? "…" : "–"}</span>
+  const unmeasured = <span className="quiet">{isUp(status) ? "…" : "–"}</span>
   return (
     <tr>
       <td className="strong">{name}</td>
@@ -80,7 +80,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
   readonly onRead: (name: string | undefined) => void
 }) => {
   const stats = useCall(["stats", serverId], (berth) => berth.serverStats({ path: { id: serverId } }), {
-    enabled: data?.containers.some(isUp) === true,
+    enabled: data?.containers.some(({ status }) => isUp(status)) === true,
     every: 15_000
   })
   if (data === undefined) {
@@ -92,7 +92,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
       )
       : null
   }
-  const running = data.containers.filter(isUp)
+  const running = data.containers.filter(({ status }) => isUp(status))
   const ended = data.containers.length - running.length
   return (
     <Panel
@@ -120,7 +120,7 @@ export const Containers = ({ containers: { data, error }, onRead, reading, serve
                 </tr>
               </thead>
               <tbody>
-                {[...running, ...data.containers.filter((each) => !isUp(each))].map((container) => (
+                {[...running, ...data.containers.filter(({ status }) => !isUp(status))].map((container) => (
                   <Row
                     key={container.name}
                     container={container}

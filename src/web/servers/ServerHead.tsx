@@ -1,6 +1,7 @@
 import { useQueryClient, type UseQueryResult } from "@tanstack/react-query"
 import type { ObservedServer } from "../../schema/Overview.ts"
 import type { Container } from "../../schema/servers/Container.ts"
+import { isUp } from "../../schema/servers/containerStatus.ts"
 import type { Server } from "../../schema/servers/Server.ts"
 import { formatCount } from "../format/format.ts"
 import { Age } from "../ui/Age.tsx"
@@ -8,7 +9,6 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
 import { Disks } from "./Disks.tsx"
-import { isUp } from "./isUp.ts"
 
 export const underServers = { name: "Servers", href: "/servers" }
 
@@ -49,7 +49,12 @@ export const ServerHead = ({ containers, dockerIsDown, health, onEdit, onRemove,
           : [["Disk", <Disks disks={health.disks} server={server.name} />] as const],
         ...containers.data === undefined
           ? []
-          : [["Runs", formatCount(containers.data.containers.filter(isUp).length, "container")] as const]
+          : [
+            [
+              "Runs",
+              formatCount(containers.data.containers.filter(({ status }) => isUp(status)).length, "container")
+            ] as const
+          ]
       ]}
       actions={
         <>

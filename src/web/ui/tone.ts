@@ -1,11 +1,13 @@
+import { isCompleted, isUp } from "../../schema/servers/containerStatus.ts"
+
 /** Tone of a state: its colour, never without words. */
 export type Tone = "good" | "warn" | "bad" | "busy" | "idle"
 
 /** Tone of a container by its status in Docker's words. */
 export const containerTone = (status: string): Tone => {
-  if (status.startsWith("Up")) {
+  if (isUp(status)) {
     if (status.includes("(unhealthy)")) return "bad"
     return /\(health: starting\)|\(Paused\)/.test(status) ? "warn" : "good"
   }
-  return /^Exited \(0\)|^Created/.test(status) ? "idle" : status.startsWith("Removal") ? "warn" : "bad"
+  return isCompleted(status) || status.startsWith("Created") ? "idle" : status.startsWith("Removal") ? "warn" : "bad"
 }

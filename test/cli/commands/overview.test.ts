@@ -97,6 +97,8 @@ it("shows the state of a project that the service computed, with the reason for 
   const degraded = { ...stack("degraded", "~/x"), containers: { up: 1, total: 2 } }
   expect(stateOf({ state: "degraded", servers: [degraded, stack("running", "~/x")] }))
     .toEqual(["degraded (1/2)", "running"])
+  expect(stateOf({ state: "not deployed", servers: [stack("absent", "~/x"), stack("absent", "~/y")] }))
+    .toEqual(["not deployed", "not deployed"])
 })
 
 it("says once what is wrong with all applications, and beside each what is wrong with it", () => {

@@ -1,5 +1,5 @@
 import { HttpApi, type HttpApiGroup, HttpApiMiddleware, OpenApi } from "@effect/platform"
-import { Context, type Option } from "effect"
+import { Context, Option } from "effect"
 import type { Access } from "../../../services/access/rights.ts"
 import { ApiErrorFromBody } from "./ApiError.ts"
 
@@ -32,6 +32,10 @@ export const accessOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   })
   return found
 }
+
+/** Access that an endpoint requires: that of an operator if it is not annotated. */
+export const requiredAccess = (access: ReturnType<typeof accessOf>, endpoint: string): Access =>
+  Option.getOrElse(Option.flatten(Option.fromNullable(access.get(endpoint))), () => "operator")
 
 /** Refuses callers whose role does not allow the endpoint. */
 export class Allowed extends HttpApiMiddleware.Tag<Allowed>()("berth/Allowed", { failure: ApiErrorFromBody }) {}
