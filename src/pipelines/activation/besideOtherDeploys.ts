@@ -3,7 +3,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { deployPlaces } from "../../services/locks/LockKey.ts"
 import { Locks } from "../../services/locks/Locks.ts"
 import { Steps } from "../../services/runs/Steps.ts"
-import { overConnection } from "../../services/ssh/workPlace.ts"
+import { overConnection } from "../../services/ssh/connectionIndex.ts"
 
 /** Stacks of one server that this process works on concurrently, each over its own connection. */
 const deploysAtOnce = 4
@@ -29,5 +29,5 @@ export const besideOtherDeploys = (server: Pick<ServerAccess, "host" | "name" | 
     return locks.withPlace(deployPlaces(server), {
       places: deploysAtOnce,
       waiting: steps.record({ step: waitStep, status: "running", detail })
-    })((place) => Effect.zipRight(waited, overConnection(place)(effect)))
+    })((index) => Effect.zipRight(waited, overConnection(index)(effect)))
   })

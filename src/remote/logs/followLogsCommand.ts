@@ -40,7 +40,7 @@ export const followLogsCommand = (
     String(logLimit)
   ],
   sudo,
-  lane: "followers"
+  pool: "followers"
 })
 
 /** Most characters read of a line: more than are passed on, so that a secret at the cut is still redacted. */

@@ -21,47 +21,26 @@ import { connect } from "./connection/connection.ts"
 import { type ConnectError, type Connection, isOver } from "./connection/liveConnection.ts"
 import { reveal } from "./connection/logIn.ts"
 import { type Jump, jumpFailed } from "./connection/throughJump.ts"
-import type { Lane } from "./RemoteCommand.ts"
-import { workPlace } from "./workPlace.ts"
-
-const minute = Duration.toMillis("1 minute")
-
-/** A lane of a server, or the connection of a jump host, which all servers behind it share. */
-type Use = Lane | "jumps"
-
-interface LaneLimits {
-  readonly channels: number
-  readonly mostUsers: number
-  /** Time after which an unused connection closes. */
-  readonly idleMillis: number
-}
+import { connectionIndex } from "./connectionIndex.ts"
+import { connectionPools, type PoolName } from "./connectionPools.ts"
+import type { CommandPool } from "./RemoteCommand.ts"
 
 /**
- * Channels of each lane's connection, and its most users. sshd runs at most 10 sessions on a connection and
- * frees one late. Work waits for its turn; a follower would wait for nobody knows how long.
- */
-const lanes: Readonly<Record<Use, LaneLimits>> = {
-  work: { channels: 4, mostUsers: Number.POSITIVE_INFINITY, idleMillis: 5 * minute },
-  followers: { channels: 8, mostUsers: 8, idleMillis: 5 * minute },
-  jumps: { channels: 1, mostUsers: Number.POSITIVE_INFINITY, idleMillis: minute }
-}
-
-/**
- * Warm connections, one a server for each lane: that of work is shared by commands and file transfer. Deploys that overlap
+ * Warm connections, one a server for each pool: that of work is shared by commands and file transfer. Deploys that overlap
  * have others for work, since each holds a channel for its lock while it needs more.
  */
 export class Connections extends Context.Tag("berth/Connections")<Connections, {
   /** The server's connection; a new one when there is none, or the last one broke. It is in use until the scope closes. */
   readonly get: (
     server: ServerAccess,
-    lane: Lane
+    pool: CommandPool
   ) => Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope>
 }>() {}
 
 /** Key of a connection. Each is unique, so that the end of one cannot invalidate the next. */
 interface Key {
   readonly server: ServerAccess
-  readonly lane: Use
+  readonly pool: PoolName
   readonly identity: string
   /** Current users of the connection, and the time of its last use. */
   users: number
@@ -83,15 +62,15 @@ const using = (key: Key): Effect.Effect<void, never, Scope.Scope> =>
 const idle = (key: Key): Effect.Effect<void> =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const { idleMillis } = lanes[key.lane]
+    const { idleMillis } = connectionPools[key.pool]
     const left = key.users > 0 ? idleMillis : key.leftAt + idleMillis - now
     if (left > 0) yield* Effect.zipRight(Effect.sleep(left), idle(key))
   })
 
 // Two stored servers with the same address and log-in share a connection; another password makes another one. The
 // secrets go in as a digest that nobody else can compute.
-const identifying = (pepper: Uint8Array) => (server: ServerAccess, lane: Use, place: number): string =>
-  createHmac("sha256", pepper).update(JSON.stringify([lane, place, ...logInOf(server)])).digest("hex")
+const identifying = (pepper: Uint8Array) => (server: ServerAccess, pool: PoolName, index: number): string =>
+  createHmac("sha256", pepper).update(JSON.stringify([pool, index, ...logInOf(server)])).digest("hex")
 
 const logInOf = ({ credentials, host, port, username, via }: ServerAccess): ReadonlyArray<unknown> => [
   host.toLowerCase(),
@@ -104,16 +83,16 @@ const logInOf = ({ credentials, host, port, username, via }: ServerAccess): Read
   via === undefined ? null : logInOf(via)
 ]
 
-/** Connections over ssh2. They close when they break, when they were idle for as long as their lane says, and with the layer. */
+/** Connections over ssh2. They close when they break, when they were idle for as long as their pool says, and with the layer. */
 export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.scoped(
   Connections,
   Effect.gen(function*() {
     const identify = identifying(randomBytes(32))
     const jumpHostKeys = withUserKnownHosts(yield* HostKeys)
     const current = new Map<string, Key>()
-    const keyOf = (server: ServerAccess, lane: Use, place: number): Key => {
-      const identity = identify(server, lane, place)
-      const key = current.get(identity) ?? { server, lane, identity, users: 0, leftAt: 0 }
+    const keyOf = (server: ServerAccess, pool: PoolName, index: number): Key => {
+      const identity = identify(server, pool, index)
+      const key = current.get(identity) ?? { server, pool, identity, users: 0, leftAt: 0 }
       current.set(identity, key)
       return key
     }
@@ -125,10 +104,10 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
       // The map provides the services, and the scope of the one connection: with the layer's scope none would close.
       lookup: (key: Key) =>
         Effect.gen(function*() {
-          const { lane, server } = key
+          const { pool, server } = key
           const jump = server.via === undefined ? undefined : yield* sharedJump(server, server.via)
-          const connection = yield* connect(server, lanes[lane].channels, jump).pipe(
-            lane === "jumps" ? Effect.provideService(HostKeys, jumpHostKeys) : identity
+          const connection = yield* connect(server, connectionPools[pool].channels, jump).pipe(
+            pool === "jumps" ? Effect.provideService(HostKeys, jumpHostKeys) : identity
           )
           yield* Effect.acquireRelease(
             Metric.incrementBy(openConnections, 1),
@@ -138,7 +117,7 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
           yield* Effect.raceAll([broken, Deferred.await(connection.spent), idle(key)]).pipe(
             Effect.zipRight(retire(key)),
             // Those who wait for a channel look again, and go to the next connection.
-            Effect.zipRight(connection.slots.release(lanes[key.lane].channels)),
+            Effect.zipRight(connection.slots.release(connectionPools[key.pool].channels)),
             Effect.forkScoped
           )
           yield* Effect.addFinalizer(() => Effect.sync(() => forget(key)))
@@ -169,15 +148,15 @@ export const ConnectionsLive: Layer.Layer<Connections, never, HostKeys> = Layer.
 
     const get = (
       server: ServerAccess,
-      lane: Use
+      pool: PoolName
     ): Effect.Effect<Connection, ConnectError | TooManyFollowers, Scope.Scope> =>
       Effect.gen(function*() {
-        const key = keyOf(server, lane, lane === "work" ? yield* FiberRef.get(workPlace) : 0)
-        const { mostUsers } = lanes[lane]
+        const key = keyOf(server, pool, pool === "work" ? yield* FiberRef.get(connectionIndex) : 0)
+        const { mostUsers } = connectionPools[pool]
         if (key.users >= mostUsers) return yield* new TooManyFollowers({ server: server.name, most: mostUsers })
         yield* using(key)
         const connection = yield* RcMap.get(connections, key)
-        return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server, lane)) : connection
+        return (yield* isOver(connection)) ? yield* Effect.zipRight(retire(key), get(server, pool)) : connection
       })
     return Connections.of({ get })
   })

@@ -4,7 +4,7 @@ import type { AnswerLimit } from "./AnswerLimit.ts"
  * A connection of its own for each kind of command: `work` for what comes to its end, `followers` for what stays open for
  * as long as somebody reads it, of which there are only so many at a time.
  */
-export type Lane = "work" | "followers"
+export type CommandPool = "work" | "followers"
 
 /** A terminal for a command: its type, as `TERM` names it, and its size in characters. */
 export interface RemoteTerminal {
@@ -35,7 +35,7 @@ export interface RemoteCommand {
   /** Limit of its stdout; `usualLimit` when absent. */
   readonly limit?: AnswerLimit
   /** Connection that it uses; `work` when absent. */
-  readonly lane?: Lane
+  readonly pool?: CommandPool
   /** Terminal that it runs on, which does not echo; both its streams are then one, and none when absent. */
   readonly terminal?: RemoteTerminal
 }

@@ -140,7 +140,7 @@ export const SshLive: Layer.Layer<Ssh, never, Connections> = Layer.effect(
         const text = yield* renderCommand(command)
         const input = yield* inputOf(server, command)
         const exited = yield* Deferred.make<number | null>()
-        const open = yield* openChannel(connections, server, running(text, exited, command.terminal), command.lane)
+        const open = yield* openChannel(connections, server, running(text, exited, command.terminal), command.pool)
         return { exited, input, open }
       })
 

@@ -4,7 +4,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { ConnectionLost, ServerUnreachable, type TooManyFollowers } from "../../schema/servers/Ssh.ts"
 import { type ConnectError, type Connection, isOver, stillConnected, where } from "./connection/liveConnection.ts"
 import type { Connections } from "./Connections.ts"
-import type { Lane } from "./RemoteCommand.ts"
+import type { CommandPool } from "./RemoteCommand.ts"
 
 /** Common part of the channels of commands and file transfer. */
 interface Closable {
@@ -149,9 +149,9 @@ export const openChannel = <Channel extends Closable>(
   connections: Context.Tag.Service<Connections>,
   server: ServerAccess,
   kind: ChannelKind<Channel>,
-  lane: Lane = "work"
+  pool: CommandPool = "work"
 ): Effect.Effect<OpenChannel<Channel>, ConnectError | ConnectionLost | TooManyFollowers, Scope.Scope> =>
-  connections.get(server, lane).pipe(
+  connections.get(server, pool).pipe(
     Effect.flatMap((connection) =>
       openOnce(server, connection, kind).pipe(
         Effect.retry({ while: (failure) => failure._tag === "Refused" && failure.full, schedule: whenFull })

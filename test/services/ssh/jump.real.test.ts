@@ -42,7 +42,7 @@ describe.skipIf(!realSsh.available)(realSsh.title("a server behind a jump host")
           said(another.access(undefined, { via: server.via ?? server }), "id -un"),
           Effect.flatMap(Ssh, (ssh) =>
             Effect.map(
-              ssh.exec(server, command("echo followed", { lane: "followers" })),
+              ssh.exec(server, command("echo followed", { pool: "followers" })),
               ({ stdout }) => stdout.trim()
             ))
         ], { concurrency: "unbounded" })

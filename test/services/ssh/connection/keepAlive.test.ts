@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "@effect/vitest"
-import { onSilence } from "../../../../src/services/ssh/connection/silence.ts"
+import { onSilence } from "../../../../src/services/ssh/connection/keepAlive.ts"
 
 describe("a connection that brings nothing", () => {
   beforeEach(() => void vi.useFakeTimers())

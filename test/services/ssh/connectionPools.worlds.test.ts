@@ -5,7 +5,7 @@ import { Ssh } from "../../../src/services/ssh/Ssh.ts"
 import { worlds } from "../../fixtures/servers.ts"
 import { command, liveSsh } from "./live.ts"
 
-const following = command("cat", { lane: "followers" })
+const following = command("cat", { pool: "followers" })
 const most = 8
 
 describe.skipIf(worlds.every(({ available }) => !available)).each(worlds)(
