@@ -1,7 +1,7 @@
 import type { HttpApiError, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Data, Effect, Option, ParseResult, Predicate, Schema } from "effect"
 import { version } from "../schema/version.ts"
-import { errorInWords } from "../schema/words/inWords.ts"
+import { describeParseError } from "../schema/words/describeIssues.ts"
 
 /**
  * Failure of a call of the service.
@@ -122,6 +122,6 @@ export const toBerthError = (where: string) => (failure: CallFailure): BerthErro
       return unexpected(where, `The answer of ${where} cannot be read: ${messageOf(failure.cause ?? failure)}`)
     // Answers are read by `readAs`: what is left does not fit the request's schema, and was not sent.
     case "ParseError":
-      return refused(400, errorInWords(failure, { whole: "The request", part: "field" }))
+      return refused(400, describeParseError(failure, { whole: "The request", part: "field" }))
   }
 }

@@ -1,6 +1,6 @@
 import { HttpApi, HttpRouter, HttpServerRequest } from "@effect/platform"
 import { Effect, Layer, Option, Schema, SchemaAST } from "effect"
-import { formatPath } from "../schema/words/inWords.ts"
+import { formatPath } from "../schema/words/describeIssues.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 import { KnownQuery } from "./api/annotations/KnownQuery.ts"
 import { BerthApi } from "./api/BerthApi.ts"

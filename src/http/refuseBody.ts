@@ -1,7 +1,7 @@
 import type { HttpServerRequest } from "@effect/platform"
 import { Effect, Predicate } from "effect"
+import { formatPath } from "../schema/words/describeIssues.ts"
 import { listed } from "../schema/words/expected.ts"
-import { formatPath } from "../schema/words/inWords.ts"
 import { ApiError } from "./api/annotations/ApiError.ts"
 
 const mostTold = 10

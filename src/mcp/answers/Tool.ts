@@ -1,7 +1,7 @@
 import { Effect, Predicate, Schema, SchemaAST } from "effect"
 import type { Berth } from "../../client/Berth.ts"
 import { BerthError } from "../../client/BerthError.ts"
-import { errorInWords } from "../../schema/words/inWords.ts"
+import { describeParseError } from "../../schema/words/describeIssues.ts"
 import { quoted } from "../../schema/words/quoted.ts"
 import { escapedFields } from "./escapedData.ts"
 import { fenced } from "./fenced.ts"
@@ -75,7 +75,7 @@ export const tool = <A, I, B, J extends object>(
         if (unknown !== undefined) return yield* refused(`${name} takes no arguments, and was given ${quoted(unknown)}`)
         const request = yield* Effect.mapError(
           Schema.decodeUnknown(input, strictly)(given ?? {}),
-          (error) => refused(errorInWords(error, { whole: `The input of ${name}`, part: "argument" }))
+          (error) => refused(describeParseError(error, { whole: `The input of ${name}`, part: "argument" }))
         )
         const answer = yield* Effect.catchAll(call(request, heard), fencedFailure(name))
         const data = escapedFields(yield* Effect.orDie(Schema.encode(output)(answer)))

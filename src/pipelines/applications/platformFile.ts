@@ -8,9 +8,9 @@ import {
 } from "../../schema/applications/PlatformFile.ts"
 import { type PathOutside, platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { inWords } from "../../schema/words/inWords.ts"
-import type { Mistake } from "../../schema/words/mistakes.ts"
+import { describeIssues } from "../../schema/words/describeIssues.ts"
 import { quoted } from "../../schema/words/quoted.ts"
+import type { ValidationIssue } from "../../schema/words/validationIssues.ts"
 import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { TextPosition } from "../../services/parsing/ParseProblem.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
@@ -31,13 +31,13 @@ const entryLabel = (raw: RawEntry, index: number) => {
 
 /** Warns of unknown keys, and suggests the field that was probably meant. */
 const unknownKeys = (raw: RawEntry, label: string): ReadonlyArray<string> => {
-  const unknown = Object.keys(raw).filter((key) => !knownKeys.includes(key)).map((key): Mistake => ({
+  const unknown = Object.keys(raw).filter((key) => !knownKeys.includes(key)).map((key): ValidationIssue => ({
     path: [key],
     kind: "unknown",
     words: "",
     known: knownKeys
   }))
-  return unknown.length === 0 ? [] : [`${platformFileName}, ${label}: ${inWords(unknown, vocabulary)}`]
+  return unknown.length === 0 ? [] : [`${platformFileName}, ${label}: ${describeIssues(unknown, vocabulary)}`]
 }
 
 /** Removes null and empty values: they count as absent. */

@@ -2,7 +2,7 @@ import { Effect, type ParseResult, Schema } from "effect"
 import { ContainerName, LogLines, LogsQueryInvalid, LogsTargetMissing } from "../../schema/servers/Container.ts"
 import { Contains, type LogSource, Since, sinceArgument } from "../../schema/servers/Logs.ts"
 import { normalRemotePath, RemotePath } from "../../schema/servers/RemotePath.ts"
-import { errorInWords } from "../../schema/words/inWords.ts"
+import { describeParseError } from "../../schema/words/describeIssues.ts"
 
 /** A logs request as the caller wrote it. An empty string counts as absent. */
 export interface LogsQuery {
@@ -59,7 +59,7 @@ const decode = Schema.decodeUnknown(
 const given = (text: string | undefined) => (text === undefined || text === "" ? undefined : text)
 
 const invalid = (error: ParseResult.ParseError) =>
-  new LogsQueryInvalid({ reason: errorInWords(error, { whole: "The request", part: "option" }) })
+  new LogsQueryInvalid({ reason: describeParseError(error, { whole: "The request", part: "option" }) })
 
 /** Reads a logs request: the last 100 lines when it does not say how many, of the stack where it names both. */
 export const wantedLogs = Effect.fn("wantedLogs")(function*(

@@ -1,7 +1,7 @@
 import { Either, Schema } from "effect"
 import { Port } from "../servers/Server.ts"
 import { text } from "../words/described.ts"
-import { errorInWords } from "../words/inWords.ts"
+import { describeParseError } from "../words/describeIssues.ts"
 
 /** The name of a route: it becomes the key of its routers and its service in the proxy file. */
 export const RouteName = Schema.String.pipe(
@@ -118,7 +118,7 @@ export const routeInput = <A, I>(schema: Schema.Schema<A, I>) => {
   return (input: unknown): Either.Either<A, RouteInvalid> =>
     Either.mapLeft(
       decode(input),
-      (error) => new RouteInvalid({ reason: errorInWords(error, { whole: "The request", part: "field" }) })
+      (error) => new RouteInvalid({ reason: describeParseError(error, { whole: "The request", part: "field" }) })
     )
 }
 

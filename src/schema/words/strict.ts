@@ -1,7 +1,7 @@
 import { Either, type ParseResult, Predicate, type SchemaAST } from "effect"
+import { describeIssues, type Vocabulary } from "./describeIssues.ts"
 import { listed, neededFieldsOf } from "./expected.ts"
-import { inWords, type Vocabulary } from "./inWords.ts"
-import { mistakesIn, tellingIssue } from "./mistakes.ts"
+import { sentenceIssue, validationIssues } from "./validationIssues.ts"
 
 const noBody = (issue: ParseResult.ParseIssue) => {
   const names = "ast" in issue && issue._tag !== "Missing" ? neededFieldsOf(issue.ast) : []
@@ -9,8 +9,8 @@ const noBody = (issue: ParseResult.ParseIssue) => {
 }
 
 const told = (vocabulary: Vocabulary) => (issue: ParseResult.ParseIssue) =>
-  Either.left(tellingIssue(
-    Predicate.isNullable(issue.actual) ? noBody(issue) : inWords(mistakesIn(issue), vocabulary)
+  Either.left(sentenceIssue(
+    Predicate.isNullable(issue.actual) ? noBody(issue) : describeIssues(validationIssues(issue), vocabulary)
   ))
 
 const everyMistake: SchemaAST.ParseOptions = { errors: "all", onExcessProperty: "error" }

@@ -12,7 +12,7 @@ const awaitPause = Duration.millis(20)
 const lastTime = Duration.seconds(5)
 
 // Without a target nothing of this is loaded.
-const loadMessages = Effect.promise(() => import("./messages.ts"))
+const loadMessages = Effect.promise(() => import("./notices.ts"))
 
 /** Sends the outbox from the first use to the end of the scope, and lets what was just added be tried once before that. */
 const makeSender = Effect.gen(function*() {

@@ -1,11 +1,11 @@
 import { Duration, Effect, Option, type Queue, Random } from "effect"
 import { type ClaimedNotice, Outbox } from "../runs/Outbox.ts"
-import { findTarget, tell } from "./tell.ts"
+import { findTarget, sendNotification } from "./sendNotification.ts"
 
 /** Time for which a notification is tried again. */
 const retryTime = Duration.hours(1)
 /** Time that a process has for one attempt before another one may take it. */
-const lease = Duration.seconds(30)
+const attemptTimeout = Duration.seconds(30)
 
 const firstPause = 1_000
 // A receiver that is back hears of it soon.
@@ -16,7 +16,7 @@ const longestAsked = 5 * 60_000
  * Pause after so many attempts: it doubles from a second to half a minute, give or take a fifth, so that the
  * notifications of an outage do not come back at one moment. A receiver may ask for a longer one.
  */
-const pauseAfter = (attempts: number, asked = 0): Effect.Effect<Duration.Duration> =>
+const backoffAfter = (attempts: number, asked = 0): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.nextRange(0.8, 1.2), (jitter) => {
     const pause = Math.min(longestPause, firstPause * 2 ** Math.min(attempts - 1, 10)) * jitter
     return Duration.millis(Math.round(Math.max(pause, Math.min(asked, longestAsked))))
@@ -33,12 +33,12 @@ const sendOne = (notice: ClaimedNotice) =>
     const target = yield* findTarget(name)
     if (Option.isNone(target)) {
       // A peer may know it: they share the store, not the settings.
-      if (Duration.lessThan(age, retryTime)) return yield* outbox.postpone(notice, yield* pauseAfter(attempts))
+      if (Duration.lessThan(age, retryTime)) return yield* outbox.postpone(notice, yield* backoffAfter(attempts))
       yield* Effect.logWarning(`Nobody was told "${message.title}": the settings have no target ${name} any more`)
       return yield* outbox.remove(id)
     }
     const told = yield* Effect.option(
-      tell(target.value, message).pipe(
+      sendNotification(target.value, message).pipe(
         Effect.tapError((failed) =>
           Effect.gen(function*() {
             if (Duration.greaterThanOrEqualTo(age, retryTime)) {
@@ -46,7 +46,7 @@ const sendOne = (notice: ClaimedNotice) =>
               return yield* outbox.remove(id)
             }
             if (attempts === 1) yield* Effect.logWarning(`${failed.message}. It is tried again for an hour`)
-            yield* outbox.postpone(notice, yield* pauseAfter(attempts, failed.pause))
+            yield* outbox.postpone(notice, yield* backoffAfter(attempts, failed.pause))
           })
         )
       )
@@ -59,7 +59,7 @@ const sendDue = (attempted: (id: string) => void) =>
   Effect.gen(function*() {
     const outbox = yield* Outbox
     while (true) {
-      const claimed = yield* outbox.claim(mostAtOnce, lease)
+      const claimed = yield* outbox.claim(mostAtOnce, attemptTimeout)
       if (claimed.length === 0) return
       yield* Effect.forEach(
         claimed,

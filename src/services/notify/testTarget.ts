@@ -1,8 +1,8 @@
 import { Clock, Effect, Option } from "effect"
 import { NotifyTargetUnknown, type NotifyTested } from "../../schema/notify/Notify.ts"
 import { Settings } from "../settings/Settings.ts"
-import { testMessage } from "./messages.ts"
-import { findTarget, tell } from "./tell.ts"
+import { testMessage } from "./notices.ts"
+import { findTarget, sendNotification } from "./sendNotification.ts"
 
 /** Tells one target at once that this is a test, in one attempt. */
 export const testTarget = (name: string) =>
@@ -13,7 +13,7 @@ export const testTarget = (name: string) =>
       return yield* new NotifyTargetUnknown({ name, names })
     }
     const since = yield* Clock.currentTimeMillis
-    const status = yield* tell(found.value, testMessage(name, since))
+    const status = yield* sendNotification(found.value, testMessage(name, since))
     const milliseconds = (yield* Clock.currentTimeMillis) - since
     return { name, format: found.value.format, status, milliseconds } satisfies NotifyTested
   })

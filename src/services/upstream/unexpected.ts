@@ -1,10 +1,10 @@
 import type { ParseResult } from "effect"
-import { formatPath } from "../../schema/words/inWords.ts"
-import { mistakesIn } from "../../schema/words/mistakes.ts"
+import { formatPath } from "../../schema/words/describeIssues.ts"
+import { validationIssues } from "../../schema/words/validationIssues.ts"
 
 /** In words, what of an answer does not fit: `answered something unexpected: [0].uuid is missing`. */
 export const unexpected = ({ issue }: ParseResult.ParseError): string => {
-  const [mistake] = mistakesIn(issue)
+  const [mistake] = validationIssues(issue)
   const place = formatPath(mistake?.path ?? [])
   return `answered something unexpected: ${place === "" ? "it" : place} ${mistake?.words ?? "does not fit"}`
 }

@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify/NotifyTarget.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
 import { eventsOf } from "../../../src/services/notify/eventsOf.ts"
-import { noticesOfRun } from "../../../src/services/notify/messages.ts"
+import { noticesOfRun } from "../../../src/services/notify/notices.ts"
 import { storedRun } from "../../fixtures/storedRuns.ts"
 
 const unhealthy = { success: true, healthy: false, status: "unhealthy", uploadedFiles: [], message: "is unhealthy" }

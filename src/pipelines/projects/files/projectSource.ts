@@ -1,8 +1,8 @@
 import { Effect, Either, type ParseResult, Predicate } from "effect"
 import { isNode } from "yaml"
 import { ProjectFileInvalid } from "../../../schema/projects/Project.ts"
-import { inWords, type Vocabulary } from "../../../schema/words/inWords.ts"
-import { mistakesIn } from "../../../schema/words/mistakes.ts"
+import { describeIssues, type Vocabulary } from "../../../schema/words/describeIssues.ts"
+import { validationIssues } from "../../../schema/words/validationIssues.ts"
 import { jsonPlace, parseJson } from "../../../services/parsing/json.ts"
 import type { ParseProblem, TextPosition } from "../../../services/parsing/ParseProblem.ts"
 import { parseYaml } from "../../../services/parsing/yaml.ts"
@@ -65,8 +65,8 @@ export const decodedPart = <A>(
   label = ""
 ): Effect.Effect<A, ProjectFileInvalid> =>
   Effect.mapError(decoded, ({ issue }) => {
-    const mistakes = mistakesIn(issue)
+    const mistakes = validationIssues(issue)
     // The words name unknown fields last.
     const firstTold = mistakes.find(({ kind }) => kind !== "unknown") ?? mistakes[0]
-    return invalidAt(source, [...path, ...firstTold?.path ?? []], `${label}${inWords(mistakes, vocabulary)}`)
+    return invalidAt(source, [...path, ...firstTold?.path ?? []], `${label}${describeIssues(mistakes, vocabulary)}`)
   })

@@ -1,6 +1,6 @@
 import { Array, Either, Option, type ParseResult } from "effect"
 import { settingDefinitions, type SettingName, type SettingValue } from "../../../schema/Settings.ts"
-import { mistakesIn } from "../../../schema/words/mistakes.ts"
+import { validationIssues } from "../../../schema/words/validationIssues.ts"
 
 /** One scalar of the settings file: what YAML makes of it, and its text. */
 export interface Scalar {
@@ -37,7 +37,7 @@ const readings = ({ text, value }: Scalar): ReadonlyArray<unknown> =>
 /** Decoder of a schema. */
 export type Decode<A> = (value: unknown) => Either.Either<A, ParseResult.ParseError>
 
-const reasonOf = ({ issue }: ParseResult.ParseError): string => mistakesIn(issue)[0]?.words ?? "does not fit"
+const reasonOf = ({ issue }: ParseResult.ParseError): string => validationIssues(issue)[0]?.words ?? "does not fit"
 
 /** The value of a setting, or why it does not fit: never with the value itself. */
 export const decodeWritten = <A>(decode: Decode<A>, written: Written): Either.Either<A, string> => {

@@ -1,8 +1,8 @@
 import type { ParseResult } from "effect"
 import { listed } from "./expected.ts"
-import { type Mistake, mistakesIn } from "./mistakes.ts"
 import { nearest } from "./nearest.ts"
 import { quoted } from "./quoted.ts"
+import { type ValidationIssue, validationIssues } from "./validationIssues.ts"
 
 /** Nouns of a message for the parts of its subject. */
 export interface Vocabulary {
@@ -30,13 +30,13 @@ export const formatPath = (path: ReadonlyArray<PropertyKey>): string =>
 
 const isOrAre = (names: ReadonlyArray<string>) => (names.length === 1 ? "is" : "are")
 
-const wrongWords = (mistakes: ReadonlyArray<Mistake>, { whole }: Vocabulary): ReadonlyArray<string> =>
+const wrongWords = (mistakes: ReadonlyArray<ValidationIssue>, { whole }: Vocabulary): ReadonlyArray<string> =>
   mistakes.map(({ kind, path, words }) =>
     kind === "told" ? words : `${path.length === 0 ? whole : formatPath(path)} ${words}`
   )
 
 /** The unknown parts of one object, and the ones that there are. */
-const unknownWords = (mistakes: ReadonlyArray<Mistake>, { part }: Vocabulary): string => {
+const unknownWords = (mistakes: ReadonlyArray<ValidationIssue>, { part }: Vocabulary): string => {
   const [first] = mistakes
   const known = first?.known ?? []
   const each = mistakes.map(({ path }) => {
@@ -59,7 +59,7 @@ const groupedBy = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readon
  * All mistakes in one message: what is missing, what does not fit, and then what nobody knows, with the nearest known
  * word and all of them. No value is shown.
  */
-export const inWords = (mistakes: ReadonlyArray<Mistake>, vocabulary: Vocabulary): string => {
+export const describeIssues = (mistakes: ReadonlyArray<ValidationIssue>, vocabulary: Vocabulary): string => {
   const shown = mistakes.slice(0, mostTold)
   const missing = shown.filter(({ kind }) => kind === "missing").map(({ path }) => formatPath(path))
   const wrong = shown.filter(({ kind }) => kind === "wrong" || kind === "told")
@@ -76,5 +76,5 @@ export const inWords = (mistakes: ReadonlyArray<Mistake>, vocabulary: Vocabulary
 }
 
 /** Describes a parse error. */
-export const errorInWords = ({ issue }: ParseResult.ParseError, vocabulary: Vocabulary): string =>
-  inWords(mistakesIn(issue), vocabulary)
+export const describeParseError = ({ issue }: ParseResult.ParseError, vocabulary: Vocabulary): string =>
+  describeIssues(validationIssues(issue), vocabulary)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Schema } from "effect"
-import { errorInWords } from "../../../src/schema/words/inWords.ts"
+import { describeParseError } from "../../../src/schema/words/describeIssues.ts"
 import { strictBody } from "../../../src/schema/words/strict.ts"
 
 const Item = Schema.Struct({ name: Schema.NonEmptyString, type: Schema.Literal("file", "directory") })
@@ -16,7 +16,7 @@ const Request = Schema.Struct({
 const decode = Schema.decodeUnknownEither(Request, { errors: "all", onExcessProperty: "error" })
 const said = (input: unknown) =>
   Either.match(decode(input), {
-    onLeft: (error) => errorInWords(error, { whole: "The request", part: "field" }),
+    onLeft: (error) => describeParseError(error, { whole: "The request", part: "field" }),
     onRight: () => "nothing"
   })
 

@@ -1,8 +1,8 @@
 import { Array, Effect, Option, ParseResult, Predicate, Schema, SchemaAST } from "effect"
 import { fieldsOf, isNothing, limitOf, mustBe } from "./expected.ts"
 
-/** Mistake in a text of the user: its place and its reason, never the value. */
-export interface Mistake {
+/** ValidationIssue in a text of the user: its place and its reason, never the value. */
+export interface ValidationIssue {
   readonly path: ReadonlyArray<PropertyKey>
   readonly kind: "missing" | "unknown" | "wrong" | "told"
   /** Predicate after the field's name; of `told` mistakes the whole sentence. */
@@ -15,11 +15,11 @@ export interface Mistake {
 const told = Schema.Never.annotations({ identifier: "Told" }).ast
 
 /** An issue that says one sentence, whatever stands around it. */
-export const tellingIssue = (sentence: string): ParseResult.ParseIssue =>
+export const sentenceIssue = (sentence: string): ParseResult.ParseIssue =>
   new ParseResult.Type(told, undefined, sentence)
 
-type Path = Mistake["path"]
-const wrong = (path: Path, words: string): ReadonlyArray<Mistake> => [{ path, kind: "wrong", words, known: [] }]
+type Path = ValidationIssue["path"]
+const wrong = (path: Path, words: string): ReadonlyArray<ValidationIssue> => [{ path, kind: "wrong", words, known: [] }]
 
 /** Message annotation of a schema; `always` when it overrides nested issues too. */
 const annotated = (ast: SchemaAST.Annotated, issue: ParseResult.ParseIssue) =>
@@ -33,24 +33,24 @@ const annotated = (ast: SchemaAST.Annotated, issue: ParseResult.ParseIssue) =>
   })
 
 /** Of the choices of a union those that a value comes nearest to, which have something to say about its inside. */
-const unionMistakes = (
+const unionIssues = (
   union: SchemaAST.Union,
   issues: ReadonlyArray<ParseResult.ParseIssue>,
   path: Path
-): ReadonlyArray<Mistake> => {
-  const inside = issues.map((issue) => mistakesAt(issue, path)).filter((mistakes) =>
+): ReadonlyArray<ValidationIssue> => {
+  const inside = issues.map((issue) => issuesAt(issue, path)).filter((mistakes) =>
     mistakes.some((mistake) => mistake.kind !== "wrong" || mistake.path.length > path.length)
   )
   const [first] = inside
   if (first !== undefined) return first
   const [only, ...others] = issues.filter((issue) => "ast" in issue && "_tag" in issue.ast && !isNothing(issue.ast))
-  return only !== undefined && others.length === 0 ? mistakesAt(only, path) : wrong(path, mustBe(union))
+  return only !== undefined && others.length === 0 ? issuesAt(only, path) : wrong(path, mustBe(union))
 }
 
-const mistakesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Mistake> => {
+const issuesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<ValidationIssue> => {
   switch (issue._tag) {
     case "Pointer": {
-      return mistakesAt(issue.issue, [...path, ...Array.ensure<PropertyKey>(issue.path)])
+      return issuesAt(issue.issue, [...path, ...Array.ensure<PropertyKey>(issue.path)])
     }
     case "Missing":
       return [{ path, kind: "missing", words: "is missing", known: [] }]
@@ -75,15 +75,15 @@ const mistakesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Mi
       if (issue.kind === "From") {
         const isPlain = issue.issue._tag === "Type" && issue.issue.message === undefined
         const hasWords = "ast" in issue.issue && Option.isSome(SchemaAST.getMessageAnnotation(issue.issue.ast))
-        return isPlain && !hasWords ? wrong(path, mustBe(issue.ast)) : mistakesAt(issue.issue, path)
+        return isPlain && !hasWords ? wrong(path, mustBe(issue.ast)) : issuesAt(issue.issue, path)
       }
       const said = "message" in issue.issue ? issue.issue.message : undefined
-      return issue.issue._tag === "Composite" ? mistakesAt(issue.issue, path) : wrong(path, said ?? limitOf(issue.ast))
+      return issue.issue._tag === "Composite" ? issuesAt(issue.issue, path) : wrong(path, said ?? limitOf(issue.ast))
     }
     case "Transformation": {
       const own = Option.filter(annotated(issue.ast, issue), ({ always }) => always || issue.kind === "Transformation")
       return Option.match(own, {
-        onNone: () => mistakesAt(issue.issue, path),
+        onNone: () => issuesAt(issue.issue, path),
         onSome: ({ words }) => wrong(path, words)
       })
     }
@@ -91,13 +91,13 @@ const mistakesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Mi
       const own = Option.filter(annotated(issue.ast, issue), ({ always }) => always)
       if (Option.isSome(own)) return wrong(path, own.value.words)
       const issues = Array.ensure<ParseResult.ParseIssue>(issue.issues)
-      if (SchemaAST.isUnion(issue.ast)) return unionMistakes(issue.ast, issues, path)
+      if (SchemaAST.isUnion(issue.ast)) return unionIssues(issue.ast, issues, path)
       // A list that has to hold something, and holds nothing.
       if (SchemaAST.isTupleType(issue.ast) && issues.some((each) => isMissing(each))) {
         return wrong(path, "must not be empty")
       }
       const known = fieldsOf(issue.ast)
-      return issues.flatMap((each) => mistakesAt(each, path)).map((mistake) =>
+      return issues.flatMap((each) => issuesAt(each, path)).map((mistake) =>
         mistake.kind === "unknown" && mistake.path.length === path.length + 1 ? { ...mistake, known } : mistake
       )
     }
@@ -107,4 +107,4 @@ const mistakesAt = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Mi
 const isMissing = (issue: ParseResult.ParseIssue) => issue._tag === "Pointer" && issue.issue._tag === "Missing"
 
 /** Everything that is wrong, in the order in which it was found. */
-export const mistakesIn = (issue: ParseResult.ParseIssue): ReadonlyArray<Mistake> => mistakesAt(issue, [])
+export const validationIssues = (issue: ParseResult.ParseIssue): ReadonlyArray<ValidationIssue> => issuesAt(issue, [])

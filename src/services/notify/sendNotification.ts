@@ -13,8 +13,8 @@ export const findTarget = (name: string) =>
     ({ targets }) => Effect.map(targets, Array.findFirst((target: NotifyTarget) => target.name === name))
   )
 
-/** Tells one target once, and answers the status of its receiver. The reason of a failure holds no secret. */
-export const tell = Effect.fn("notify.tell")(function*(
+/** Sends a message to one target once, and answers the status of its receiver. The reason of a failure holds no secret. */
+export const sendNotification = Effect.fn("notify.send")(function*(
   { access, format, name }: NotifyTarget,
   message: NotifyMessage
 ): Effect.fn.Return<number, NotifyFailed, Post | Settings> {
