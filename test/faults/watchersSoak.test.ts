@@ -4,7 +4,7 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { runCapacity, streamCapacity } from "../../src/schema/basics/capacity.ts"
+import { runLimit, streamLimit } from "../../src/schema/basics/concurrencyLimits.ts"
 import { startBerth } from "../fixtures/berthProcess.ts"
 import { patience } from "../fixtures/patience.ts"
 import { settingsFileWith } from "../fixtures/service.ts"
@@ -135,10 +135,10 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
         expect(usual).toBeLessThan(500 * patience)
         expect(slowest).toBeLessThan(5_000 * patience)
         expect(growth).toBeLessThan(600_000)
-        expect(got.statuses).toEqual({ 200: streamCapacity.all, 429: 1_000 - streamCapacity.all })
+        expect(got.statuses).toEqual({ 200: streamLimit.all, 429: 1_000 - streamLimit.all })
         expect(got.dropped).toBeGreaterThan(0)
         // Every tenth does not read.
-        expect(got.ended).toBeGreaterThanOrEqual(streamCapacity.all * 0.85)
+        expect(got.ended).toBeGreaterThanOrEqual(streamLimit.all * 0.85)
       }),
     120_000
   )
@@ -153,7 +153,7 @@ describe.skipIf(!existsSync("/proc/self/status"))("a crowd", () => {
         )
         const count = (wanted: number) => done.filter(({ status }) => status === wanted).length
         yield* Console.log(`4,000 runs: health within ${usual} ms, at most ${slowest} ms, ${growth} kB more`)
-        expect([count(202), count(429)]).toEqual([runCapacity.all, 4_000 - runCapacity.all])
+        expect([count(202), count(429)]).toEqual([runLimit.all, 4_000 - runLimit.all])
         expect(done.find(({ status }) => status === 429)?.headers.get("retry-after")).toBe("30")
         expect(usual).toBeLessThan(500 * patience)
         expect(slowest).toBeLessThan(5_000 * patience)

@@ -1,8 +1,8 @@
 import { HttpServerResponse } from "@effect/platform"
 import { Clock, Context, Effect, Layer, Schedule, type Scope, Stream } from "effect"
-import { streamCapacity, TooManyStreams } from "../../schema/basics/capacity.ts"
+import { streamLimit, TooManyStreams } from "../../schema/basics/concurrencyLimits.ts"
 import { CurrentCaller } from "../../services/access/Caller.ts"
-import { makeQuota } from "../../services/limits/quota.ts"
+import { makeConcurrencyLimiter } from "../../services/limits/concurrencyLimiter.ts"
 
 /** Server-sent event; `data` is JSON. A client that reconnects sends the `id` of its last event, if events have ids. */
 export interface ServerEvent {
@@ -40,7 +40,7 @@ export class EventStreams extends Context.Tag("berth/EventStreams")<EventStreams
 }>() {}
 
 export const EventStreamsLive: Layer.Layer<EventStreams> = Layer.sync(EventStreams, () => {
-  const quota = makeQuota(streamCapacity)
+  const limiter = makeConcurrencyLimiter(streamLimit)
   /** The first events at once; more of them as often as it is the stream's turn. */
   const paced = <E>(events: Stream.Stream<ServerEvent, E>): Stream.Stream<ServerEvent, E> =>
     Stream.suspend(() => {
@@ -49,7 +49,7 @@ export const EventStreamsLive: Layer.Layer<EventStreams> = Layer.sync(EventStrea
         Effect.gen(function*() {
           const early = next - (yield* Clock.currentTimeMillis)
           if (early > 0) yield* Effect.sleep(early)
-          next = (yield* Clock.currentTimeMillis) + quota.taken() * pauseMillis
+          next = (yield* Clock.currentTimeMillis) + limiter.taken() * pauseMillis
           return chunk
         }))
     })
@@ -57,7 +57,7 @@ export const EventStreamsLive: Layer.Layer<EventStreams> = Layer.sync(EventStrea
     open: Effect.gen(function*() {
       const { name } = yield* CurrentCaller
       yield* Effect.acquireRelease(
-        Effect.mapError(quota.take(name), (exhausted) => new TooManyStreams(exhausted)),
+        Effect.mapError(limiter.take(name), (exhausted) => new TooManyStreams(exhausted)),
         (release) => release
       )
       return <E>(events: Stream.Stream<ServerEvent, E>) =>

@@ -18,7 +18,7 @@ import { describeUnhealthy } from "../activation/health/describeUnhealthy.ts"
 import type { HealthOptions } from "../activation/health/healthOptions.ts"
 import { addServers, removeServers } from "../routes/balancers.ts"
 import type { EditServices } from "../routes/editProxyFile.ts"
-import { type ProxyHome, proxyHome } from "../routes/proxyHome.ts"
+import { type ProxyLocation, proxyLocation } from "../routes/proxyLocation.ts"
 import { BridgeRefused } from "./BridgeRefused.ts"
 import { isSame } from "./readProxyView.ts"
 import { moveServers, proxyPlace } from "./restoreRoutes.ts"
@@ -80,7 +80,7 @@ const awaitBridges = (
 /** Fails where the proxy's server cannot connect to a port. */
 const checkPort = (address: string, port: number) =>
   Effect.gen(function*() {
-    const home = yield* proxyHome
+    const home = yield* proxyLocation
     const { server } = home
     const code = yield* tryPort(home, address, port)
     if (code === portOpenExit.open) return
@@ -100,7 +100,7 @@ const noteFile = (
   server: ServerAccess,
   remotePath: string,
   run: string,
-  home: ProxyHome,
+  home: ProxyLocation,
   hosts: ReadonlyArray<string>
 ) =>
   Effect.gen(function*() {
@@ -132,7 +132,7 @@ const leadOf =
         return yield* new BridgeRefused({ reason: "the server started no bridge", details: "" })
       }
       for (const { hosts, to } of moves) yield* Effect.forEach(hosts, (address) => checkPort(address, to))
-      const home = yield* proxyHome
+      const home = yield* proxyLocation
       const hosts = [...new Set(wishes.flatMap((wish) => wish.hosts))]
       yield* noteFile(server, remotePath, run, home, hosts)
       if (!(yield* moveServers(addServers, moves))) {

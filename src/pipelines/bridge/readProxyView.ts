@@ -3,7 +3,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
-import { type ProxyHome, proxyHome } from "../routes/proxyHome.ts"
+import { type ProxyLocation, proxyLocation } from "../routes/proxyLocation.ts"
 import type { ProxyView } from "./judgeRollout.ts"
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
@@ -20,7 +20,7 @@ export const isSame = (one: StoredServer, other: StoredServer) =>
  * that, and its own, as a platform has one of them for its target. A loopback address means the proxy's own server.
  * @param own addresses of its interfaces
  */
-export const addressesOf = (server: StoredServer, home: ProxyHome, own: ReadonlyArray<string>) =>
+export const addressesOf = (server: StoredServer, home: ProxyLocation, own: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const settings = yield* Settings
     const targetIp = yield* settings.find("proxy.targetIp")
@@ -43,7 +43,7 @@ export const readProxyView = (
   Effect.gen(function*() {
     const configured = yield* (yield* Settings).find("proxy.configFile")
     if (Option.isNone(configured)) return Either.left("the setting proxy.configFile is missing")
-    const home = yield* proxyHome
+    const home = yield* proxyLocation
     const hosts = yield* addressesOf(server, home, own)
     return Either.right({ file: home.file, hosts, text: yield* readProxyText(home) })
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(Either.left(message.replace(/\.$/, "")))))

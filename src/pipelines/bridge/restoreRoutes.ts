@@ -15,7 +15,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { addServers, hasServer, type PortMove, removeServers } from "../routes/balancers.ts"
 import { editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
-import { type ProxyHome, proxyHome } from "../routes/proxyHome.ts"
+import { type ProxyLocation, proxyLocation } from "../routes/proxyLocation.ts"
 import { tryPort } from "./tryPort.ts"
 
 /** The requests could not be led back, so the bridges go on to serve them. */
@@ -31,7 +31,7 @@ export class BridgeStays extends Data.TaggedError("BridgeStays")<{
 }
 
 /** Place of a proxy file as a note on a server has it. */
-export const proxyPlace = ({ file, server }: ProxyHome): ProxyPlace => ({
+export const proxyPlace = ({ file, server }: ProxyLocation): ProxyPlace => ({
   file,
   server: `${server.host}:${server.port}`
 })
@@ -64,7 +64,7 @@ interface ReturnMove extends PortMove {
 }
 
 /** True where the proxy's server still cannot connect to a port once a service had the time to start. */
-const isClosed = (home: ProxyHome, host: string, port: number) =>
+const isClosed = (home: ProxyLocation, host: string, port: number) =>
   Effect.flatMap(tryPort(home, host, port), (code) => code === portOpenExit.closed ? new PortClosed() : Effect.void)
     .pipe(
       Effect.retry({ schedule: startingUp, while: ({ _tag }) => _tag === "PortClosed" }),
@@ -73,7 +73,7 @@ const isClosed = (home: ProxyHome, host: string, port: number) =>
     )
 
 /** Refusal to lead the requests of bridges back, where no port would take them. */
-const closedPort = (home: ProxyHome, moves: ReadonlyArray<ReturnMove>) =>
+const closedPort = (home: ProxyLocation, moves: ReadonlyArray<ReturnMove>) =>
   Effect.gen(function*() {
     const text = yield* readProxyText(home)
     const targets = moves.flatMap(({ from, hosts, service, to }) =>
@@ -88,7 +88,7 @@ const closedPort = (home: ProxyHome, moves: ReadonlyArray<ReturnMove>) =>
 const restoreNotedRoutes = ({ bridges }: BridgeNote, noted: ProxyPlace & { readonly hosts: ReadonlyArray<string> }) =>
   Effect.gen(function*() {
     const stays = (reason: string) => new BridgeStays({ bridges, reason })
-    const home = yield* proxyHome
+    const home = yield* proxyLocation
     const place = proxyPlace(home)
     if (place.file !== noted.file || place.server !== noted.server) {
       return yield* stays(`they were led there in ${noted.file} on ${noted.server}, which is not the proxy file here`)

@@ -2,11 +2,11 @@ import { Effect } from "effect"
 import { portOpenCommand } from "../../remote/server/portOpenCommand.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import type { ProxyHome } from "../routes/proxyHome.ts"
+import type { ProxyLocation } from "../routes/proxyLocation.ts"
 
 /** Has the proxy's server connect to a port; answers an exit code of `portOpenCommand`. */
 export const tryPort = (
-  { server }: Pick<ProxyHome, "server">,
+  { server }: Pick<ProxyLocation, "server">,
   address: string,
   port: number
 ): Effect.Effect<number | null, SshError, Ssh> =>

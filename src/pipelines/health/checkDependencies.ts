@@ -7,7 +7,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { proxyHome } from "../routes/proxyHome.ts"
+import { proxyLocation } from "../routes/proxyLocation.ts"
 import { repositoryNameOf } from "../webhooks/repositoryName.ts"
 import { checkDocker } from "./checkDocker.ts"
 import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
@@ -78,7 +78,7 @@ const checkServer = ({ id, name: server }: Server) =>
 /** Checks that the proxy file can be read and written through sudo. */
 const checkProxy = Effect.gen(function*() {
   const name = "proxy file"
-  const { file, server } = yield* proxyHome
+  const { file, server } = yield* proxyLocation
   const exit = yield* (yield* Ssh).exec(server, proxyAccessCommand(file))
   const said = exit.stderr.trim()
   switch (exit.code) {

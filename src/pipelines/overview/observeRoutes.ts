@@ -6,7 +6,7 @@ import { addressesOf } from "../bridge/readProxyView.ts"
 import { refused } from "../routes/editProxyFile.ts"
 import { listedRoutes } from "../routes/listedRoutes.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
-import { proxyHome } from "../routes/proxyHome.ts"
+import { proxyLocation } from "../routes/proxyLocation.ts"
 import { readProxy } from "../routes/proxyText.ts"
 import { within } from "./within.ts"
 
@@ -36,7 +36,7 @@ const loopbacks = ["127.0.0.1", "::1", "localhost"]
 
 const observed = Effect.gen(function*() {
   if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return nothing
-  const home = yield* proxyHome
+  const home = yield* proxyLocation
   const text = yield* readProxyText(home)
   const routes = text.trim() === "" ? [] : listedRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
   const broken = routes.flatMap(({ missingMiddlewares, routeName, targets }): ReadonlyArray<BrokenRoute> => {

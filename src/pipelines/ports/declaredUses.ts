@@ -6,7 +6,7 @@ import { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { hostPortOf } from "../applications/hostPort.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
-import { proxyHome } from "../routes/proxyHome.ts"
+import { proxyLocation } from "../routes/proxyLocation.ts"
 import { proxyTargets } from "./usedPorts.ts"
 
 /** A port that is taken, and by what. */
@@ -69,7 +69,7 @@ export const variableUses = Effect.gen(function*() {
 export const routeUses = Effect.gen(function*() {
   const settings = yield* Settings
   const subnet = yield* settings.find("proxy.subnet")
-  const text = yield* readProxyText(yield* proxyHome)
+  const text = yield* readProxyText(yield* proxyLocation)
   const uses = proxyTargets(text, Option.getOrUndefined(subnet)).map(({ port, url }): UsedPort => ({
     port,
     kind: "route",

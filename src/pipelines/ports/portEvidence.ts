@@ -12,7 +12,7 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { envValues, parseEnv } from "../projects/compose/envText.ts"
 import { projectText } from "../projects/files/projectText.ts"
-import { proxyHome } from "../routes/proxyHome.ts"
+import { proxyLocation } from "../routes/proxyLocation.ts"
 import {
   highestPort,
   portsIn,
@@ -49,7 +49,7 @@ const projectUses = Effect.gen(function*() {
 
 /** The ports that programs of the proxy's server listen on, and that Docker publishes there. */
 const serverUses = Effect.gen(function*() {
-  const { server } = yield* proxyHome
+  const { server } = yield* proxyLocation
   const { stdout } = yield* execute(server, portsCommand(server.useSudo), { timeout: "30 seconds" })
   const { ports, unread } = parsePorts(stdout)
   return { uses: ports, unread: unread.map((what) => `The ports in use on "${server.name}" are unknown: ${what}`) }

@@ -15,7 +15,7 @@ import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { ProxyFileChanged, readProxyText, writeProxyText } from "./proxyFile.ts"
-import { type ProxyHome, proxyHome } from "./proxyHome.ts"
+import { type ProxyLocation, proxyLocation } from "./proxyLocation.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
 
@@ -31,7 +31,7 @@ export type EditFailure =
 export type EditServices = Settings | Ssh | Sftp | Locks
 
 /** Converts a refused edit into an error that names the file and its server. */
-export const refused = ({ file, server }: ProxyHome) =>
+export const refused = ({ file, server }: ProxyLocation) =>
   Refusal.$match({
     Broken: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
     Unfit: ({ line, reason }) => new ProxyFileUnfit({ file, server: server.name, line, reason }),
@@ -46,7 +46,7 @@ export type PreviewFailure = Exclude<EditFailure, FileLocked | RemoteFileFailed>
 export const previewProxyEdit = Effect.fn("ProxyFile.preview")(function*(
   decide: (text: string) => Either.Either<RouteEdit, Refusal>
 ) {
-  const home = yield* proxyHome
+  const home = yield* proxyLocation
   const before = yield* readProxyText(home)
   return { home, before, edit: yield* Either.mapLeft(decide(before), refused(home)) }
 })
@@ -71,7 +71,7 @@ export const editProxyFile = Effect.fn("ProxyFile.edit")(function*<E = never>(
   foreseen: ForeseenEdit<E> = { before: Option.none(), matchesPlan: () => Effect.void }
 ): Effect.fn.Return<RouteEdit, EditFailure | E, EditServices> {
   const locks = yield* Locks
-  const home = yield* proxyHome
+  const home = yield* proxyLocation
   const known = yield* Ref.make(foreseen.before)
   const attempt = Effect.gen(function*() {
     const text = yield* Ref.getAndSet(known, Option.none())

@@ -10,7 +10,7 @@ import { projectPlaces } from "../projects/listProjects.ts"
 import { type PreviewFailure, refused } from "./editProxyFile.ts"
 import { listedRoutes } from "./listedRoutes.ts"
 import { readProxyText } from "./proxyFile.ts"
-import { proxyHome } from "./proxyHome.ts"
+import { proxyLocation } from "./proxyLocation.ts"
 import { readProxy } from "./proxyText.ts"
 
 const filesAtOnce = 16
@@ -50,7 +50,7 @@ export const listRoutes: Effect.Effect<
   PreviewFailure,
   LocalFiles | Path.Path | Settings | Ssh
 > = Effect.gen(function*() {
-  const home = yield* proxyHome
+  const home = yield* proxyLocation
   const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
   const [text, { byDomain, unread }] = yield* Effect.all([readProxyText(home), declaredDomains], {
     concurrency: "unbounded"

@@ -1,9 +1,9 @@
 import { Either } from "effect"
 import type { ListedRoute } from "../../schema/routes/RouteList.ts"
 import { redirectRouter, routerLines, serviceLines } from "./block.ts"
-import { entriesIn, hostsOf, middlewaresOf, ruleOf, serversOf, serviceOf } from "./lookUp.ts"
 import { type ProxyText, readProxy, valueOf } from "./proxyText.ts"
-import { entriesOf, type Shape } from "./shape.ts"
+import { entriesIn, hostsOf, middlewaresOf, ruleOf, serversOf, serviceOf } from "./queryProxy.ts"
+import { entriesOf, type Shape } from "./yamlEntries.ts"
 
 /** A route of the proxy file, before it is known who declares it. */
 export type FoundRoute = Omit<ListedRoute, "applications">

@@ -7,9 +7,9 @@ import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { unlessBridged } from "./balancers.ts"
-import * as edit from "./edit.ts"
 import { type PreviewFailure, previewProxyEdit } from "./editProxyFile.ts"
-import { targetAddress } from "./proxyHome.ts"
+import * as edit from "./editRoutes.ts"
+import { targetAddress } from "./proxyLocation.ts"
 
 /** The edit that is asked for, as a function of the file's text. */
 const decision = ({ action, domain, port, routeName }: RoutePlanRequest) =>

@@ -13,19 +13,19 @@ import { ConnectionLost, RemoteTimeout, type SshError } from "../../schema/serve
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { Sftp } from "../../services/ssh/Sftp.ts"
 import { type RemoteExit, Ssh } from "../../services/ssh/Ssh.ts"
-import type { ProxyHome } from "./proxyHome.ts"
+import type { ProxyLocation } from "./proxyLocation.ts"
 
 /** The file no longer held what had been read; nothing was written. */
 export class ProxyFileChanged extends Data.TaggedError("ProxyFileChanged") {}
 
 const timeout = `${2 * lockSeconds} seconds` as const
 
-const named = ({ file, server }: ProxyHome) => ({ file, server: server.name })
+const named = ({ file, server }: ProxyLocation) => ({ file, server: server.name })
 
 const wordsOf = ({ code, stderr }: RemoteExit): string =>
   stderr.trim().slice(-1_000) || (code === null ? "the command was killed" : `the command ended with exit code ${code}`)
 
-const busy = (home: ProxyHome) =>
+const busy = (home: ProxyLocation) =>
   new ProxyFileBusy({ ...named(home), reason: `somebody else has been editing it for ${lockSeconds} s` })
 
 /** Names the proxy file in a connection failure, whose own message names only the server. */
@@ -40,17 +40,17 @@ type ReadFailure = ProxyFileBusy | ProxyFileUnfit | ProxyFileUnreadable | SshErr
 /** Reads the proxy file once for concurrent observations. */
 class SharedReading extends Context.Tag("berth/SharedReading")<
   SharedReading,
-  (home: ProxyHome) => Effect.Effect<string, ReadFailure>
+  (home: ProxyLocation) => Effect.Effect<string, ReadFailure>
 >() {}
 
-const sameHome = Equivalence.make<ProxyHome>((a, b) => a.file === b.file && a.server.id === b.server.id)
+const sameHome = Equivalence.make<ProxyLocation>((a, b) => a.file === b.file && a.server.id === b.server.id)
 
 /** Shares one read of the proxy file within an observation; times out, so that the rest is observed anyway. */
 export const withSharedReading = (longest: Duration.DurationInput) => <A, E, R>(observed: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     if (Option.isSome(yield* Effect.serviceOption(SharedReading))) return yield* observed
     const context = yield* Effect.context<Ssh>()
-    const read = yield* Effect.cachedFunction((home: ProxyHome) =>
+    const read = yield* Effect.cachedFunction((home: ProxyLocation) =>
       readFresh(home).pipe(
         Effect.provide(context),
         Effect.disconnect,
@@ -63,14 +63,14 @@ export const withSharedReading = (longest: Duration.DurationInput) => <A, E, R>(
   })
 
 /** The text of the proxy file, byte for byte; never in the middle of an edit by another Berth. */
-export const readProxyText = (home: ProxyHome): Effect.Effect<string, ReadFailure, Ssh> =>
+export const readProxyText = (home: ProxyLocation): Effect.Effect<string, ReadFailure, Ssh> =>
   Effect.flatMap(
     Effect.serviceOption(SharedReading),
     Option.match({ onNone: () => readFresh(home), onSome: (read) => read(home) })
   )
 
 const readFresh = Effect.fn("ProxyFile.read")(function*(
-  home: ProxyHome
+  home: ProxyLocation
 ): Effect.fn.Return<string, ReadFailure, Ssh> {
   const ssh = yield* Ssh
   const unfit = (reason: string) => new ProxyFileUnfit({ ...named(home), line: null, reason })
@@ -87,7 +87,7 @@ const readFresh = Effect.fn("ProxyFile.read")(function*(
 const either = "It holds what it held before, or the whole new text"
 const untouched = "It was not touched"
 
-const outcome = (home: ProxyHome) => (exit: RemoteExit) => {
+const outcome = (home: ProxyLocation) => (exit: RemoteExit) => {
   const failed = (reason: string) => new ProxyFileNotWritten({ ...named(home), reason: `${wordsOf(exit)}. ${reason}` })
   switch (exit.code) {
     case 0:
@@ -119,7 +119,7 @@ const names: Effect.Effect<Staged> = Effect.gen(function*() {
 })
 
 const stage = (
-  home: ProxyHome,
+  home: ProxyLocation,
   { after, before }: Staged,
   texts: { readonly before: string; readonly after: string }
 ) =>
@@ -141,7 +141,7 @@ const stage = (
  * one of the two. Fails with `ProxyFileChanged` when it holds neither.
  */
 export const writeProxyText = (
-  home: ProxyHome,
+  home: ProxyLocation,
   texts: { readonly before: string; readonly after: string }
 ) =>
   Effect.gen(function*() {

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import type { AddRouteResult, RemoveRouteResult, RouteNamed, RouteRequest } from "../../schema/routes/Route.ts"
 import { bridgePorts } from "../../services/settings/bridgePorts.ts"
 import { unlessBridged } from "./balancers.ts"
-import * as edit from "./edit.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "./editProxyFile.ts"
-import { targetAddress } from "./proxyHome.ts"
+import * as edit from "./editRoutes.ts"
+import { targetAddress } from "./proxyLocation.ts"
 import type { RouteEdit } from "./RouteEdit.ts"
 
 const warningOf = ({ warnings }: RouteEdit) => (warnings.length === 0 ? {} : { warning: warnings.join("; ") })

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml"
-import { entriesIn } from "./lookUp.ts"
 import { type ProxyText, valueOf } from "./proxyText.ts"
+import { entriesIn } from "./queryProxy.ts"
 import { isReversible, withPort } from "./serverUrl.ts"
 
 /** A server of a load balancer, and its place in the text. */

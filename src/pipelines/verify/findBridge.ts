@@ -7,10 +7,10 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { addressesOf } from "../bridge/readProxyView.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
 import { remotePathOf, targetsOf } from "../projects/inspectProject.ts"
-import type { ProxyHome } from "../routes/proxyHome.ts"
+import type { ProxyLocation } from "../routes/proxyLocation.ts"
 
 /** Places of a project: those of its `container.json`, or else each server that has one of these addresses. */
-const placesOf = (projectPath: string, home: ProxyHome, hosts: ReadonlyArray<string>) =>
+const placesOf = (projectPath: string, home: ProxyLocation, hosts: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const config = yield* readContainerConfig(projectPath)
     const name = (yield* Path.Path).basename(projectPath)
@@ -40,7 +40,7 @@ const noteAt = ({ remotePath, serverId }: { readonly serverId: string; readonly 
  * Finds the run whose bridge stands in for a port of a project, as the server of the bridge has noted it.
  * @param targets where a route leads, as `host:port` in lower case: all of them are to be of that bridge
  */
-export const findBridge = (projectPath: string, port: number, home: ProxyHome, targets: ReadonlyArray<string>) =>
+export const findBridge = (projectPath: string, port: number, home: ProxyLocation, targets: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const hosts = targets.map((target) => target.replace(/:\d+$/, ""))
     const notes = yield* Effect.forEach(yield* placesOf(projectPath, home, hosts), noteAt, { concurrency: 4 })

@@ -6,7 +6,7 @@ import { Ssh } from "../../services/ssh/Ssh.ts"
 import { findApplication } from "../applications/applications.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { targetOf } from "../routes/block.ts"
-import { proxyServer } from "../routes/proxyHome.ts"
+import { proxyServer } from "../routes/proxyLocation.ts"
 import { findTarget } from "../upsert/inputs/findTarget.ts"
 import { failed, passed } from "./hop.ts"
 

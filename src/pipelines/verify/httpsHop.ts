@@ -4,7 +4,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { type HttpsAnswer, HttpsProbe } from "../../services/tls/HttpsProbe.ts"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { targetOf } from "../routes/block.ts"
-import { proxyServer } from "../routes/proxyHome.ts"
+import { proxyServer } from "../routes/proxyLocation.ts"
 import { findTarget } from "../upsert/inputs/findTarget.ts"
 import { failed, passed } from "./hop.ts"
 

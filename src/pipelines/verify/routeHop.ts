@@ -2,10 +2,10 @@ import { Effect, Either, Option } from "effect"
 import type { AppPlan } from "../applications/appPlan.ts"
 import { targetOf } from "../routes/block.ts"
 import { leadsTo } from "../routes/leadsTo.ts"
-import { missingMiddlewares, routersFor, targetsFor } from "../routes/lookUp.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
-import { proxyHome } from "../routes/proxyHome.ts"
+import { proxyLocation } from "../routes/proxyLocation.ts"
 import { type ProxyText, readProxy } from "../routes/proxyText.ts"
+import { missingMiddlewares, routersFor, targetsFor } from "../routes/queryProxy.ts"
 import { findLive, type Live } from "../upsert/inputs/findLive.ts"
 import { findTarget } from "../upsert/inputs/findTarget.ts"
 import { routeNameOf } from "../upsert/inputs/routeName.ts"
@@ -45,7 +45,7 @@ const bridged = (detail: string) => ({ ...passed(detail), isBridged: true })
 
 const inProxy = (projectPath: string, plan: AppPlan, domain: string, { ip }: Target) =>
   Effect.gen(function*() {
-    const home = yield* proxyHome
+    const home = yield* proxyLocation
     const proxy = readProxy(yield* readProxyText(home))
     if (Either.isLeft(proxy)) return failed(`The proxy file ${home.file} is not valid YAML`)
     if (routersFor(proxy.right, domain).length === 0) return failed(`No router of ${home.file} is for ${domain}`)

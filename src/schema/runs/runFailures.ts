@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { TooManyRuns } from "../basics/capacity.ts"
+import type { TooManyRuns } from "../basics/concurrencyLimits.ts"
 import { RunKind, RunState } from "./Run.ts"
 
 /** No run has this id. */

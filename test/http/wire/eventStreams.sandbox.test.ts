@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { connect, type Socket } from "node:net"
 import { dirname, join } from "node:path"
-import { streamCapacity } from "../../../src/schema/basics/capacity.ts"
+import { streamLimit } from "../../../src/schema/basics/concurrencyLimits.ts"
 import { settingsFileWith, startService } from "../../fixtures/service.ts"
 
 const tokens = `http:
@@ -34,7 +34,7 @@ it.scopedLive("a caller watches as much as one may, and others go on watching", 
     const id = started.headers.get("berth-run")
     const path = `/api/runs/${id}/events`
     const streams = yield* Effect.forEach(
-      Array.from({ length: streamCapacity.each }),
+      Array.from({ length: streamLimit.each }),
       () => open(port, path, "ann-open-sesame"),
       { concurrency: 10 }
     )
@@ -44,8 +44,7 @@ it.scopedLive("a caller watches as much as one may, and others go on watching", 
     for (const further of [path, "/api/servers/1/logs/follow?containerName=web"]) {
       const refused = yield* request("GET", further, undefined, asAnn)
       expect([refused.status, refused.headers.get("retry-after"), refused.body]).toEqual([429, "10", {
-        error:
-          `Too many watchers: "ann" has ${streamCapacity.each} runs and logs open already, which is as many as can ` +
+        error: `Too many watchers: "ann" has ${streamLimit.each} runs and logs open already, which is as many as can ` +
           "be watched at a time. Stop watching some of them, or ask for the run or the logs as they are"
       }])
     }

@@ -7,11 +7,11 @@ import type { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import type { Settings } from "../../../services/settings/Settings.ts"
 import type { Ssh } from "../../../services/ssh/Ssh.ts"
 import { recordedChanges } from "../../applications/changelog.ts"
-import type { RouteOwner } from "../../routes/edit.ts"
-import { domainsOf, targetsOf } from "../../routes/lookUp.ts"
+import type { RouteOwner } from "../../routes/editRoutes.ts"
 import { readProxyText } from "../../routes/proxyFile.ts"
-import { proxyHome } from "../../routes/proxyHome.ts"
+import { proxyLocation } from "../../routes/proxyLocation.ts"
 import { readProxy } from "../../routes/proxyText.ts"
+import { domainsOf, targetsOf } from "../../routes/queryProxy.ts"
 import { RouteEdit } from "../../routes/RouteEdit.ts"
 import { routeNameOf } from "../inputs/routeName.ts"
 import { type Part, part, stop, unreadable, willOf } from "../steps/Part.ts"
@@ -85,7 +85,7 @@ const describeAbandonedRoute = ({ namesakes, plan: { name }, projectPath }: Omit
     const recorded = yield* recordedChanges(projectPath, name)
     const last = lastDomain(recorded)
     if (Option.isNone(last)) return {}
-    const read = yield* Effect.either(Effect.flatMap(proxyHome, readProxyText))
+    const read = yield* Effect.either(Effect.flatMap(proxyLocation, readProxyText))
     if (Either.isLeft(read)) return { unread: unreadRoute(read.left.message) }
     const owner = { formerTargets: [], lastDomain: last, namesakes }
     return { stays: findAbandonedRoute(read.right, routeNameOf(name), Option.none(), owner) }

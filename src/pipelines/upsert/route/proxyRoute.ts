@@ -4,7 +4,7 @@ import { DomainWithoutPort, TargetUnusable } from "../../../schema/applications/
 import type { Route } from "../../../schema/routes/Route.ts"
 import { quoted } from "../../../schema/words/quoted.ts"
 import type { AppPlan } from "../../applications/appPlan.ts"
-import type { RouteOwner } from "../../routes/edit.ts"
+import type { RouteOwner } from "../../routes/editRoutes.ts"
 import { routeNameOf } from "../inputs/routeName.ts"
 import type { Target } from "../inputs/target.ts"
 import { formerTargets, lastDomain } from "./routeHistory.ts"

@@ -28,7 +28,7 @@ const outsideWorkflow = (context: Context.Context<never>): Context.Context<never
 
 /**
  * Executes a stored run in the background.
- * @param release returns its part of the capacity when it has ended
+ * @param release returns its part of the limit when it has ended
  */
 export const launchRun = <A, I, E extends { readonly message: string }, R>(
   { fibers, live, locks, peers, settings, waits, writer }: Engine,

@@ -1,7 +1,7 @@
 import { Clock, Deferred, Effect, Either, Option, Ref } from "effect"
-import { runCapacity, TooManyRuns } from "../../../schema/basics/capacity.ts"
+import { runLimit, TooManyRuns } from "../../../schema/basics/concurrencyLimits.ts"
 import { type RunFailure, ServiceStopping } from "../../../schema/runs/runFailures.ts"
-import { makeQuota } from "../../limits/quota.ts"
+import { makeConcurrencyLimiter } from "../../limits/concurrencyLimiter.ts"
 import { sameJson, scrubbedJson } from "../../secrets/scrubbedJson.ts"
 import { secretsInUse } from "../../secrets/secretsInUse.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -45,11 +45,11 @@ const newRun = <A, I>(spec: RunSpec<A, I>, id: string): Effect.Effect<StoredRun,
     }
   })
 
-/** Makes `Runs.start`, with its capacity and the ids that it gives. */
+/** Makes `Runs.start`, with its limit and the ids that it gives. */
 export const makeStartRun = (engine: Engine): Effect.Effect<Runs["Type"]["start"]> =>
   Effect.map(makeRunIds, (nextId) => {
     const { isStopping, peers, recovered, rejected, settings, starting, store } = engine
-    const quota = makeQuota(runCapacity)
+    const limiter = makeConcurrencyLimiter(runLimit)
     return <A, I, E extends { readonly message: string }, R>(
       spec: RunSpec<A, I>,
       program: Effect.Effect<A, E, R>
@@ -64,9 +64,9 @@ export const makeStartRun = (engine: Engine): Effect.Effect<Runs["Type"]["start"
           const request = yield* RunRequest
           const stored = yield* Effect.provideService(newRun(spec, yield* nextId), Settings, settings)
           const { id, requestedBy } = stored.run
-          // The run that it belongs to has its part of the capacity, and must not wait for another one.
+          // The run that it belongs to has its part of the limit, and must not wait for another one.
           const release = request.parent === undefined
-            ? yield* Effect.mapError(quota.take(requestedBy.name), (full) => new TooManyRuns(full))
+            ? yield* Effect.mapError(limiter.take(requestedBy.name), (full) => new TooManyRuns(full))
             : Effect.void
           const inserted = yield* Deferred.make<void>()
           const launched = yield* Effect.gen(function*() {

@@ -16,7 +16,7 @@ import {
   Stream,
   TestClock
 } from "effect"
-import { runCapacity } from "../../../../src/schema/basics/capacity.ts"
+import { runLimit } from "../../../../src/schema/basics/concurrencyLimits.ts"
 import type { Run, RunKind } from "../../../../src/schema/runs/Run.ts"
 import { RunStoreUnavailable } from "../../../../src/schema/runs/runFailures.ts"
 import { LocksLive } from "../../../../src/services/locks/Locks.ts"
@@ -265,20 +265,20 @@ describe("the capacity for runs", () => {
             Effect.forEach(Array.from({ length: count }), () => as(name)(start)),
             (started) => started.map(({ run }) => run.id)
           )
-        const [first = ""] = yield* ids("ann", runCapacity.each)
+        const [first = ""] = yield* ids("ann", runLimit.each)
         const refused = yield* Effect.flip(as("ann")(start))
         expect(refused).toMatchObject({ status: 429, retryAfter: 30 })
         expect(refused.message).toBe(
-          `Too many runs: ${runCapacity.each} of "ann" wait or are under way, which is as many as there can be. Nothing ` +
+          `Too many runs: ${runLimit.each} of "ann" wait or are under way, which is as many as there can be. Nothing ` +
             "was started: wait until some of them have ended, or cancel those that are no longer wanted"
         )
         yield* runs.cancel(first)
         yield* ids("ann", 1)
         expect(yield* Effect.flip(as("ann")(start))).toMatchObject({ status: 429 })
-        for (const name of ["ben", "cleo", "dan"]) yield* ids(name, runCapacity.each)
+        for (const name of ["ben", "cleo", "dan"]) yield* ids(name, runLimit.each)
         const full = yield* Effect.flip(as("eve")(start))
-        expect(full.message).toContain(`${runCapacity.all} of all callers together`)
-        expect((yield* runs.list({ limit: 500 })).runs).toHaveLength(runCapacity.all + 1)
+        expect(full.message).toContain(`${runLimit.all} of all callers together`)
+        expect((yield* runs.list({ limit: 500 })).runs).toHaveLength(runLimit.all + 1)
       }),
     30_000
   )
@@ -289,7 +289,7 @@ describe("the capacity for runs", () => {
       Effect.gen(function*() {
         const { runs } = yield* processOver(yield* sharedStore)
         const start = as("ann")(runs.start(spec("build"), Effect.never))
-        yield* Effect.replicateEffect(start, runCapacity.each)
+        yield* Effect.replicateEffect(start, runLimit.each)
         expect(yield* Effect.flip(start)).toMatchObject({ status: 429 })
         const part = Effect.flatMap(RunRequest, (request) =>
           Effect.provideService(runs.start(spec("deploy", "other"), Effect.succeed(1)), RunRequest, {
@@ -309,7 +309,7 @@ describe("the capacity for runs", () => {
       const away = new RunStoreUnavailable({ store: "memory", reason: "it is away" })
       const refusing = { ...history, insert: () => away }
       const { runs } = yield* processOver(runStoreLayer(Effect.succeed({ history: refusing, ownership })))
-      for (let index = 0; index <= runCapacity.each; index++) {
+      for (let index = 0; index <= runLimit.each; index++) {
         expect(yield* Effect.flip(runs.start(spec("build"), Effect.never))).toBe(away)
       }
     }))
@@ -323,7 +323,7 @@ describe("a defect while a run is started", () => {
       const { runs, shutdown } = yield* processOver(
         runStoreLayer(Effect.succeed({ history: { ...history, insert }, ownership }))
       )
-      for (let index = 0; index <= runCapacity.each; index++) {
+      for (let index = 0; index <= runLimit.each; index++) {
         const exit = yield* Effect.exit(runs.start(spec("build"), Effect.never))
         expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
       }

@@ -3,6 +3,7 @@ import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/r
 import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./block.ts"
 import { leadsTo } from "./leadsTo.ts"
 import { addLines, namedLine, removeLines, withSections } from "./lineEdits.ts"
+import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
 import {
   domainsOf,
   hasHostRule,
@@ -12,11 +13,10 @@ import {
   targetsOf,
   usersOfMiddleware,
   usersOfService
-} from "./lookUp.ts"
-import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
+} from "./queryProxy.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
-import { entriesOf, proxyShape, sameShape, type SectionChange } from "./shape.ts"
+import { entriesOf, proxyShape, sameShape, type SectionChange } from "./yamlEntries.ts"
 
 const readRoute = routeInput(Route)
 const readName = routeInput(RouteNamed)

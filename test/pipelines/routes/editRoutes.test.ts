@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import { parse } from "yaml"
-import { addRoute, ensureRoute, removeRoute } from "../../../src/pipelines/routes/edit.ts"
+import { addRoute, ensureRoute, removeRoute } from "../../../src/pipelines/routes/editRoutes.ts"
 import type { Refusal } from "../../../src/pipelines/routes/Refusal.ts"
 import type { RouteEdit } from "../../../src/pipelines/routes/RouteEdit.ts"
 import type { Route } from "../../../src/schema/routes/Route.ts"

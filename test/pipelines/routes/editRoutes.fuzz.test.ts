@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, FastCheck as fc } from "effect"
 import { parse } from "yaml"
-import { addRoute, removeRoute } from "../../../src/pipelines/routes/edit.ts"
+import { addRoute, removeRoute } from "../../../src/pipelines/routes/editRoutes.ts"
 import type { Route } from "../../../src/schema/routes/Route.ts"
 import { inPart } from "../../fixtures/thorough.ts"
 

@@ -1,21 +1,21 @@
 import { Effect } from "effect"
-import type { Capacity } from "../../schema/basics/capacity.ts"
+import type { ConcurrencyLimit } from "../../schema/basics/concurrencyLimits.ts"
 
-/** The capacity is used up: by one caller, or by all without a `caller`. */
-export interface Exhausted {
+/** The limit is reached: by one caller, or by all without a `caller`. */
+export interface LimitReached {
   readonly most: number
   readonly caller?: string
 }
 
-export interface Quota {
+export interface ConcurrencyLimiter {
   /** Takes one for a caller, and returns its release, which is idempotent. */
-  readonly take: (caller: string) => Effect.Effect<Effect.Effect<void>, Exhausted>
+  readonly take: (caller: string) => Effect.Effect<Effect.Effect<void>, LimitReached>
   /** Number taken now. */
   readonly taken: () => number
 }
 
 /** Limits concurrent use, in total and for each caller, so that one caller cannot use up the total. */
-export const makeQuota = ({ all, each }: Capacity): Quota => {
+export const makeConcurrencyLimiter = ({ all, each }: ConcurrencyLimit): ConcurrencyLimiter => {
   const owned = new Map<string, number>()
   let total = 0
   const change = (caller: string, by: 1 | -1) => {

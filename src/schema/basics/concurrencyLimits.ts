@@ -1,16 +1,16 @@
 import { Schema } from "effect"
 
 /** Limit of concurrent use for each caller and for all together; one more is refused with 429. */
-export interface Capacity {
+export interface ConcurrencyLimit {
   readonly each: number
   readonly all: number
 }
 
 /** The event streams that a service serves: watchers of runs, and followers of logs. */
-export const streamCapacity: Capacity = { each: 100, all: 400 }
+export const streamLimit: ConcurrencyLimit = { each: 100, all: 400 }
 
 /** The runs of a process that have not ended: those under way, and those that wait for them. */
-export const runCapacity: Capacity = { each: 100, all: 400 }
+export const runLimit: ConcurrencyLimit = { each: 100, all: 400 }
 
 const fields = {
   /** As many as there may be. */

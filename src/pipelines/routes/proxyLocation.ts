@@ -5,7 +5,7 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 
 /** The proxy file, and the server that holds it. */
-export interface ProxyHome {
+export interface ProxyLocation {
   readonly server: ServerAccess
   readonly file: string
 }
@@ -60,7 +60,7 @@ export const proxyServer: Effect.Effect<ServerAccess, SettingsError | ProxySetti
 )
 
 /** Server and path of the proxy file, from the settings. */
-export const proxyHome: Effect.Effect<ProxyHome, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
+export const proxyLocation: Effect.Effect<ProxyLocation, SettingsError | ProxySettingsInvalid, Settings> = Effect.gen(
   function*() {
     const settings = yield* Settings
     const file = yield* settings.get("proxy.configFile")
