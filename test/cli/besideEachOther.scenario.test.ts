@@ -134,7 +134,7 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         yield* terminal.type(ctrlC)
         yield* terminal.until(/Cancel the build of one\? \[y\/N\]/)
         yield* terminal.type("n\n")
-        yield* terminal.until(/goes on, and is waited for\r/)
+        yield* terminal.until(/continues; waiting until it has ended\r/)
         yield* terminal.type(ctrlC)
         yield* terminal.until(/one\? \[y\/N\][^]*one\? \[y\/N\]/)
         yield* terminal.type("y\n")
@@ -163,7 +163,7 @@ describe.skipIf(process.platform === "win32")("commands beside each other, witho
         yield* left.type(ctrlC)
         expect(yield* left.ended).toBe(130)
         expect(shownBy(left)).toEqual([
-          "The build of one goes on.",
+          "The build of one continues.",
           `  Follow it with: berth runs ${id} -f`,
           `  Cancel it with: berth cancel ${id}`,
           ""

@@ -104,7 +104,7 @@ const nextIn = ({ projects, servers }: Overview): ReadonlyArray<string> => {
 export const overviewCommand = serviceCommand(
   {
     name: "overview",
-    summary: "Show what stands: projects, where they run, and what needs care.",
+    summary: "Show the state of projects, where they run, and what needs care.",
     examples: ["berth", "berth overview --json"]
   },
   {},

@@ -52,7 +52,7 @@ export const startWithoutWaiting = <A>(projectPath: string, call: Call<A>, json:
     const { print, say } = yield* Screen
     const { run } = yield* start(call)
     yield* print(json ? JSON.stringify(run) : run.id)
-    yield* say(`The deploy of ${nameOf(projectPath)} goes on.\n${yield* suggestFollowing(run)}`)
+    yield* say(`The deploy of ${nameOf(projectPath)} continues.\n${yield* suggestFollowing(run)}`)
     // A Ctrl-C must not hide the id of a run that was started.
   }).pipe(Effect.uninterruptible)
 

@@ -29,13 +29,11 @@ export const handleInterrupt = (run: Run) =>
     const { canAsk, say, show } = yield* Screen
     yield* show([])
     if (isEnded(run.state)) return yield* say(endWords(run))
-    const state = run.state === "queued" ? "waits for its turn, and then goes on" : "goes on"
+    const state = run.state === "queued" ? "waits for its turn and then continues" : "continues"
     if (yield* outlives(run.id)) return yield* say(`The ${runWords(run)} ${state}.\n${yield* suggestFollowing(run)}`)
     const again = canAsk ? "Ctrl-C once more asks whether to cancel it" : "Ctrl-C once more leaves at once"
     yield* say(
-      `The ${
-        runWords(run)
-      } ${state} until it has ended, and is waited for: no service runs that could carry it. ${again}`
+      `The ${runWords(run)} ${state} until it has ended; waiting for it, as no service runs that could. ${again}`
     )
     const ended = Stream.runLast(runEvents(run.id)).pipe(
       Effect.map(Option.match({
@@ -57,7 +55,7 @@ const askToCancel = (run: Run) =>
     const { ask, say } = yield* Screen
     yield* (yield* Interrupts).next
     if (!(yield* ask(`Cancel the ${runWords(run)}?`))) {
-      return yield* say(`The ${runWords(run)} goes on, and is waited for`)
+      return yield* say(`The ${runWords(run)} continues; waiting until it has ended`)
     }
     yield* say(`The ${runWords(run)} stops at its next safe point`)
     yield* Effect.catchAll(

@@ -67,7 +67,7 @@ export class ExecApi extends HttpApiGroup.make("exec", { topLevel: true })
       .annotate(OpenApi.Summary, "Resize the terminal of a command")
       .annotate(
         OpenApi.Description,
-        "Tells the terminal of a command its new size; a command without a terminal takes no notice."
+        "Tells the terminal of a command its new size; it has no effect on a command without a terminal."
       )
   )
   .add(

@@ -29,7 +29,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotateContext(failsWith(failures.body, failures.project))
       .setPayload(InspectRequest)
       .addSuccess(LocalProject)
-      .annotate(OpenApi.Summary, "Look at one project")
+      .annotate(OpenApi.Summary, "Show one project")
       .annotate(
         OpenApi.Description,
         "The same as in the list, of any directory that the caller may work in. The problems are those " +
@@ -45,7 +45,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
       .annotate(
         OpenApi.Description,
         "Compares the compose file, .env, data/ and the files of container.json by their hashes; of " +
-          "env files only the names of the variables that differ are told."
+          "env files only the names of the variables that differ are listed."
       )
   )
   .add(

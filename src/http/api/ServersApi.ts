@@ -214,7 +214,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
       .annotate(
         OpenApi.Description,
         "Compares two releases of remotePath: the image of each service, and the files. Small text files that differ come " +
-          "with a diff; of env files only the names of variables are told."
+          "with a diff; of env files only the names of variables are listed."
       )
   )
   .annotate(OpenApi.Title, "Servers")

@@ -17,7 +17,7 @@ export class SessionApi extends HttpApiGroup.make("session", { topLevel: true })
       .annotate(OpenApi.Summary, "Log in")
       .annotate(
         OpenApi.Description,
-        "Opens a session for a token: its cookie does instead of the token, for requests of pages of this " +
+        "Opens a session for a token: its cookie replaces the token, for requests of pages of this " +
           `service. It is ${plainCookie} on http and ${hostCookie} on https. A session whose cookie the request carries ` +
           "is ended. Where no token is needed there is no cookie either."
       )

@@ -37,7 +37,7 @@ export const listRuns = tool({
 
 export const getRun = tool({
   name: "get_run",
-  title: "Look at a run",
+  title: "Show a run",
   description: "The steps of a run, and its result or error. A run continues whether or not anybody asks.",
   readOnly: true,
   input: RunId,

@@ -86,7 +86,7 @@ const checkPort = (address: string, port: number) =>
     if (code === portOpenExit.open) return
     const { first, last } = yield* bridgePorts
     const why = code === portOpenExit.closed
-      ? "takes no connection"
+      ? "does not accept connections"
       : `cannot be tried: "${server.name}" has neither nc nor bash nor curl`
     return yield* new BridgeRefused({
       reason: `port ${port} of ${address}, seen from "${server.name}", ${why}. A firewall has to let ` +

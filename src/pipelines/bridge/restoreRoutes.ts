@@ -81,7 +81,7 @@ const closedPort = (home: ProxyLocation, moves: ReadonlyArray<ReturnMove>) =>
     )
     const closed = yield* Effect.findFirst(targets, ({ host, to }) => isClosed(home, host, to))
     return Option.map(closed, ({ host, service, to }) =>
-      `port ${to} of ${host}, seen from "${home.server.name}", takes no connection: the service ${service} has left it`)
+      `port ${to} of ${host}, seen from "${home.server.name}", does not accept connections: the service ${service} has left it`)
   })
 
 /** Leads the requests of a noted switch back to the services. */

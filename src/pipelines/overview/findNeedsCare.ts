@@ -22,7 +22,7 @@ const ofServer = ({ answers, disks, error, id, name, observedAt }: ObservedServe
         kind: "server",
         severity: "bad",
         reason: error ?? "does not answer",
-        action: "Look at the server"
+        action: "Check the server"
       } satisfies NeedsCare
     ],
     ...disks.filter(isNearlyFull).map((disk): NeedsCare => ({
@@ -70,7 +70,7 @@ const stackOf = (
     severity: state === "stopped" ? "warn" : "bad",
     name,
     reason: `is ${state}${detail === null ? "" : `: ${detail}`}`,
-    action: state === "unknown" ? "Look at the project" : "Read its log",
+    action: state === "unknown" ? "Check the project" : "Read its log",
     projectPath: path,
     serverId,
     remotePath,
@@ -96,7 +96,7 @@ const ofApplication = (
   if (projectPath === null) return []
   const about = { kind: "application", name, appName: name, projectPath, observedAt } as const
   if (error !== undefined) {
-    return known.has(error) ? [] : [{ ...about, severity: "bad", reason: error, action: "Look at the application" }]
+    return known.has(error) ? [] : [{ ...about, severity: "bad", reason: error, action: "Check the application" }]
   }
   return drift === null || drift === 0 ? [] : [{
     ...about,
@@ -128,7 +128,7 @@ export const findNeedsCare = (
       severity: "bad",
       name,
       reason,
-      action: "Look at the routes",
+      action: "Check the routes",
       observedAt
     })),
     ...applications.flatMap((application) => ofApplication(application, known))

@@ -99,7 +99,7 @@ export const deployFiles = Effect.fn("deployFiles")(function*(
         : [fileAt(clean, real, found.value, secret)]
     })
 
-  // Compose 1.x fails on bytes that are no UTF-8 without a word of which file, and 2.x changes them.
+  // Compose 1.x fails on bytes that are not valid UTF-8 without naming the file, and 2.x changes them.
   const envFile = (name: string) =>
     Effect.tap(
       wanted(name, compose.fileName, true),

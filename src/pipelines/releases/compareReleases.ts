@@ -46,7 +46,7 @@ const compareServices = (
 
 /**
  * Compares two releases that a server keeps: the image of each service, and the files by their hashes. Small texts that
- * differ come with a diff; of env files only the names of variables are told.
+ * differ come with a diff; of env files only the names of variables are listed.
  * @param to the current one unless given, or the newest where none is current
  */
 export const compareReleases = Effect.fn("compareReleases")(function*(

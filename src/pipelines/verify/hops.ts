@@ -37,7 +37,7 @@ export const port = (plan: AppPlan) =>
     })
     const way = `${targetOf({ targetIp: ip.value, port: plan.port.value })}, seen from "${server.name}",`
     if (code === portOpenExit.open) return passed(`${way} takes connections`)
-    if (code === portOpenExit.closed) return failed(`${way} takes no connection`)
+    if (code === portOpenExit.closed) return failed(`${way} does not accept connections`)
     return failed(
       code === portOpenExit.untold
         ? `Whether ${way} takes connections cannot be told: "${server.name}" has neither nc nor bash nor curl`

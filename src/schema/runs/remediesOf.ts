@@ -51,7 +51,7 @@ export const remediesOf = (run: Ended): ReadonlyArray<Remedy> => {
 /** Remedies in words. */
 export const remedyWords: Readonly<Record<Remedy, string>> = {
   log: "Show the log",
-  server: "Look at the server",
+  server: "Check the server",
   releases: "Roll back",
   changes: "See the changes",
   again: "Deploy again"

@@ -71,7 +71,7 @@ const operations: PlatformProfile["operations"] = ({ send, webhookBase }) => {
       ),
     // These words have no call for them.
     projectName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not tell its projects" })),
-    privateKeyName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not tell its keys" })),
+    privateKeyName: () => Effect.succeed(Disclosed.Hidden({ reason: "the platform does not list its keys" })),
     servers: Effect.flatMap(serversBody, asServers),
     serversBody,
     setWebhookSecret: (uuid, secret) =>

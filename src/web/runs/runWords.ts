@@ -47,7 +47,7 @@ export const outcomeOf = (run: Run): { readonly word: string; readonly tone: Ton
 
 const expected: Partial<Record<Run["kind"], ReadonlyArray<readonly [step: string, detail: string]>>> = {
   deploy: [
-    ["preflight", "Look at the server and its Docker"],
+    ["preflight", "Check the server and its Docker"],
     ["upload", "Send the files that differ"],
     ["load", "Send missing image layers"],
     ["start", "Start the stack"],

@@ -19,7 +19,7 @@ describe.skipIf(process.platform === "win32")("berth deploy --no-wait", () => {
       expect((yield* runCli({ url }, ["runs"])).err).toContain("No run yet")
       const started = yield* runCli({ url }, args)
       expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-z]{26}\n$/) })
-      expect(started.err).toContain("The deploy of hello goes on.")
+      expect(started.err).toContain("The deploy of hello continues.")
       expect((yield* runCli({ url }, ["runs", started.out.trim(), "-f"])).code).toBe(0)
     }).pipe(Effect.provide(NodeContext.layer)))
 })

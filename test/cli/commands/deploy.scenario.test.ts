@@ -94,7 +94,7 @@ describe.skipIf(process.platform === "win32")("berth deploy", () => {
         yield* Fiber.interrupt(deploying)
         const id = /berth runs (\w+) -f/.exec(said)?.[1] ?? ""
         expect(ids(said)).toMatch(
-          /The deploy of hello goes on\.\n  Follow it with: berth runs RUN -f\n  Cancel it with: berth cancel RUN\n$/
+          /The deploy of hello continues\.\n  Follow it with: berth runs RUN -f\n  Cancel it with: berth cancel RUN\n$/
         )
         const followed = yield* runCli({ url }, ["runs", id, "-f"])
         expect(followed.code).toBe(0)

@@ -37,15 +37,15 @@ it.effect.each(
   [
     ["waits for another command", Effect.interruptible(Effect.never), "It was not started: nothing was changed."],
     ["is refused meanwhile", Effect.zipRight(slowly, refused), "The plan is outdated"],
-    ["succeeds meanwhile", Effect.as(slowly, started), "The deploy of hello goes on."],
-    ["has succeeded", Effect.succeed(started), "The deploy of hello goes on."]
+    ["succeeds meanwhile", Effect.as(slowly, started), "The deploy of hello continues."],
+    ["has succeeded", Effect.succeed(started), "The deploy of hello continues."]
   ] as const
 )("an interrupted command whose start %s says what became of the run", ([, start, words]) =>
   Effect.gen(function*() {
     const said = yield* interruptedAfter(start)
     expect(said).toContain(words)
     expect(said.includes("not started")).toBe(words.includes("not started"))
-    expect(said.includes(run.id)).toBe(words.endsWith("goes on."))
+    expect(said.includes(run.id)).toBe(words.endsWith("continues."))
   }))
 
 it.effect("a run that did not succeed names the commands that mend it, however it ended", () =>

@@ -70,7 +70,7 @@ it.effect("names a command for each remedy, the same ones that the page offers",
       "  Deploy again: berth deploy '/projects/my shop'"
     ])
     expect(yield* commandsFor({ ...run, result: null, error: { status: 502, error: "" } })).toContain(
-      "  Look at the server: berth server test 17"
+      "  Check the server: berth server test 17"
     )
     expect(yield* commandsFor({ ...run, state: "succeeded" })).toEqual([])
   }))

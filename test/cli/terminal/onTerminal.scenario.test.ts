@@ -98,8 +98,8 @@ describe.skipIf(!hasTerminal)(`berth on a terminal${hasTerminal ? "" : " (needs 
             return words.exec(textOf(terminal))?.[1] ?? ""
           })
         const goesOn =
-          /deploy of hello goes on\. Follow it with: berth runs (\w{26}) -f Cancel it with: berth cancel \w{26}/
-        const waits = /deploy of hello waits for its turn, and then goes on\. Follow it with: berth runs (\w{26}) -f/
+          /deploy of hello continues\. Follow it with: berth runs (\w{26}) -f Cancel it with: berth cancel \w{26}/
+        const waits = /deploy of hello waits for its turn, and then continues\. Follow it with: berth runs (\w{26}) -f/
         const [one, other] = yield* Effect.all([asked(env), asked(env)], { concurrency: 2 })
         yield* relay.holdAfter(halfway)
         yield* one.type("y\n")
@@ -142,7 +142,7 @@ describe.skipIf(!hasTerminal)(`berth on a terminal${hasTerminal ? "" : " (needs 
         yield* another.until(/! Waiting for another berth: deploy of hello, process \d+/)
         yield* alone.type(ctrlC)
         yield* alone.until(/asks\s+whether\s+to\s+cancel\s+it/)
-        expect(textOf(alone)).toContain("The deploy of hello goes on until it has ended, and is waited for")
+        expect(textOf(alone)).toContain("The deploy of hello continues until it has ended; waiting for it")
         yield* alone.type(ctrlC)
         yield* alone.until(/Cancel the deploy of hello/)
         yield* alone.type(ctrlC)

@@ -102,7 +102,7 @@ describe("leading the requests back from a bridge", () => {
       text: textOf(30000),
       upAfter: 3_600,
       reason:
-        /: port 8080 of 10\.0\.0\.5, seen from "Main", takes no connection: the service web has left it\. The next deploy tries again$/
+        /: port 8080 of 10\.0\.0\.5, seen from "Main", does not accept connections: the service web has left it\. The next deploy tries again$/
     },
     { title: "the settings name another file", text: textOf(30000), noted: "/etc/other.yml", reason: /other\.yml/ }
   ])("leaves the bridge to serve, and says why, where $title", ({ reason, ...world }) =>

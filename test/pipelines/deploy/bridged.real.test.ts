@@ -172,7 +172,7 @@ describe.skipIf(!realServer.available)(title, { timeout: 300_000, retry: 2 }, ()
         const refused = yield* deploy(request)
         expect(refused).toMatchObject({ success: false, status: "unhealthy" })
         expect(refused.message).toMatch(
-          /port \d+ of 127\.0\.0\.2, seen from "Main", takes no connection\. A firewall has to let/
+          /port \d+ of 127\.0\.0\.2, seen from "Main", does not accept connections\. A firewall has to let/
         )
       }).pipe(Effect.provide(layer))
       expect(readFileSync(file, "utf8")).toBe(elsewhere)

@@ -133,7 +133,7 @@ describe.skipIf(!hasOpenssl)("verify", () => {
     ],
     ["the platform has none", { world: { platform: {} } }, ["application"], /has no application named "shop"$/],
     // The proxy cannot reach it either.
-    ["nothing listens at its port", { answer: "down" }, ["port", "https"], /seen from "Main", takes no connection$/],
+    ["nothing listens at its port", { answer: "down" }, ["port", "https"], /seen from "Main", does not accept connections$/],
     [
       "the file leads to another application",
       { text: (_, other) => proxyFile(`127.0.0.1:${other}`) },
@@ -222,7 +222,7 @@ describe.skipIf(!hasOpenssl)("verify", () => {
         targetIp: "::1",
         text: (port) => proxyFile(`[::1]:${port}`)
       })
-      expect(hops[1]?.detail).toMatch(/^\[::1\]:\d+, seen from "Main", takes no connection$/)
+      expect(hops[1]?.detail).toMatch(/^\[::1\]:\d+, seen from "Main", does not accept connections$/)
       expect(hops[2]?.detail).toMatch(/leads shop\.example\.com to \[::1\]:\d+$/)
     }))
 

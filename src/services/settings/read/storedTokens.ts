@@ -15,7 +15,7 @@ const field = <A, I>(schema: Schema.Schema<A, I>) => ({ decode: Schema.decodeUnk
 
 const isName = (text: string) =>
   text === nameOfToken
-    ? `must not be "${nameOfToken}": that is whoever has http.token`
+    ? `must not be "${nameOfToken}": it is reserved for http.token`
     : /^[^\s\p{C}](?:[^\p{C}]{0,98}[^\s\p{C}])?$/u.test(text) || "must be a name of up to 100 characters on one line"
 
 /** The fields of an entry of `http.tokens`. */

@@ -24,7 +24,7 @@ export const LogInFields = ({ state: { keyFile, setWay, stored, way } }: { reado
   <>
     <Field
       label="Log in with"
-      {...(stored === undefined ? {} : { help: "What is stored stays while host, port and user stay" })}
+      {...(stored === undefined ? {} : { help: "Stored credentials are kept while host, port and user are unchanged" })}
     >
       <select name="way" value={way} onChange={({ target: { value } }) => setWay(wayOf(value))}>
         {stored === undefined ? null : <option value="stored">what is stored</option>}
