@@ -133,7 +133,12 @@ describe.skipIf(!hasOpenssl)("verify", () => {
     ],
     ["the platform has none", { world: { platform: {} } }, ["application"], /has no application named "shop"$/],
     // The proxy cannot reach it either.
-    ["nothing listens at its port", { answer: "down" }, ["port", "https"], /seen from "Main", does not accept connections$/],
+    [
+      "nothing listens at its port",
+      { answer: "down" },
+      ["port", "https"],
+      /seen from "Main", does not accept connections$/
+    ],
     [
       "the file leads to another application",
       { text: (_, other) => proxyFile(`127.0.0.1:${other}`) },
