@@ -4,7 +4,7 @@ import type { ExecEvent, ExecOpened, ExecRequest, TerminalSize } from "../schema
 import type { LogEvent } from "../schema/servers/Logs.ts"
 import type { BerthError, CallFailure } from "./BerthError.ts"
 import type { Accepted, Endpoints } from "./endpoints.ts"
-import type { FollowedLogs, FollowedProjects } from "./followedLogs.ts"
+import type { FollowedLogs, FollowedProjects } from "./followLogs.ts"
 import type { RunEvent } from "./runEvents.ts"
 
 /** A call of one endpoint: `(api) => api.listServers({})`. */

@@ -1,6 +1,6 @@
 export { type Answer, Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
 export { BerthError } from "./BerthError.ts"
 export type { Endpoints } from "./endpoints.ts"
-export type { FollowedLines, FollowedLogs, FollowedProjects } from "./followedLogs.ts"
+export type { FollowedLines, FollowedLogs, FollowedProjects } from "./followLogs.ts"
 export { type Address, layer, make } from "./layer.ts"
 export { RunEvent } from "./runEvents.ts"

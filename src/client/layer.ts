@@ -4,7 +4,7 @@ import type { Run } from "../schema/runs/Run.ts"
 import { Berth, type Call, type Door, type StartedRun } from "./Berth.ts"
 import { type CallFailure, toBerthError, unexpected } from "./BerthError.ts"
 import { type Accepted, makeEndpoints, Sending } from "./endpoints.ts"
-import { followedLogs, followedProjects } from "./followedLogs.ts"
+import { followLogs, followProjectLogs } from "./followLogs.ts"
 import { openExec } from "./openExec.ts"
 import { runEvents } from "./runEvents.ts"
 
@@ -70,8 +70,8 @@ export const make = (
           return (yield* result).value
         }),
       runEvents: (id, after) => runEvents(http, where, id, { after }),
-      followLogs: (serverId, logs) => followedLogs(http, where, serverId, logs),
-      followProjectLogs: (logs) => followedProjects(http, where, logs),
+      followLogs: (serverId, logs) => followLogs(http, where, serverId, logs),
+      followProjectLogs: (logs) => followProjectLogs(http, where, logs),
       exec: (serverId, request) => openExec(http, where, use, serverId, request)
     })
   })

@@ -12,7 +12,7 @@ import { shortText } from "./answers/shortened.ts"
 import type { Heard, Tool } from "./answers/Tool.ts"
 import { instructions } from "./guide.ts"
 import type { Offer } from "./Offer.ts"
-import type { RunRequest } from "./RunRequest.ts"
+import type { RunAgentRequest } from "./runAgentRequest.ts"
 
 /** A tool as agents see it. */
 export const described = ({ description, inputSchema, name, outputSchema, readOnly, title }: Tool) => ({
@@ -53,7 +53,7 @@ const answerTo = (tool: Tool, given: unknown, heard: Heard) =>
   })
 
 /** Speaks the protocol with one agent, or answers one request of it, with what it is offered. */
-export const agentServer = ({ read, resources, resourceTemplates, tools }: Offer, run: RunRequest): Server => {
+export const agentServer = ({ read, resources, resourceTemplates, tools }: Offer, run: RunAgentRequest): Server => {
   const server = new Server(
     { name: "berth", title: "Berth", version },
     { capabilities: { tools: {}, resources: {} }, instructions }

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { anonymousCaller, type Caller } from "../services/access/Caller.ts"
 import { agentServer } from "./agentServer.ts"
 import type { OfferFor } from "./Offer.ts"
-import type { RunRequest } from "./RunRequest.ts"
+import type { RunAgentRequest } from "./runAgentRequest.ts"
 
 /** Sessions of the older protocol that a caller has at most; one more ends its own that was used longest ago. */
 export const mostSessions = 50
@@ -74,7 +74,7 @@ const full = () =>
   )
 
 /** Runs what a session asks for, and counts it for as long as it lasts. */
-const counting = (run: RunRequest, use: Use): RunRequest => (effect, options) =>
+const counting = (run: RunAgentRequest, use: Use): RunAgentRequest => (effect, options) =>
   run(
     Effect.acquireUseRelease(
       Effect.sync(() => use.underWay += 1),
@@ -94,11 +94,11 @@ const counting = (run: RunRequest, use: Use): RunRequest => (effect, options) =>
  */
 export const agentSessions = (
   offerFor: OfferFor,
-  runAs: (caller: Caller) => RunRequest
+  runAs: (caller: Caller) => RunAgentRequest
 ): Effect.Effect<(asked: AgentRequest) => Effect.Effect<Response>, never, Scope.Scope> =>
   Effect.gen(function*() {
     const sessions = new Map<string, Session>()
-    const serverFor = ({ readOnly }: Rights, run: RunRequest) => agentServer(offerFor({ readOnly }), run)
+    const serverFor = ({ readOnly }: Rights, run: RunAgentRequest) => agentServer(offerFor({ readOnly }), run)
     const modern = createMcpHandler(({ authInfo }) => {
       const rights = rightsIn(authInfo)
       return serverFor(rights, runAs(rights.caller))

@@ -20,7 +20,7 @@ import { isKnown, mayChange } from "../services/access/rights.ts"
 import { madeOnce } from "../services/fibers/madeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { OfferFor } from "./Offer.ts"
-import { makeRunRequest } from "./RunRequest.ts"
+import { makeRunAgentRequest } from "./runAgentRequest.ts"
 
 const disabled = new ApiError({
   status: 404,
@@ -41,7 +41,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
       HttpApi.Api | HttpApiBuilder.Router | HttpApiBuilder.Middleware | HttpRouter.HttpRouter.DefaultServices
     >()
     const scope = yield* Effect.scope
-    const runRequest = yield* makeRunRequest
+    const runAgentRequest = yield* makeRunAgentRequest
     const begin = Effect.gen(function*() {
       const handle = HttpApp.toWebHandlerRuntime(runtime)(yield* Effect.provide(HttpApiBuilder.httpApp, runtime))
       const berth = yield* overHandlers(handle, {
@@ -53,7 +53,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
       return yield* Scope.extend(
         agentSessions(yield* loadOffer, (caller: Caller) => {
           const asCaller = answeredBy((request) => handle(request, Context.make(CurrentCaller, caller)))
-          return runRequest((effect) =>
+          return runAgentRequest((effect) =>
             effect.pipe(Effect.provideService(FetchHttpClient.Fetch, asCaller), Effect.provideService(Berth, berth))
           )
         }),

@@ -3,7 +3,7 @@ import { Berth } from "../client/Berth.ts"
 import type { BerthError } from "../client/BerthError.ts"
 import { mayChange } from "../services/access/rights.ts"
 import { offerFor } from "./Offer.ts"
-import { makeRunRequest } from "./RunRequest.ts"
+import { makeRunAgentRequest } from "./runAgentRequest.ts"
 
 /**
  * Serves one agent over standard input and output until it closes them. Messages for the user go to standard
@@ -14,7 +14,7 @@ export const serveAgent = ({ readOnly }: { readonly readOnly: boolean }): Effect
     const berth = yield* Berth
     const { role } = yield* berth.use((api) => api.showSession({}))
     const offer = offerFor({ readOnly: readOnly || !mayChange(role) })
-    const run = (yield* makeRunRequest)(Effect.provideService(Berth, berth))
+    const run = (yield* makeRunAgentRequest)(Effect.provideService(Berth, berth))
     const { agentServer } = yield* Effect.promise(() => import("./agentServer.ts"))
     const { serveStdio, StdioServerTransport } = yield* Effect.promise(() =>
       import("@modelcontextprotocol/server/stdio")

@@ -1,7 +1,7 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
 import { Chunk, Effect, Fiber, Stream, TestClock } from "effect"
-import { followedLogs, followedProjects } from "../../src/client/followedLogs.ts"
+import { followLogs, followProjectLogs } from "../../src/client/followLogs.ts"
 import { runEvents } from "../../src/client/runEvents.ts"
 
 /** A client whose streams of events end after these bodies, one for each connection; says what it was asked. */
@@ -36,7 +36,7 @@ it.effect("a log goes on after its connection broke, and tells no line twice", (
       `event: dropped\ndata: {"lines":7}\n\nevent: error\ndata: {"error":"Cannot reach it"}\n\n`
     ])
     const lines = yield* Effect.fork(
-      followedLogs(client, "here", "main", { remotePath: "~/a b", lines: 5 }).pipe(
+      followLogs(client, "here", "main", { remotePath: "~/a b", lines: 5 }).pipe(
         Stream.map(({ data, event }) =>
           event === "line" ? data.text : event === "dropped" ? String(data.lines) : event
         ),
@@ -68,7 +68,7 @@ it.effect("the logs of several projects go on from the one that has been quiet f
       "event: end\ndata: {}\n\n"
     ])
     const events = yield* Effect.fork(
-      followedProjects(client, "here", { projects: ["shop", "blog"], lines: 5 }).pipe(
+      followProjectLogs(client, "here", { projects: ["shop", "blog"], lines: 5 }).pipe(
         Stream.map(({ data, event }) => event === "line" ? data.text : event),
         Stream.runCollect
       )

@@ -4,7 +4,7 @@ import { Berth } from "../../src/client/Berth.ts"
 import { overHandlers } from "../../src/client/node/overHandlers.ts"
 import { agentSessions, mostSessions } from "../../src/mcp/agentSessions.ts"
 import type { Tool } from "../../src/mcp/answers/Tool.ts"
-import { makeRunRequest } from "../../src/mcp/RunRequest.ts"
+import { makeRunAgentRequest } from "../../src/mcp/runAgentRequest.ts"
 import type { Caller } from "../../src/services/access/Caller.ts"
 import { eventually } from "../sandbox/eventually.ts"
 
@@ -34,7 +34,7 @@ const started = Effect.gen(function*() {
     outlives: () => Effect.succeed(true),
     elsewhere: () => Effect.succeedNone
   })
-  const runRequest = yield* makeRunRequest
+  const runAgentRequest = yield* makeRunAgentRequest
   const offer = {
     tools: [wait],
     resources: [],
@@ -43,7 +43,7 @@ const started = Effect.gen(function*() {
   }
   const answer = yield* agentSessions(
     () => offer,
-    () => runRequest((effect) => Effect.provideService(effect, Berth, berth))
+    () => runAgentRequest((effect) => Effect.provideService(effect, Berth, berth))
   )
 
   const send = (caller: Caller, method: string, params: object, id?: string) =>

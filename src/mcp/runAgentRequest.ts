@@ -2,7 +2,7 @@ import { Cause, Effect, Exit, FiberId, FiberSet, type Scope } from "effect"
 import type { Berth } from "../client/Berth.ts"
 
 /** Runs what a request of an agent asks for; the signal ends it when the agent leaves. */
-export type RunRequest = <A, E>(
+export type RunAgentRequest = <A, E>(
   effect: Effect.Effect<A, E, Berth>,
   options: { readonly signal: AbortSignal }
 ) => Promise<A>
@@ -10,13 +10,13 @@ export type RunRequest = <A, E>(
 /**
  * The protocol's library calls back with promises; what it starts over this service ends with the scope.
  */
-export const makeRunRequest: Effect.Effect<
-  (provided: <A, E>(effect: Effect.Effect<A, E, Berth>) => Effect.Effect<A, E>) => RunRequest,
+export const makeRunAgentRequest: Effect.Effect<
+  (provided: <A, E>(effect: Effect.Effect<A, E, Berth>) => Effect.Effect<A, E>) => RunAgentRequest,
   never,
   Scope.Scope
 > = Effect.map(
   FiberSet.makeRuntime<never>(),
-  (fork) => (provided): RunRequest => (effect, { signal }) =>
+  (fork) => (provided): RunAgentRequest => (effect, { signal }) =>
     new Promise((resolve, reject) => {
       const fiber = fork(provided(effect))
       signal.addEventListener("abort", () => fiber.unsafeInterruptAsFork(FiberId.none), { once: true })

@@ -86,7 +86,7 @@ const repeated = () => {
 // After a break as many lines as the service gives: those that were told already are left out.
 const mostLines = 10_000
 
-const followed = (
+const followEvents = (
   client: HttpClient.HttpClient,
   where: string,
   path: string,
@@ -116,13 +116,13 @@ const followed = (
  * The log lines of a stack or a container as they come, without end unless `until` is given. After a connection that
  * breaks it goes on with the lines since the last one.
  */
-export const followedLogs = (
+export const followLogs = (
   client: HttpClient.HttpClient,
   where: string,
   serverId: string,
   { containerName, contains, lines, remotePath, service, since, until }: FollowedLogs
 ): Stream.Stream<LogEvent, BerthError> =>
-  followed(client, where, `/api/servers/${encodeURIComponent(serverId)}/logs/follow`, {
+  followEvents(client, where, `/api/servers/${encodeURIComponent(serverId)}/logs/follow`, {
     remotePath,
     containerName,
     service,
@@ -133,9 +133,9 @@ export const followedLogs = (
   })
 
 /** The same of several projects, each line with its project. */
-export const followedProjects = (
+export const followProjectLogs = (
   client: HttpClient.HttpClient,
   where: string,
   { contains, lines, projects, service, since, until }: FollowedProjects
 ): Stream.Stream<LogEvent, BerthError> =>
-  followed(client, where, "/api/logs/follow", { project: projects, service, until, contains, lines, since })
+  followEvents(client, where, "/api/logs/follow", { project: projects, service, until, contains, lines, since })
