@@ -3,15 +3,9 @@ import { Effect, Either, Option } from "effect"
 import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/applications/Adopt.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
 import { PlatformEntry, type RawEntry } from "../../schema/applications/PlatformFile.ts"
-import {
-  type PathOutside,
-  platformFileName,
-  type ProjectFileInvalid,
-  type ProjectPathInvalid
-} from "../../schema/projects/Project.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
+import { platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import { quoted } from "../../schema/words/quoted.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { projectFileLock } from "../../services/locks/LockKey.ts"
 import { type FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { withElement } from "../../services/parsing/jsonList.ts"
@@ -23,7 +17,7 @@ import { driftDiffs } from "../applications/driftDiffs.ts"
 import { maskEntries } from "../applications/maskEntries.ts"
 import { declaredIn, readPlatformFile, withoutPlaces } from "../applications/platformFile.ts"
 import { wantedBy } from "../drift/compareEntry.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { type LiveEntry, liveEntry } from "./liveEntry.ts"
 
 /** Name of the application's server, if the platform reports one other than the default. */
@@ -82,15 +76,7 @@ export const adopt = Effect.fn("adopt")(function*(
   { projectPath, replace, uuid }: AdoptRequest
 ): Effect.fn.Return<
   Adoption,
-  | EntryExists
-  | NotDeclarable
-  | PathOutside
-  | ProjectPathInvalid
-  | ProjectFileInvalid
-  | LocalFileFailed
-  | FileLocked
-  | PlatformFailure
-  | SettingsError,
+  DirectoryRefused | EntryExists | FileLocked | NotDeclarable | PlatformFailure | ProjectFileInvalid,
   LocalFiles | Locks | Path.Path | Platform | Settings
 > {
   const platform = yield* Platform

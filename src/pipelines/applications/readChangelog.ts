@@ -6,13 +6,12 @@ import {
   type ChangelogPage,
   type ChangelogQuery
 } from "../../schema/applications/Changelog.ts"
-import { type PathOutside, type ProjectFileInvalid, type ProjectPathInvalid } from "../../schema/projects/Project.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { shownJson } from "../../services/secrets/shownText.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { invalidAt, jsonSource } from "../projects/files/projectSource.ts"
 import { projectText } from "../projects/files/projectText.ts"
 
@@ -27,11 +26,7 @@ const decodeEntry = Schema.decodeUnknownOption(ChangelogEntry)
  */
 export const readChangelog = Effect.fn("readChangelog")(function*(
   { appName, before, limit = usualLimit, projectPath }: ChangelogQuery
-): Effect.fn.Return<
-  ChangelogPage,
-  PathOutside | ProjectPathInvalid | ProjectFileInvalid | LocalFileFailed | SettingsError,
-  LocalFiles | Path.Path | Settings
-> {
+): Effect.fn.Return<ChangelogPage, DirectoryRefused | ProjectFileInvalid, LocalFiles | Path.Path | Settings> {
   const directory = yield* projectDirectory(projectPath)
   const text = Option.getOrElse(yield* projectText(directory, changelogFileName, { mostMiB }), () => "")
   const file = (yield* Path.Path).join(directory, changelogFileName)

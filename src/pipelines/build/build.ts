@@ -1,10 +1,9 @@
 import type { Path } from "@effect/platform"
 import { Duration, Effect, Option } from "effect"
 import { type BuildRequest, BuildResult, buildScriptName, shellScriptName } from "../../schema/projects/Build.ts"
-import { type PathOutside, ProjectPathInvalid } from "../../schema/projects/Project.ts"
+import { ProjectPathInvalid } from "../../schema/projects/Project.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { LocalEntry, LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalEntry, LocalFiles } from "../../services/local/LocalFiles.ts"
 import { LocalProcesses, type ProgramNotFound } from "../../services/local/LocalProcesses.ts"
 import { buildLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked } from "../../services/locks/Locks.ts"
@@ -13,7 +12,7 @@ import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { firstNamed, newestTarOf, projectFiles } from "../projects/files/projectFiles.ts"
 import { runBuildScript } from "./runBuildScript.ts"
 
@@ -69,7 +68,7 @@ export const build = Effect.fn("build")(function*(
   { projectPath }: BuildRequest
 ): Effect.fn.Return<
   BuildResult,
-  PathOutside | ProjectPathInvalid | LocalFileFailed | ProgramNotFound | SettingsError | FileLocked | RunFailure,
+  DirectoryRefused | FileLocked | ProgramNotFound | RunFailure,
   Settings | LocalFiles | LocalProcesses | Path.Path | Runs
 > {
   const directory = yield* projectDirectory(projectPath)

@@ -13,21 +13,18 @@ import {
   composeFileNames,
   type ContainerConfig,
   containerConfigName,
-  type PathOutside,
-  ProjectFileInvalid,
-  type ProjectPathInvalid
+  ProjectFileInvalid
 } from "../../schema/projects/Project.ts"
 import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
 import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/compose/composeFile.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { composeFileOf } from "../projects/files/projectFiles.ts"
 import { relativeName } from "../projects/files/relativeName.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
@@ -161,15 +158,7 @@ export const compare = Effect.fn("compare")(function*(
   { projectPath, remotePath, serverId }: CompareRequest
 ): Effect.fn.Return<
   Comparison,
-  | PathOutside
-  | ProjectPathInvalid
-  | ProjectFileInvalid
-  | LocalFileFailed
-  | RemoteCommandFailed
-  | RemotePathInvalid
-  | ServerUnresolved
-  | SettingsError
-  | SshError,
+  DirectoryRefused | ProjectFileInvalid | RemoteCommandFailed | RemotePathInvalid | ServerUnresolved | SshError,
   Settings | Ssh | LocalFiles | Path.Path
 > {
   const server = yield* (yield* Settings).server(serverId)

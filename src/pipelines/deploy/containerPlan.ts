@@ -4,13 +4,12 @@ import { type ContainerPlan, DeployPlanMoved, type PlannedFile } from "../../sch
 import type { ContainerPlanRequest } from "../../schema/deploy/Deploy.ts"
 import type { PlannedHook } from "../../schema/deploy/Hooks.ts"
 import { pullNote } from "../../schema/deploy/pullNote.ts"
-import type { PathOutside, ProjectFileInvalid, ProjectPathInvalid } from "../../schema/projects/Project.ts"
+import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
@@ -22,7 +21,7 @@ import { plannedHooks } from "../hooks/Hooks.ts"
 import { movedSince, planHash } from "../plans/planHash.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
 import { envFileNames } from "../projects/envFileNames.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { projectText } from "../projects/files/projectText.ts"
 import { decideDeploy } from "./decideDeploy.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
@@ -77,15 +76,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   { onUnhealthy, projectPath, pull, remotePath, serverId }: ContainerPlanRequest
 ): Effect.fn.Return<
   ContainerPlan,
-  | DockerUnusable
-  | LocalFileFailed
-  | ProjectFileInvalid
-  | PathOutside
-  | ProjectPathInvalid
-  | RemotePathInvalid
-  | ServerUnresolved
-  | SettingsError
-  | SshError,
+  DirectoryRefused | DockerUnusable | ProjectFileInvalid | RemotePathInvalid | ServerUnresolved | SshError,
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const server = yield* (yield* Settings).server(serverId)

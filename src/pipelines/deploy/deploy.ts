@@ -9,14 +9,12 @@ import type {
   OnUnhealthy,
   PullPolicy
 } from "../../schema/deploy/Deploy.ts"
-import type { PathOutside, ProjectPathInvalid } from "../../schema/projects/Project.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
 import { counted } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { LocalProcesses } from "../../services/local/LocalProcesses.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import { countSent } from "../../services/metrics/metrics.ts"
@@ -38,7 +36,7 @@ import { refusedByBridge } from "../bridge/BridgeRefused.ts"
 import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { runLocalHook } from "../hooks/localHooks.ts"
 import { totalSize } from "../projects/deployFiles.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { activateProject } from "./activateProject.ts"
 import { checkPlan } from "./containerPlan.ts"
 import { decideDeploy, refusalOf } from "./decideDeploy.ts"
@@ -153,14 +151,11 @@ export const deploy = Effect.fn("deploy")(function*(
   | DeployFailed
   | DeployLocked
   | DeployPlanMoved
-  | ServerUnresolved
-  | PathOutside
-  | ProjectPathInvalid
-  | RemotePathInvalid
-  | SettingsError
-  | LocalFileFailed
+  | DirectoryRefused
   | FileLocked
-  | RunFailure,
+  | RemotePathInvalid
+  | RunFailure
+  | ServerUnresolved,
   Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Platform | Runs | Instance | Locks
 > {
   const server = yield* (yield* Settings).server(serverId)

@@ -7,16 +7,13 @@ import {
   composeFileNames,
   containerConfigName,
   imageFileNames,
-  type PathOutside,
-  type ProjectFileInvalid,
-  type ProjectPathInvalid
+  type ProjectFileInvalid
 } from "../../schema/projects/Project.ts"
 import type { HostPortHidden, NoPortLeft } from "../../schema/routes/Route.ts"
 import { callNameOf } from "../../schema/servers/findServer.ts"
 import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { type LocalEntry, type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { type LocalEntry, LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
@@ -24,7 +21,7 @@ import { firstPort } from "../ports/nextPort.ts"
 import { portEvidence } from "../ports/portEvidence.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { firstNamed, projectFiles } from "../projects/files/projectFiles.ts"
 import { projectText } from "../projects/files/projectText.ts"
 import { inspectProject, remotePathOf } from "../projects/inspectProject.ts"
@@ -120,15 +117,7 @@ export const init = Effect.fn("init")(function*(
   { plan = false, projectPath, remotePath, serverId }: InitRequest
 ): Effect.fn.Return<
   InitResult,
-  | PathOutside
-  | ProjectPathInvalid
-  | ProjectFileInvalid
-  | LocalFileFailed
-  | HostPortHidden
-  | NoPortLeft
-  | RemotePathInvalid
-  | ServerUnresolved
-  | SettingsError,
+  DirectoryRefused | HostPortHidden | NoPortLeft | ProjectFileInvalid | RemotePathInvalid | ServerUnresolved,
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
   const path = yield* Path.Path

@@ -1,13 +1,12 @@
 import type { Path } from "@effect/platform"
 import { Effect } from "effect"
-import type { InspectRequest, LocalProject, PathOutside, ProjectPathInvalid } from "../../schema/projects/Project.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import type { LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import type { InspectRequest, LocalProject } from "../../schema/projects/Project.ts"
+import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { readComposeFile } from "../projects/compose/composeFile.ts"
 import { fileProblem } from "../projects/files/fileProblem.ts"
-import { projectDirectory } from "../projects/files/projectDirectory.ts"
+import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { inspectProject } from "../projects/inspectProject.ts"
 import { redactProject } from "../projects/redactProject.ts"
 import { resolveServer } from "../projects/resolveServer.ts"
@@ -15,11 +14,7 @@ import { resolveServer } from "../projects/resolveServer.ts"
 /** Deployable contents of one directory, with every problem in its files. */
 export const readProject = Effect.fn("readProject")(function*(
   { projectPath }: InspectRequest
-): Effect.fn.Return<
-  LocalProject,
-  LocalFileFailed | PathOutside | ProjectPathInvalid | SettingsError,
-  LocalFiles | Path.Path | Settings
-> {
+): Effect.fn.Return<LocalProject, DirectoryRefused, LocalFiles | Path.Path | Settings> {
   const directory = yield* projectDirectory(projectPath)
   const project = yield* inspectProject(directory)
   const problemsOf = <A, R>(there: boolean, read: Effect.Effect<A, Parameters<typeof fileProblem>[0], R>) =>

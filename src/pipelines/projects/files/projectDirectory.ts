@@ -4,6 +4,9 @@ import { ProjectPathInvalid } from "../../../schema/projects/Project.ts"
 import { LocalFiles } from "../../../services/local/LocalFiles.ts"
 import { permitPath } from "./permitPath.ts"
 
+/** Reasons why the directory of a project cannot be used. */
+export type DirectoryRefused = Effect.Effect.Error<ReturnType<typeof projectDirectory>>
+
 /**
  * Checks that a caller's `projectPath` is absolute, a directory, and one that the caller may work in; answers it without
  * `.`, `..` and a trailing separator.
