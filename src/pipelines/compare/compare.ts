@@ -15,12 +15,11 @@ import {
   containerConfigName,
   ProjectFileInvalid
 } from "../../schema/projects/Project.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
-import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readComposeFile } from "../projects/compose/composeFile.ts"
 import { readContainerConfig } from "../projects/files/containerConfig.ts"
@@ -28,6 +27,7 @@ import { type DirectoryRefused, projectDirectory } from "../projects/files/proje
 import { composeFileOf } from "../projects/files/projectFiles.ts"
 import { relativeName } from "../projects/files/relativeName.ts"
 import { isSecretName } from "../projects/files/secretName.ts"
+import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 import { compareImages } from "./compareImages.ts"
 import { textOf, wholeText } from "./difference.ts"
 import { type LocalFile, localInventory } from "./localInventory.ts"
@@ -158,11 +158,10 @@ export const compare = Effect.fn("compare")(function*(
   { projectPath, remotePath, serverId }: CompareRequest
 ): Effect.fn.Return<
   Comparison,
-  DirectoryRefused | ProjectFileInvalid | RemoteCommandFailed | RemotePathInvalid | ServerUnresolved | SshError,
+  DirectoryRefused | ProjectFileInvalid | RemoteCommandFailed | SshError | StackRefused,
   Settings | Ssh | LocalFiles | Path.Path
 > {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* remotePathIn("remotePath", remotePath)
+  const { remotePath: path, server } = yield* resolveStack({ remotePath, serverId })
   const directory = yield* projectDirectory(projectPath)
   const names = yield* namesOf(directory)
   const [here, there, { images, warnings: notCompared }] = yield* Effect.all([

@@ -6,14 +6,12 @@ import type { PlannedHook } from "../../schema/deploy/Hooks.ts"
 import { pullNote } from "../../schema/deploy/pullNote.ts"
 import type { ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import type { DockerUnusable } from "../../schema/servers/Container.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
 import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { fullSize, transferSize } from "../archive/transfer.ts"
 import { withRollout } from "../bridge/Rollout.ts"
@@ -23,6 +21,7 @@ import { parseEnv } from "../projects/compose/envText.ts"
 import { envFileNames } from "../projects/envFileNames.ts"
 import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
 import { projectText } from "../projects/files/projectText.ts"
+import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { decideDeploy } from "./decideDeploy.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
 import { deployFactKindsOf, deployFactsOf, type DeployTarget, type ProjectDigests } from "./deployFacts.ts"
@@ -76,11 +75,10 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   { onUnhealthy, projectPath, pull, remotePath, serverId }: ContainerPlanRequest
 ): Effect.fn.Return<
   ContainerPlan,
-  DirectoryRefused | DockerUnusable | ProjectFileInvalid | RemotePathInvalid | ServerUnresolved | SshError,
+  DirectoryRefused | DockerUnusable | ProjectFileInvalid | SshError | StackRefused,
   LocalFiles | Path.Path | Platform | Settings | Ssh
 > {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* stackPathIn("remotePath", remotePath)
+  const { remotePath: path, server } = yield* resolveStackToChange({ remotePath, serverId })
   const directory = yield* projectDirectory(projectPath)
   const target = { server, directory, remotePath: path }
   const decision = yield* decideDeploy(server, directory, path, {

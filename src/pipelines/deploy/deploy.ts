@@ -10,8 +10,6 @@ import type {
   PullPolicy
 } from "../../schema/deploy/Deploy.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import { counted } from "../../schema/words/counted.ts"
 import { formatBytes } from "../../schema/words/formatBytes.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -23,7 +21,7 @@ import type { Instance } from "../../services/runs/Instance.ts"
 import { RunRequest } from "../../services/runs/RunRequest.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
@@ -37,6 +35,7 @@ import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { runLocalHook } from "../hooks/localHooks.ts"
 import { totalSize } from "../projects/deployFiles.ts"
 import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
+import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { activateProject } from "./activateProject.ts"
 import { checkPlan } from "./containerPlan.ts"
 import { decideDeploy, refusalOf } from "./decideDeploy.ts"
@@ -148,18 +147,10 @@ export const deploy = Effect.fn("deploy")(function*(
   { onUnhealthy, planHash, projectPath, pull, remotePath, serverId }: DeployRequest
 ): Effect.fn.Return<
   DeployResult,
-  | DeployFailed
-  | DeployLocked
-  | DeployPlanMoved
-  | DirectoryRefused
-  | FileLocked
-  | RemotePathInvalid
-  | RunFailure
-  | ServerUnresolved,
+  DeployFailed | DeployLocked | DeployPlanMoved | DirectoryRefused | FileLocked | RunFailure | StackRefused,
   Settings | Ssh | Sftp | LocalFiles | LocalProcesses | Path.Path | Platform | Runs | Instance | Locks
 > {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* stackPathIn("remotePath", remotePath)
+  const { remotePath: path, server } = yield* resolveStackToChange({ remotePath, serverId })
   const directory = yield* projectDirectory(projectPath)
   const { requestedBy } = yield* RunRequest
   const overrides = {

@@ -2,15 +2,14 @@ import { Effect } from "effect"
 import { endExecCommand, execCommand } from "../../remote/exec/execCommand.ts"
 import type { RequestedBy } from "../../schema/runs/Run.ts"
 import { type ExecOpened, ExecRefused, type ExecRequest } from "../../schema/servers/Exec.ts"
-import { remotePathIn } from "../../schema/servers/RemotePath.ts"
 import { quoted } from "../../schema/words/quoted.ts"
 import { mayExec } from "../../services/access/rights.ts"
 import { Execs, markLength, type OpenExec } from "../../services/exec/Execs.ts"
 import { RunRecords } from "../../services/runs/RunRecords.ts"
 import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
 import { renderCommand } from "../../services/ssh/remoteShell.ts"
+import { resolveStack } from "../servers/resolveStack.ts"
 import { findContainer, findShell } from "./findContainer.ts"
 
 /** A command that runs in a container until the scope closes. */
@@ -34,8 +33,7 @@ export const openExec = Effect.fn("openExec")(function*(
       reason: "Agents may not run commands in containers. Nothing was started: a person can, with berth exec"
     })
   }
-  const server = yield* (yield* Settings).server(serverId)
-  const remotePath = yield* remotePathIn("remotePath", path)
+  const { remotePath, server } = yield* resolveStack({ remotePath: path, serverId })
   const container = yield* findContainer(server, remotePath, wanted)
   const words = command ?? [yield* findShell(server, container)]
   const { useSudo } = server

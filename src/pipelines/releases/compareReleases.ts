@@ -3,15 +3,13 @@ import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import { fullImageName } from "../../remote/fullImageName.ts"
 import { type ReleaseImage, ReleaseNotFound, type ReleasesFailed } from "../../schema/deploy/Release.ts"
 import type { ComparedService, ReleaseComparison } from "../../schema/deploy/ReleaseComparison.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { releaseFiles } from "../activation/reactivate.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { serviceDefinitions } from "../projects/compose/serviceDefinitions.ts"
+import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 import { toRelease } from "./listReleases.ts"
 
 /**
@@ -58,17 +56,10 @@ export const compareReleases = Effect.fn("compareReleases")(function*(
   }
 ): Effect.fn.Return<
   ReleaseComparison,
-  | ReleaseNotFound
-  | ReleasesFailed
-  | RemoteCommandFailed
-  | RemotePathInvalid
-  | ServerUnresolved
-  | SettingsError
-  | SshError,
+  ReleaseNotFound | ReleasesFailed | RemoteCommandFailed | SshError | StackRefused,
   Settings | Ssh
 > {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* remotePathIn("remotePath", remotePath)
+  const { remotePath: path, server } = yield* resolveStack({ remotePath, serverId })
   const releases = yield* readReleases(server, path)
   const current = releases.find(({ isCurrent }) => isCurrent)
   const find = (wanted: string) => {

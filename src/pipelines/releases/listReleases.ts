@@ -1,13 +1,11 @@
 import { Effect } from "effect"
 import type { RemoteRelease } from "../../remote/activation/releasesCommand.ts"
 import type { Release, ReleasesFailed } from "../../schema/deploy/Release.ts"
-import { remotePathIn, type RemotePathInvalid } from "../../schema/servers/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { releaseFiles } from "../activation/reactivate.ts"
 import { readReleases } from "../activation/readReleases.ts"
+import { resolveStack, type StackRefused } from "../servers/resolveStack.ts"
 
 /** A release as callers see it. */
 export const toRelease = (release: RemoteRelease): Release => {
@@ -27,12 +25,7 @@ export const toRelease = (release: RemoteRelease): Release => {
 export const listReleases = Effect.fn("listReleases")(function*(
   serverId: string,
   remotePath: string
-): Effect.fn.Return<
-  ReadonlyArray<Release>,
-  ReleasesFailed | ServerUnresolved | SettingsError | RemotePathInvalid,
-  Settings | Ssh
-> {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* remotePathIn("remotePath", remotePath)
+): Effect.fn.Return<ReadonlyArray<Release>, ReleasesFailed | StackRefused, Settings | Ssh> {
+  const { remotePath: path, server } = yield* resolveStack({ remotePath, serverId })
   return (yield* readReleases(server, path)).map(toRelease)
 })

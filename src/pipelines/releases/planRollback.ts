@@ -4,16 +4,14 @@ import type { RollbackRequest } from "../../schema/deploy/Deploy.ts"
 import type { ReleaseNotFound, ReleasesFailed, ReleaseUnavailable } from "../../schema/deploy/Release.ts"
 import type { RollbackPlan } from "../../schema/deploy/RollbackPlan.ts"
 import type { DockerUnusable } from "../../schema/servers/Container.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readReleases } from "../activation/readReleases.ts"
 import { composeFailure } from "../activation/readServerFacts.ts"
 import { withRollout } from "../bridge/Rollout.ts"
+import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 import { toRelease } from "./listReleases.ts"
 import { releaseChanges } from "./releaseChanges.ts"
@@ -25,17 +23,14 @@ export const planRollback = Effect.fn("planRollback")(function*(
   RollbackPlan,
   | DockerUnusable
   | ReleaseNotFound
-  | ReleaseUnavailable
   | ReleasesFailed
+  | ReleaseUnavailable
   | RemoteCommandFailed
-  | RemotePathInvalid
-  | ServerUnresolved
-  | SettingsError
-  | SshError,
+  | SshError
+  | StackRefused,
   Settings | Ssh
 > {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* stackPathIn("remotePath", remotePath)
+  const { remotePath: path, server } = yield* resolveStackToChange({ remotePath, serverId })
   const releases = yield* readReleases(server, path)
   const release = yield* chooseRelease(releases, wanted ?? null, { remotePath: path, server: server.name })
   const current = Option.fromNullable(releases.find(({ isCurrent }) => isCurrent))

@@ -4,9 +4,7 @@ import { DeployFailed, DeployLocked, DeployResult, type RollbackRequest } from "
 import { ReleaseNotFound, ReleaseUnavailable } from "../../schema/deploy/Release.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
 import { DockerUnusable } from "../../schema/servers/Container.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
-import type { ServerAccess, ServerUnresolved } from "../../schema/servers/Server.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
+import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { counted } from "../../schema/words/counted.ts"
 import { remotePathLock } from "../../services/locks/LockKey.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
@@ -16,7 +14,7 @@ import { Runs, type RunSpec } from "../../services/runs/Runs.ts"
 import { stages } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Sftp } from "../../services/ssh/Sftp.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
@@ -38,6 +36,7 @@ import { BridgeRefused, refusedByBridge } from "../bridge/BridgeRefused.ts"
 import { makeBridging } from "../bridge/Bridging.ts"
 import { restoreRoutes } from "../bridge/restoreRoutes.ts"
 import { describeRollouts } from "../bridge/Rollout.ts"
+import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { chooseRelease } from "./chooseRelease.ts"
 import { bridgedServices, releaseChanges } from "./releaseChanges.ts"
 
@@ -172,19 +171,10 @@ export const rollback = Effect.fn("rollback")(function*(
   request: RollbackRequest
 ): Effect.fn.Return<
   DeployResult,
-  | DeployFailed
-  | DeployLocked
-  | ReleaseNotFound
-  | ReleaseUnavailable
-  | ServerUnresolved
-  | RemotePathInvalid
-  | SettingsError
-  | FileLocked
-  | RunFailure,
+  DeployFailed | DeployLocked | FileLocked | ReleaseNotFound | ReleaseUnavailable | RunFailure | StackRefused,
   Settings | Ssh | Sftp | Runs | Instance | Locks
 > {
-  const server = yield* (yield* Settings).server(request.serverId)
-  const path = yield* stackPathIn("remotePath", request.remotePath)
+  const { remotePath: path, server } = yield* resolveStackToChange(request)
   const { requestedBy } = yield* RunRequest
   const program = besideOtherDeploys(server)(
     rollBack(server, path, request.release ?? null, requestedBy.name)

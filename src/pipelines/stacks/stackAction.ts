@@ -9,20 +9,18 @@ import type {
   StackResult
 } from "../../schema/deploy/Stack.ts"
 import type { RunFailure } from "../../schema/runs/runFailures.ts"
-import { type RemotePathInvalid, stackPathIn } from "../../schema/servers/RemotePath.ts"
-import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
-import type { SettingsError } from "../../schema/Settings.ts"
 import type { FileLocked, Locks } from "../../services/locks/Locks.ts"
 import type { Instance } from "../../services/runs/Instance.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { step } from "../../services/runs/Steps.ts"
 import { uncancellable } from "../../services/runs/uncancellable.ts"
-import { Settings } from "../../services/settings/Settings.ts"
+import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
 import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
 import { describeHealth, healthOutcome } from "../activation/health/describeHealth.ts"
+import { resolveStackToChange, type StackRefused } from "../servers/resolveStack.ts"
 import { describeRemoval, describeRunning, doneWords } from "./describeStack.ts"
 import { stackSpec } from "./reconcileStack.ts"
 import { awaitStackHealth, runStackCommand, type Stack } from "./runStackCommand.ts"
@@ -62,24 +60,13 @@ export const stackAction = Effect.fn("stackAction")(function*(
   { remotePath, serverId, ...more }: StackRequest | StackRemoval
 ): Effect.fn.Return<
   StackResult,
-  | DeployLocked
-  | FileLocked
-  | RemoteCommandFailed
-  | RemotePathInvalid
-  | RunFailure
-  | ServerUnresolved
-  | SettingsError
-  | SshError
-  | StackFailed
-  | StackMissing,
+  DeployLocked | FileLocked | RemoteCommandFailed | RunFailure | SshError | StackFailed | StackMissing | StackRefused,
   Instance | Locks | Runs | Settings | Ssh
 > {
-  const server = yield* (yield* Settings).server(serverId)
-  const path = yield* stackPathIn("remotePath", remotePath)
+  const stack = yield* resolveStackToChange({ remotePath, serverId })
   const volumes = "volumes" in more && more.volumes === true
-  const stack = { server, remotePath: path }
   return yield* (yield* Runs).run(
-    stackSpec(stack, { action, remotePath, serverId: server.id, volumes }),
-    besideOtherDeploys(server)(carryOut(stack, action, volumes))
+    stackSpec(stack, { action, remotePath, serverId: stack.server.id, volumes }),
+    besideOtherDeploys(stack.server)(carryOut(stack, action, volumes))
   )
 })
