@@ -9,7 +9,7 @@ import { drift } from "../src/pipelines/drift/drift.ts"
 import { listProjects } from "../src/pipelines/projects/listProjects.ts"
 import { differencesIn } from "../src/schema/applications/Drift.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
-import { confirmedSettings } from "../src/services/settings/file/confirmedSettings.ts"
+import { requireConfirmedSettings } from "../src/services/settings/file/requireConfirmedSettings.ts"
 
 const shown = (value: unknown) => typeof value === "string" ? value : JSON.stringify(value)
 
@@ -36,7 +36,7 @@ const program = Effect.gen(function*() {
 })
 
 program.pipe(
-  Effect.provide(Layer.unwrapEffect(Effect.map(confirmedSettings(), (place) => servicesLive(place)))),
+  Effect.provide(Layer.unwrapEffect(Effect.map(requireConfirmedSettings(), (place) => servicesLive(place)))),
   Effect.provide(NodeContext.layer),
   Effect.tap((status) => Effect.sync(() => process.exitCode = status)),
   NodeRuntime.runMain

@@ -9,7 +9,7 @@ import { recoverRuns } from "../src/pipelines/runs/recoverRuns.ts"
 import { upsert } from "../src/pipelines/upsert/upsert.ts"
 import { watchSteps } from "../src/services/runs/events/watchSteps.ts"
 import { servicesLive } from "../src/services/ServicesLive.ts"
-import { confirmedSettings } from "../src/services/settings/file/confirmedSettings.ts"
+import { requireConfirmedSettings } from "../src/services/settings/file/requireConfirmedSettings.ts"
 
 const [projectPath = ".", appName] = process.argv.slice(2)
 
@@ -20,7 +20,7 @@ const program = Effect.zipRight(recoverRuns, upsert({ projectPath: resolve(proje
 )
 
 program.pipe(
-  Effect.provide(Layer.unwrapEffect(Effect.map(confirmedSettings(), (place) => servicesLive(place)))),
+  Effect.provide(Layer.unwrapEffect(Effect.map(requireConfirmedSettings(), (place) => servicesLive(place)))),
   Effect.provide(NodeContext.layer),
   NodeRuntime.runMain
 )

@@ -6,13 +6,13 @@ import { NotStarted } from "./http/listen/configuredPort.ts"
 import { version } from "./schema/version.ts"
 import { serve } from "./serve.ts"
 import { SafeLoggerLive } from "./services/log/safeLogger.ts"
-import { confirmedSettings } from "./services/settings/file/confirmedSettings.ts"
+import { requireConfirmedSettings } from "./services/settings/file/requireConfirmedSettings.ts"
 import { usage } from "./usage.ts"
 
 const serveWith = (config: Option.Option<string>) =>
-  confirmedSettings(config).pipe(
+  requireConfirmedSettings(config).pipe(
     Effect.catchTag("SettingsUnconfirmed", (found) =>
-      Effect.zipRight(Effect.provide(askToConfirm(found), NodeScreen), confirmedSettings(config))),
+      Effect.zipRight(Effect.provide(askToConfirm(found), NodeScreen), requireConfirmedSettings(config))),
     Effect.flatMap(serve)
   )
 

@@ -12,7 +12,7 @@ import { servicesLive, settingsLive } from "./services/ServicesLive.ts"
 import type { SettingsLocation } from "./services/settings/file/locateSettings.ts"
 import { Settings } from "./services/settings/Settings.ts"
 
-export { confirmedSettings } from "./services/settings/file/confirmedSettings.ts"
+export { requireConfirmedSettings } from "./services/settings/file/requireConfirmedSettings.ts"
 
 const usualPort = 3100
 

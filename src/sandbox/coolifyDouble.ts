@@ -2,11 +2,11 @@ import { Effect, type Redacted, type Scope } from "effect"
 import { CoolifyChanges, CoolifyEnvFields, CoolifyNew } from "./doubles/coolifyFields.ts"
 import { type CoolifySeed, shownApp, shownEnv } from "./doubles/coolifyRecords.ts"
 import { type CoolifyState, makeCoolifyState } from "./doubles/coolifyState.ts"
+import { decodeRequestBody } from "./doubles/decodeRequestBody.ts"
 import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
 import type { DoubleReply } from "./doubles/httpFault.ts"
 import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
 import { Refused } from "./doubles/Refused.ts"
-import { fieldsOf } from "./doubles/requestFields.ts"
 import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
 /** Test double of Coolify v4. Its API is under `/api/v1`, which `url` does not contain. */
@@ -15,9 +15,9 @@ export interface CoolifyDouble extends HttpDouble {
   readonly state: CoolifyState
 }
 
-const newApplication = fieldsOf("Application", CoolifyNew)
-const applicationChanges = fieldsOf("Application", CoolifyChanges)
-const envFields = fieldsOf("Environment variable", CoolifyEnvFields)
+const newApplication = decodeRequestBody("Application", CoolifyNew)
+const applicationChanges = decodeRequestBody("Application", CoolifyChanges)
+const envFields = decodeRequestBody("Environment variable", CoolifyEnvFields)
 
 const deployed = (state: CoolifyState, { query }: DoubleRequest) => {
   const uuid = query["uuid"] ?? ""

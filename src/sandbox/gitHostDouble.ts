@@ -1,10 +1,10 @@
 import { Effect, Redacted, type Scope } from "effect"
+import { decodeRequestBody } from "./doubles/decodeRequestBody.ts"
 import { HookChanges, NewHook } from "./doubles/gitHostFields.ts"
 import { type GitHostSeed, type GitHostState, makeGitHostState, type StoredHook } from "./doubles/gitHostState.ts"
 import { type DoubleRequest, type HttpDouble, makeHttpDouble } from "./doubles/httpDouble.ts"
 import type { DoubleReply } from "./doubles/httpFault.ts"
 import { Refused } from "./doubles/Refused.ts"
-import { fieldsOf } from "./doubles/requestFields.ts"
 import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
 /** Test double of a git host with the specification's neutral API. */
@@ -23,7 +23,7 @@ export interface HookManner {
 }
 
 const neutral: HookManner = {
-  newHook: fieldsOf("Hook", NewHook),
+  newHook: decodeRequestBody("Hook", NewHook),
   meant: (changes) => changes,
   shown: ({ active, contentType, events, id, type, url }) => ({
     id,
@@ -34,7 +34,7 @@ const neutral: HookManner = {
   })
 }
 
-const hookChanges = fieldsOf("Hook", HookChanges)
+const hookChanges = decodeRequestBody("Hook", HookChanges)
 
 const refused = ({ fields, what, why }: Refused): DoubleReply =>
   why === "invalid"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
+import { decodeRequestBody, said } from "./doubles/decodeRequestBody.ts"
 import { type HookChanges, NewHook } from "./doubles/gitHostFields.ts"
-import { fieldsOf, said } from "./doubles/requestFields.ts"
 import { type GitHostDoubleOptions, type HookManner, makeHookDouble } from "./gitHostDouble.ts"
 
 const kinds = [
@@ -17,7 +17,7 @@ const kinds = [
 ]
 
 const gitea: HookManner = {
-  newHook: fieldsOf(
+  newHook: decodeRequestBody(
     "Hook",
     Schema.Struct({
       ...NewHook.fields,

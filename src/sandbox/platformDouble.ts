@@ -1,11 +1,11 @@
 import { Effect, type Redacted, type Scope, Struct } from "effect"
+import { decodeRequestBody } from "./doubles/decodeRequestBody.ts"
 import type { DoubleRequest, HttpDouble } from "./doubles/httpDouble.ts"
 import { ApplicationChanges, EnvFields, NewApplication } from "./doubles/platformFields.ts"
 import type { Application, PlatformSeed } from "./doubles/platformRecords.ts"
 import { created, makePlatformServer, ok } from "./doubles/platformServer.ts"
 import { makePlatformState, type PlatformState } from "./doubles/platformState.ts"
 import { Refused } from "./doubles/Refused.ts"
-import { fieldsOf } from "./doubles/requestFields.ts"
 import type { SandboxFailed } from "./ports/SandboxFailed.ts"
 
 /** Test double of a platform with the specification's neutral API. */
@@ -17,9 +17,9 @@ export interface PlatformDouble extends HttpDouble {
 /** Fields of an application in lists. */
 const listed = (application: Application) => Struct.omit(application, "manual_webhook_secret_githost")
 
-const newApplication = fieldsOf("Application", NewApplication)
-const applicationChanges = fieldsOf("Application", ApplicationChanges)
-const envFields = fieldsOf("Environment variable", EnvFields)
+const newApplication = decodeRequestBody("Application", NewApplication)
+const applicationChanges = decodeRequestBody("Application", ApplicationChanges)
+const envFields = decodeRequestBody("Environment variable", EnvFields)
 
 const answer = (state: PlatformState, { body, method, query, segments }: DoubleRequest) => {
   const [collection = "", uuid = "", part, id = "", ...more] = segments

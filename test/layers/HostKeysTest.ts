@@ -1,7 +1,12 @@
 import { Effect, Either, Layer, Ref } from "effect"
 import { HostKeys } from "../../src/services/hostKeys/HostKeys.ts"
-import { judge, remembered, standingIn, withConfirmed } from "../../src/services/hostKeys/keyFile.ts"
 import { inFile, type KeyMismatch } from "../../src/services/hostKeys/KeyMismatch.ts"
+import {
+  checkHostKey,
+  previewHostKey,
+  rememberedKeys,
+  withConfirmed
+} from "../../src/services/hostKeys/knownHostsFile.ts"
 
 const file = "known_hosts"
 
@@ -12,8 +17,9 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
     Effect.map(Ref.make(knownHosts), (text) =>
       HostKeys.of({
         file,
-        knownTypes: (server) => Effect.map(Ref.get(text), (text) => remembered(text, server).map((key) => key.type)),
-        standing: (server, key) => Effect.map(Ref.get(text), (text) => inFile(file)(standingIn(text, server, key))),
+        knownTypes: (server) =>
+          Effect.map(Ref.get(text), (text) => rememberedKeys(text, server).map((key) => key.type)),
+        standing: (server, key) => Effect.map(Ref.get(text), (text) => inFile(file)(previewHostKey(text, server, key))),
         confirm: (server, print, replaces) =>
           Effect.flatMap(Ref.get(text), (before) =>
             Either.match(withConfirmed(before, server, print, replaces), {
@@ -22,7 +28,7 @@ export const HostKeysTest = (knownHosts = ""): Layer.Layer<HostKeys> =>
             })),
         check: (server, key) =>
           Ref.modify(text, (text) => {
-            const judged = judge(text, server, key)
+            const judged = checkHostKey(text, server, key)
             return [inFile(file)(judged.answer), judged.text]
           })
       }))

@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Option, Redacted, Ref } from "effect"
+import { decodeRequestBody } from "../../src/sandbox/doubles/decodeRequestBody.ts"
 import { ApplicationChanges, EnvFields, NewApplication } from "../../src/sandbox/doubles/platformFields.ts"
 import type { PlatformSeed } from "../../src/sandbox/doubles/platformRecords.ts"
 import { makePlatformState } from "../../src/sandbox/doubles/platformState.ts"
 import type { Refused } from "../../src/sandbox/doubles/Refused.ts"
-import { fieldsOf } from "../../src/sandbox/doubles/requestFields.ts"
 import { type AppEnv, PlatformRefused, type Raw } from "../../src/schema/applications/PlatformApp.ts"
 import { Disclosed } from "../../src/schema/basics/Disclosed.ts"
 import { Platform, type PlatformCall } from "../../src/services/platform/Platform.ts"
@@ -32,9 +32,9 @@ const refused = ({ fields, what, why }: Refused) => {
   return new PlatformRefused({ upstream: status, words: named === "" ? `${what}: ${why}` : named })
 }
 
-const asChanges = fieldsOf("Application", ApplicationChanges)
-const asNew = fieldsOf("Application", NewApplication)
-const asEnv = fieldsOf("Environment variable", EnvFields)
+const asChanges = decodeRequestBody("Application", ApplicationChanges)
+const asNew = decodeRequestBody("Application", NewApplication)
+const asEnv = decodeRequestBody("Environment variable", EnvFields)
 const idOf = ({ record }: AppEnv) => Number(record["id"])
 
 /** In-memory platform. */

@@ -28,8 +28,8 @@ const serveCommand = command(
   { config: common.config },
   ({ config }) =>
     Effect.gen(function*() {
-      const { confirmedSettings, serve } = yield* Effect.promise(() => import("../../serve.ts"))
-      const found = confirmedSettings(config)
+      const { requireConfirmedSettings, serve } = yield* Effect.promise(() => import("../../serve.ts"))
+      const found = requireConfirmedSettings(config)
       return yield* untilInterrupted(
         found.pipe(
           Effect.catchTag("SettingsUnconfirmed", (unconfirmed) => Effect.zipRight(askToConfirm(unconfirmed), found)),

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { SettingsUnconfirmed } from "../../schema/Settings.ts"
 import { LocalFilesLive } from "../../services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../services/locks/Locks.ts"
-import { confirmText } from "../../services/settings/file/confirmations.ts"
+import { confirmText } from "../../services/settings/file/confirmationStore.ts"
 
 const local = Layer.merge(LocalFilesLive, LocksLive).pipe(Layer.provideMerge(NodeContext.layer))
 

@@ -18,16 +18,16 @@ const environment = Config.all({
 
 const nearby = (door: Door, config: Option.Option<string>) =>
   Effect.gen(function*() {
-    const [NodeContext, { confirmedSettings }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
+    const [NodeContext, { requireConfirmedSettings }, { findService }, { LocalFilesLive }] = yield* Effect.promise(() =>
       Promise.all([
         import("@effect/platform-node/NodeContext"),
-        import("../../services/settings/file/confirmedSettings.ts"),
+        import("../../services/settings/file/requireConfirmedSettings.ts"),
         import("../../services/state/discovery/serviceFile.ts"),
         import("../../services/local/LocalFilesLive.ts")
       ])
     )
     const context = Layer.provideMerge(LocalFilesLive, NodeContext.layer)
-    const place = yield* Effect.provide(confirmedSettings(config), context).pipe(
+    const place = yield* Effect.provide(requireConfirmedSettings(config), context).pipe(
       Effect.catchTag("ConfigError", Effect.die)
     )
     const service = yield* Effect.provide(findService(place.file), context)

@@ -2,7 +2,6 @@ import { Path } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
 import { type Adoption, type AdoptRequest, EntryExists, NotDeclarable } from "../../schema/applications/Adopt.ts"
 import type { PlatformFailure, PlatformRecord } from "../../schema/applications/PlatformApp.ts"
-import { PlatformEntry, type RawEntry } from "../../schema/applications/PlatformFile.ts"
 import { platformFileName, type ProjectFileInvalid } from "../../schema/projects/Project.ts"
 import { quoted } from "../../schema/words/quoted.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
@@ -18,7 +17,8 @@ import { maskEntries } from "../applications/maskEntries.ts"
 import { declaredIn, readPlatformFile, withoutPlaces } from "../applications/platformFile.ts"
 import { wantedBy } from "../drift/compareEntry.ts"
 import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
-import { type LiveEntry, liveEntry } from "./liveEntry.ts"
+import { liveEntry } from "./liveEntry.ts"
+import { retainedFields } from "./retainedFields.ts"
 
 /** Name of the application's server, if the platform reports one other than the default. */
 const serverName = ({ server_uuid: uuid }: PlatformRecord) =>
@@ -48,17 +48,6 @@ const read = (uuid: string, directory: string) =>
     const live = yield* Either.mapLeft(liveEntry(app, envs, yield* serverName(app), assumed), refuse)
     return { app, envs, live, refuse }
   })
-
-const isReadable = ({ entry, unknown }: LiveEntry) => (key: string) =>
-  key !== "service" && !unknown.some(({ field }) => field === key) && (key !== "server" || "server" in entry)
-
-/** Fields of the earlier entry that the platform does not report: unknown keys and hidden values. */
-const retainedFields = (earlier: RawEntry, live: LiveEntry): RawEntry => {
-  const known = Object.keys(PlatformEntry.fields)
-  return Object.fromEntries(
-    Object.entries(earlier).filter(([key]) => !known.includes(key) || !isReadable(live)(key))
-  )
-}
 
 /** The text of the file as it is, a byte order mark included; empty where there is none. */
 const textOf = (file: string) =>

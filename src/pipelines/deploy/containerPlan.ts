@@ -9,14 +9,15 @@ import type { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Platform } from "../../services/platform/Platform.ts"
-import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
+import { planHashDigest } from "../../services/secrets/planHashDigest.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { fullSize, transferSize } from "../archive/transfer.ts"
 import { withRollout } from "../bridge/Rollout.ts"
 import { plannedHooks } from "../hooks/Hooks.ts"
-import { movedSince, planHash } from "../plans/planHash.ts"
+import { changedFacts } from "../plans/changedFacts.ts"
+import { planHash } from "../plans/planHash.ts"
 import { parseEnv } from "../projects/compose/envText.ts"
 import { envFileNames } from "../projects/envFileNames.ts"
 import { type DirectoryRefused, projectDirectory } from "../projects/files/projectDirectory.ts"
@@ -98,7 +99,7 @@ export const containerPlan = Effect.fn("containerPlan")(function*(
   const sizeOf = (all: ReadonlyArray<PlannedFile>) => all.reduce((sum, { bytes }) => sum + bytes, 0)
   const words = (texts: ReadonlyArray<string>) => Effect.forEach(texts, (text) => withoutSecrets(text))
   return {
-    planHash: planHash(deployFactKindsOf(decision), deployFactsOf(target, decision, digests), yield* keyedDigest),
+    planHash: planHash(deployFactKindsOf(decision), deployFactsOf(target, decision, digests), yield* planHashDigest),
     projectPath: directory,
     serverId: server.id,
     remotePath: path,
@@ -125,7 +126,7 @@ export const checkPlan = Effect.fn("deploy.checkPlan")(function*(
   decision: DeployDecision
 ) {
   const facts = deployFactsOf(target, decision, yield* digestsOf(target.directory, decision))
-  const moved = movedSince(deployFactKindsOf(decision), hash, facts, yield* keyedDigest)
+  const moved = changedFacts(deployFactKindsOf(decision), hash, facts, yield* planHashDigest)
   if (moved.length === 0) return
   const words = yield* Effect.forEach(moved, (text) => withoutSecrets(text))
   return yield* new DeployPlanMoved({ remotePath: target.remotePath, server: target.server.name, moved: words })

@@ -28,7 +28,7 @@ import { acquireDeployLock } from "../activation/acquireDeployLock.ts"
 import { besideOtherDeploys } from "../activation/besideOtherDeploys.ts"
 import { describeKeptRelease } from "../activation/keptRelease.ts"
 import { describeRemarks } from "../activation/startRemarks.ts"
-import { savesTime } from "../archive/savesTime.ts"
+import { shouldCompress } from "../archive/shouldCompress.ts"
 import { fullSize } from "../archive/transfer.ts"
 import { refusedByBridge } from "../bridge/BridgeRefused.ts"
 import { restoreRoutes } from "../bridge/restoreRoutes.ts"
@@ -92,7 +92,7 @@ const uploadProject = (
       "upload",
       Effect.all([
         uploadFiles(server, remotePath, files, facts.fileHashes),
-        savesTime(server, transfer, plan.archive)
+        shouldCompress(server, transfer, plan.archive)
       ]),
       ([sent]) => `${counted(sent.length, "file")}, ${formatBytes(totalSize(sent))} of ${formatBytes(all)}`
     )

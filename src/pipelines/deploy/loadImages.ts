@@ -12,7 +12,7 @@ import { warnWithoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { LoadFailed, type RunningActivation } from "../activation/activate.ts"
-import { savesTime } from "../archive/savesTime.ts"
+import { shouldCompress } from "../archive/shouldCompress.ts"
 import { archiveHelp, fallback, imageSource, type Transfer, transferInput, transferSize } from "../archive/transfer.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import type { DeployDecision } from "./DeployDecision.ts"
@@ -95,7 +95,7 @@ export const loadImages = Effect.fn("deploy.loadImages")(function*<R>(
               yield* warnWithoutSecrets(
                 `The server rejected ${describeSent(transfer)}, so all of it is sent: ${error.reason}`
               )
-              const { activation } = yield* loadOrFallBack(next, yield* savesTime(server, next, plan.archive))
+              const { activation } = yield* loadOrFallBack(next, yield* shouldCompress(server, next, plan.archive))
               return {
                 activation,
                 detail: `all of ${plan.archive?.name}, since ${describeSent(transfer)} was rejected`

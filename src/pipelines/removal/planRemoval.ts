@@ -7,13 +7,14 @@ import type { SettingsError } from "../../schema/Settings.ts"
 import type { GitHost } from "../../services/githost/GitHost.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import { Platform } from "../../services/platform/Platform.ts"
-import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
+import { planHashDigest } from "../../services/secrets/planHashDigest.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
+import { changedFacts } from "../plans/changedFacts.ts"
 import type { FactKinds, Facts } from "../plans/Fact.ts"
-import { movedSince, planHash } from "../plans/planHash.ts"
+import { planHash } from "../plans/planHash.ts"
 import { findRemovable } from "./findRemovable.ts"
 import { ownHooks, ownRoute } from "./ownParts.ts"
 
@@ -51,7 +52,7 @@ export const planRemoval = Effect.fn("planRemoval")(function*(
   uuid: string
 ): Effect.fn.Return<Removal, PlatformFailure | SettingsError, PlanServices> {
   const parts = yield* decideRemoval(uuid)
-  return { planHash: planHash(removalFacts, factsOf(parts), yield* keyedDigest), ...parts }
+  return { planHash: planHash(removalFacts, factsOf(parts), yield* planHashDigest), ...parts }
 })
 
 /** Decides a removal again; fails where it is not what the plan of this hash said. */
@@ -61,7 +62,7 @@ export const checkRemoval = Effect.fn("checkRemoval")(function*(
 ): Effect.fn.Return<Parts, PlanMoved | PlatformFailure | SettingsError, PlanServices> {
   const parts = yield* decideRemoval(uuid)
   if (hash === null) return parts
-  const moved = movedSince(removalFacts, hash, factsOf(parts), yield* keyedDigest)
+  const moved = changedFacts(removalFacts, hash, factsOf(parts), yield* planHashDigest)
   if (moved.length === 0) return parts
   const words = yield* Effect.forEach(moved, (each) => withoutSecrets(each))
   return yield* new PlanMoved({ appName: parts.name, moved: words })

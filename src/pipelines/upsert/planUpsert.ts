@@ -8,10 +8,11 @@ import {
 } from "../../schema/applications/PlatformPlan.ts"
 import type { PathOutside } from "../../schema/projects/Project.ts"
 import type { SettingsError } from "../../schema/Settings.ts"
-import { keyedDigest } from "../../services/secrets/keyedDigest.ts"
+import { planHashDigest } from "../../services/secrets/planHashDigest.ts"
 import { secretsInUse } from "../../services/secrets/secretsInUse.ts"
 import { shownJson, shownText } from "../../services/secrets/shownText.ts"
-import { movedSince, planHash } from "../plans/planHash.ts"
+import { changedFacts } from "../plans/changedFacts.ts"
+import { planHash } from "../plans/planHash.ts"
 import { permitPath } from "../projects/files/permitPath.ts"
 import { decideUpsert, type PlanServices } from "./decideUpsert.ts"
 import { upsertFacts } from "./upsertFacts.ts"
@@ -22,7 +23,7 @@ export const planUpsert = Effect.fn("planUpsert")(function*(
 ): Effect.fn.Return<PlatformPlan, PlanFailed | PathOutside | SettingsError, PlanServices> {
   yield* permitPath(request.projectPath)
   const { facts, plan } = yield* decideUpsert(request)
-  const digest = yield* keyedDigest
+  const digest = yield* planHashDigest
   const secrets = yield* secretsInUse
   const words = (texts: ReadonlyArray<string>) => texts.map((text) => shownText(text, secrets))
   const masked = (change: PlanChange): PlanChange => ({
@@ -54,7 +55,7 @@ export const checkUpsertPlan = Effect.fn("checkUpsertPlan")(function*(
   hash: string
 ) {
   const { decisions, facts, plan, planned } = yield* decideUpsert(request)
-  const moved = movedSince(upsertFacts, hash, facts, yield* keyedDigest)
+  const moved = changedFacts(upsertFacts, hash, facts, yield* planHashDigest)
   if (moved.length === 0) return { decisions, planned }
   const secrets = yield* secretsInUse
   return yield* new PlanMoved({ appName: plan.appName, moved: moved.map((words) => shownText(words, secrets)) })

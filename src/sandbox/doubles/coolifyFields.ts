@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { coolifyKey, takenColumns } from "./declaredColumns.ts"
-import { Addresses, Filled, nullable, said } from "./requestFields.ts"
+import { Addresses, Filled, nullable, said } from "./decodeRequestBody.ts"
 
 const text = Schema.optional(Schema.String)
 const flag = Schema.optional(Schema.Boolean)

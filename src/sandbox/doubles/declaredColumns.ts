@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RecordColumn } from "../../schema/applications/DeclaredField.ts"
 import { type RecordField, recordFields } from "../../schema/applications/recordColumns.ts"
-import { said } from "./requestFields.ts"
+import { said } from "./decodeRequestBody.ts"
 
 const Rooted = Schema.String.pipe(Schema.pattern(/^\/[\w.\-/~@+]*$/, said("Must be a path that starts with a slash.")))
 const valueOf = { text: Schema.String, path: Rooted, flag: Schema.Boolean }

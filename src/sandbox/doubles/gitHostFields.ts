@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Filled, said } from "./requestFields.ts"
+import { Filled, said } from "./decodeRequestBody.ts"
 
 /** Body of a new hook. */
 export const NewHook = Schema.Struct({

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { neutralKey, takenColumns } from "./declaredColumns.ts"
-import { Addresses, Filled, nullable, said } from "./requestFields.ts"
+import { Addresses, Filled, nullable, said } from "./decodeRequestBody.ts"
 
 const BuildPack = Schema.Literal("composestack", "autopack", "imagefile", "static").annotations(
   said("The selected build pack is invalid.")

@@ -4,8 +4,8 @@ import { LocalFiles } from "../local/LocalFiles.ts"
 import { hostKeysLock } from "../locks/LockKey.ts"
 import { Locks } from "../locks/Locks.ts"
 import { HostKeys, HostKeysUnavailable } from "./HostKeys.ts"
-import { judge, remembered, standingIn, withConfirmed } from "./keyFile.ts"
 import { inFile } from "./KeyMismatch.ts"
+import { checkHostKey, previewHostKey, rememberedKeys, withConfirmed } from "./knownHostsFile.ts"
 
 /** Host keys in a file in the form of OpenSSH's known_hosts, replaced as a whole and under a lock. */
 export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFiles | Path.Path | Locks> =>
@@ -27,13 +27,13 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         file,
         knownTypes: Effect.fn("HostKeys.knownTypes")((server) =>
           read.pipe(
-            Effect.map((text) => remembered(text, server).map((key) => key.type)),
+            Effect.map((text) => rememberedKeys(text, server).map((key) => key.type)),
             Effect.mapError(unavailable)
           )
         ),
         standing: Effect.fn("HostKeys.standing")((server, key) =>
           read.pipe(
-            Effect.map((text) => inFile(file)(standingIn(text, server, key))),
+            Effect.map((text) => inFile(file)(previewHostKey(text, server, key))),
             Effect.mapError(unavailable)
           )
         ),
@@ -51,12 +51,12 @@ export const HostKeysLive = (file: string): Layer.Layer<HostKeys, never, LocalFi
         ),
         check: Effect.fn("HostKeys.check")((server, key) =>
           Effect.gen(function*() {
-            const now = judge(yield* read, server, key)
+            const now = checkHostKey(yield* read, server, key)
             if (now.answer !== "remembered") return inFile(file)(now.answer)
             yield* files.makeDirectory(path.dirname(file))
-            // Another connection may have been first: judge again what the file says under the lock.
+            // Another connection may have been first: check again what the file says under the lock.
             return yield* Effect.gen(function*() {
-              const held = judge(yield* read, server, key)
+              const held = checkHostKey(yield* read, server, key)
               if (held.answer === "remembered") yield* files.write(file, held.text, { mode: 0o600 })
               return inFile(file)(held.answer)
             }).pipe(locks.withLock(hostKeysLock(file)))

@@ -7,7 +7,7 @@ import type { HostKey } from "../../../src/services/hostKeys/hostKey.ts"
 import { fingerprint, hostKey } from "../../../src/services/hostKeys/hostKey.ts"
 import { HostKeys } from "../../../src/services/hostKeys/HostKeys.ts"
 import { HostKeysLive } from "../../../src/services/hostKeys/HostKeysLive.ts"
-import { judge, standingIn, withConfirmed } from "../../../src/services/hostKeys/keyFile.ts"
+import { checkHostKey, previewHostKey, withConfirmed } from "../../../src/services/hostKeys/knownHostsFile.ts"
 import { LocalFilesLive } from "../../../src/services/local/LocalFilesLive.ts"
 import { LocksLive } from "../../../src/services/locks/Locks.ts"
 
@@ -36,36 +36,36 @@ const withFile = <A, E>(
 
 const check = (server: Address, key: HostKey) => Effect.flatMap(HostKeys, (keys) => keys.check(server, key))
 
-describe("judge", () => {
+describe("checkHostKey", () => {
   it("trusts a server that is met for the first time", () => {
-    const { answer, text } = judge("", main, one)
+    const { answer, text } = checkHostKey("", main, one)
     expect(answer).toBe("remembered")
     expect(text).toBe(`main.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`)
-    expect(judge(text, { host: "MAIN.lan", port: 22 }, one).answer).toBe("known")
+    expect(checkHostKey(text, { host: "MAIN.lan", port: 22 }, one).answer).toBe("known")
   })
 
   it("tells a changed key by both fingerprints", () => {
-    const { text } = judge("", main, one)
-    expect(judge(text, main, two)).toEqual({
+    const { text } = checkHostKey("", main, one)
+    expect(checkHostKey(text, main, two)).toEqual({
       answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
       text
     })
   })
 
   it("takes a key of another type for a change too", () => {
-    const { text } = judge("", main, one)
-    expect(judge(text, main, key("one", "ssh-rsa")).answer).toHaveProperty("presented")
+    const { text } = checkHostKey("", main, one)
+    expect(checkHostKey(text, main, key("one", "ssh-rsa")).answer).toHaveProperty("presented")
   })
 
   it("accepts any of several remembered keys", () => {
     const row = (each: HostKey) => `main.lan ${each.type} ${Buffer.from(each.blob).toString("base64")}`
     const text = `${row(one)}\n${row(key("r", "ssh-rsa"))} a comment\n`
-    expect(judge(text, main, key("r", "ssh-rsa")).answer).toBe("known")
-    expect(judge(text, main, one).answer).toBe("known")
+    expect(checkHostKey(text, main, key("r", "ssh-rsa")).answer).toBe("known")
+    expect(checkHostKey(text, main, one).answer).toBe("known")
   })
 
   it("matches host and port whole", () => {
-    const { text } = judge("", main, one)
+    const { text } = checkHostKey("", main, one)
     const others = [
       { host: "main.lan", port: 2222 },
       { host: "ain.lan", port: 22 },
@@ -75,24 +75,24 @@ describe("judge", () => {
       { ...main, via: { host: "gate.lan", port: 22 } }
     ]
     for (const other of others) {
-      expect(judge(text, other, two).answer).toBe("remembered")
+      expect(checkHostKey(text, other, two).answer).toBe("remembered")
     }
-    expect(judge("", { host: "main.lan", port: 2222 }, one).text).toMatch(/^\[main\.lan\]:2222 ssh-ed25519 /)
-    expect(judge("", { host: "fe80::1%eth0", port: 2222 }, one).text).toMatch(/^\[fe80::1%eth0\]:2222 /)
+    expect(checkHostKey("", { host: "main.lan", port: 2222 }, one).text).toMatch(/^\[main\.lan\]:2222 ssh-ed25519 /)
+    expect(checkHostKey("", { host: "fe80::1%eth0", port: 2222 }, one).text).toMatch(/^\[fe80::1%eth0\]:2222 /)
   })
 
   it("keeps what a person wrote, and ends a last line first", () => {
     const before = "# mine\n\n@revoked x ssh-ed25519 AAAA\n|1|hash|hash ssh-rsa AAAA\nother,main.lan ssh-rsa AAAA"
-    const { text } = judge(before, { host: "new.lan", port: 22 }, one)
+    const { text } = checkHostKey(before, { host: "new.lan", port: 22 }, one)
     expect(text.startsWith(`${before}\nnew.lan ssh-ed25519 `)).toBe(true)
-    expect(judge(before, main, one).answer).toHaveProperty("remembered")
+    expect(checkHostKey(before, main, one).answer).toHaveProperty("remembered")
   })
 
   it("lets no host name write a line of its own", () => {
-    const { text } = judge("", { host: "a ssh-rsa AAAA\nb,c*", port: 22 }, one)
+    const { text } = checkHostKey("", { host: "a ssh-rsa AAAA\nb,c*", port: 22 }, one)
     expect(text.trimEnd().split("\n")).toHaveLength(1)
-    expect(judge(text, { host: "a", port: 22 }, two).answer).toBe("remembered")
-    expect(judge(text, { host: "a ssh-rsa AAAA\nb,c*", port: 22 }, two).answer).toHaveProperty("remembered")
+    expect(checkHostKey(text, { host: "a", port: 22 }, two).answer).toBe("remembered")
+    expect(checkHostKey(text, { host: "a ssh-rsa AAAA\nb,c*", port: 22 }, two).answer).toHaveProperty("remembered")
   })
 })
 
@@ -107,7 +107,7 @@ describe("the key of a server behind jump hosts", () => {
   ]
 
   it("is another one's than that of the same address on another route", () => {
-    const all = routes.reduce((text, route, index) => judge(text, route, key(`of ${index}`)).text, "")
+    const all = routes.reduce((text, route, index) => checkHostKey(text, route, key(`of ${index}`)).text, "")
     expect(all.split("\n").map((row) => row.split(" ")[0])).toEqual([
       "main.lan",
       "main.lan@[gate.lan]:2222",
@@ -118,7 +118,7 @@ describe("the key of a server behind jump hosts", () => {
     ])
     for (const [index, route] of routes.entries()) {
       for (const [shown] of routes.entries()) {
-        const { answer } = judge(all, route, key(`of ${shown}`))
+        const { answer } = checkHostKey(all, route, key(`of ${shown}`))
         expect([index, shown, answer === "known"]).toEqual([index, shown, index === shown])
       }
     }
@@ -126,12 +126,12 @@ describe("the key of a server behind jump hosts", () => {
 
   it("is confirmed and replaced for its route alone", () => {
     const [, behind = main] = routes
-    const text = Either.getOrThrow(withConfirmed(judge("", main, one).text, behind, fingerprint(two.blob)))
-    expect([standingIn(text, main, one), standingIn(text, behind, two)]).toEqual(["known", "known"])
-    expect(standingIn(text, behind, one)).toHaveProperty("presented")
-    const met = judge(text, behind, two).text
+    const text = Either.getOrThrow(withConfirmed(checkHostKey("", main, one).text, behind, fingerprint(two.blob)))
+    expect([previewHostKey(text, main, one), previewHostKey(text, behind, two)]).toEqual(["known", "known"])
+    expect(previewHostKey(text, behind, one)).toHaveProperty("presented")
+    const met = checkHostKey(text, behind, two).text
     const after = Either.getOrThrow(withConfirmed(met, behind, fingerprint(one.blob), fingerprint(two.blob)))
-    expect([standingIn(after, main, one), standingIn(after, behind, one)]).toEqual(["known", "known"])
+    expect([previewHostKey(after, main, one), previewHostKey(after, behind, one)]).toEqual(["known", "known"])
   })
 })
 
@@ -140,17 +140,17 @@ describe("withConfirmed", () => {
 
   it("insists on the confirmed key when the server is met for the first time", () => {
     expect(text).toBe(`# mine\n# confirmed main.lan ${fingerprint(one.blob)}\n`)
-    expect(judge(text, main, two)).toEqual({
+    expect(checkHostKey(text, main, two)).toEqual({
       answer: { remembered: fingerprint(one.blob), presented: fingerprint(two.blob) },
       text
     })
-    expect(standingIn(text, main, one)).toBe("known")
-    expect(standingIn(text, main, two)).toHaveProperty("presented")
-    expect(standingIn(text, { host: "main.lan", port: 2222 }, two)).toBe("new")
+    expect(previewHostKey(text, main, one)).toBe("known")
+    expect(previewHostKey(text, main, two)).toHaveProperty("presented")
+    expect(previewHostKey(text, { host: "main.lan", port: 2222 }, two)).toBe("new")
   })
 
   it("is done with once the key is remembered", () => {
-    const met = judge(text, main, one)
+    const met = checkHostKey(text, main, one)
     expect(met).toEqual({
       answer: "remembered",
       text: `# mine\nmain.lan ssh-ed25519 ${Buffer.from(one.blob).toString("base64")}\n`
@@ -171,8 +171,8 @@ describe("withConfirmed", () => {
     expect(after).toBe(
       `# mine\n${row("other.lan")}${row("other.lan")}${row("[main.lan]:2222")}# confirmed main.lan ${next}\n`
     )
-    expect(standingIn(after, main, two)).toBe("known")
-    expect(standingIn(after, main, one)).toHaveProperty("presented")
+    expect(previewHostKey(after, main, two)).toBe("known")
+    expect(previewHostKey(after, main, one)).toHaveProperty("presented")
   })
 
   it("holds the last one that was confirmed", () => {

@@ -6,7 +6,7 @@ import { LocalFiles } from "../../local/LocalFiles.ts"
 import { settingsLock } from "../../locks/LockKey.ts"
 import { FileLocked, Locks } from "../../locks/Locks.ts"
 import { settingsDocument } from "../read/settingsDocument.ts"
-import { confirmedDigests, digestOf, keepConfirmed } from "./confirmations.ts"
+import { confirmedDigests, digestOf, keepConfirmed } from "./confirmationStore.ts"
 import type { SettingsLocation } from "./locateSettings.ts"
 import type { Edited, SettingsStore, Snapshot } from "./SettingsStore.ts"
 

@@ -6,7 +6,7 @@ import type { RemoteCommandFailed, SshError } from "../../schema/servers/Ssh.ts"
 import type { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
-import { isCompressible } from "./compressible.ts"
+import { isCompressible } from "./isCompressible.ts"
 import { type Transfer, transferSize } from "./transfer.ts"
 
 const probeSize = 1024 * 1024
@@ -46,7 +46,7 @@ const isSlowLine = Effect.fn("deploy.isSlowLine")(function*(
 const smallest = 8_000_000
 
 /** Tells whether a transfer arrives earlier when it is compressed on its way. */
-export const savesTime = Effect.fn("deploy.savesTime")(function*(
+export const shouldCompress = Effect.fn("deploy.shouldCompress")(function*(
   server: ServerAccess,
   transfer: Transfer,
   file: DeployFile | undefined

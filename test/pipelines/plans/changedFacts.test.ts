@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest"
+import { changedFacts } from "../../../src/pipelines/plans/changedFacts.ts"
 import type { FactKinds } from "../../../src/pipelines/plans/Fact.ts"
-import { movedSince, planHash } from "../../../src/pipelines/plans/planHash.ts"
-import { digestLength } from "../../../src/services/secrets/keyedDigest.ts"
+import { planHash } from "../../../src/pipelines/plans/planHash.ts"
+import { digestLength } from "../../../src/services/secrets/planHashDigest.ts"
 import { sha256 } from "../../fixtures/tar.ts"
 
 const digest = (text: string) => sha256(text).slice(0, digestLength)
@@ -15,9 +16,9 @@ const facts = (port: number, secret: string, steps: string) => ({
   steps: { value: steps }
 })
 const hash = planHash(kinds, facts(1, "a", "x"), digest)
-const moved = (now: ReturnType<typeof facts>, under = digest) => movedSince(kinds, hash, now, under)
+const moved = (now: ReturnType<typeof facts>, under = digest) => changedFacts(kinds, hash, now, under)
 
-describe("movedSince", () => {
+describe("changedFacts", () => {
   it("names what moved, how it is now where that is not secret, and nothing that follows from the rest", () => {
     expect(moved(facts(1, "a", "x"))).toEqual([])
     expect(moved(facts(2, "b", "y"))).toEqual(["the port is now 2", "the secret has changed"])
@@ -27,7 +28,7 @@ describe("movedSince", () => {
   it("does not compare what was made under another key, or from other facts", () => {
     const words = [expect.stringMatching(/^it was made by another Berth/)]
     expect(moved(facts(1, "a", "x"), (text) => digest(`other ${text}`))).toEqual(words)
-    expect(movedSince({ ...kinds, labels: { port: "" } }, hash, facts(1, "a", "x"), digest)).toEqual(words)
-    expect(movedSince(kinds, hash.slice(1), facts(1, "a", "x"), digest)).toEqual(words)
+    expect(changedFacts({ ...kinds, labels: { port: "" } }, hash, facts(1, "a", "x"), digest)).toEqual(words)
+    expect(changedFacts(kinds, hash.slice(1), facts(1, "a", "x"), digest)).toEqual(words)
   })
 })

@@ -15,7 +15,7 @@ const ownKey = randomBytes(32)
  * key is derived from the first token that the settings hold: every process with these settings makes the same ones,
  * after a restart too. Without any it is this process's own.
  */
-export const keyedDigest: Effect.Effect<(text: string) => string, SettingsError, Settings> = Effect.gen(function*() {
+export const planHashDigest: Effect.Effect<(text: string) => string, SettingsError, Settings> = Effect.gen(function*() {
   const settings = yield* Settings
   const token = yield* Effect.reduce(
     keySettings,

@@ -18,7 +18,7 @@ export const Addresses = Schema.String.pipe(
 )
 
 /** Reads the body of a request; every field that is wrong, missing or unknown is named. */
-export const fieldsOf = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
+export const decodeRequestBody = <A, I>(what: string, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknown(schema, { errors: "all", onExcessProperty: "error" })
   return (body: unknown): Effect.Effect<A, Refused> =>
     Effect.mapError(decode(body), (error) => {

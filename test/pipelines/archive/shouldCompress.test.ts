@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, TestClock } from "effect"
-import { savesTime } from "../../../src/pipelines/archive/savesTime.ts"
+import { shouldCompress } from "../../../src/pipelines/archive/shouldCompress.ts"
 import { RemoteTimeout } from "../../../src/schema/servers/Ssh.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
 import { type SshAnswer, SshAsked, SshTest } from "../../layers/SshTest.ts"
@@ -17,13 +17,13 @@ const late: SshAnswer = () =>
 
 const asked = (answer: SshAnswer | ReadonlyArray<SshAnswer>, content: Uint8Array = text) =>
   Effect.gen(function*() {
-    const saves = yield* savesTime(server, { kind: "whole" }, { ...file, size: content.length })
+    const saves = yield* shouldCompress(server, { kind: "whole" }, { ...file, size: content.length })
     return { saves, bytes: (yield* yield* SshAsked).map(({ input }) => input.length) }
   }).pipe(
     Effect.provide(Layer.mergeAll(SshTest({ "measuring the line": answer }), localFilesTest({ [file.path]: content })))
   )
 
-describe("savesTime", () => {
+describe("shouldCompress", () => {
   it.effect.each(
     [
       ["a slow line", line(1, 10_000), true],

@@ -5,7 +5,7 @@ import { limits } from "../../../schema/words/limits.ts"
 import { LocalFiles } from "../../local/LocalFiles.ts"
 import { LocalFilesLive } from "../../local/LocalFilesLive.ts"
 import { settingsDocument } from "../read/settingsDocument.ts"
-import { confirmedDigests, digestOf } from "./confirmations.ts"
+import { confirmedDigests, digestOf } from "./confirmationStore.ts"
 import { describeUse } from "./describeUse.ts"
 import { locateSettings, type SettingsLocation } from "./locateSettings.ts"
 
@@ -38,5 +38,5 @@ const requireConfirmed = Effect.fn("requireConfirmed")(function*(
  * Locates the settings, see `locateSettings`. Fails for a file that was only found in the working directory and whose
  * current text is not confirmed.
  */
-export const confirmedSettings = (given: Option.Option<string> = Option.none()) =>
+export const requireConfirmedSettings = (given: Option.Option<string> = Option.none()) =>
   Effect.tap(locateSettings(given), requireConfirmed).pipe(Effect.provide(LocalFilesLive))

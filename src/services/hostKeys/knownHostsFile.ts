@@ -31,7 +31,7 @@ const lineOf = (text: string): Line | undefined => {
 }
 
 /** The keys that a known_hosts text holds for a server. Hashed names, markers and comments are not entries here. */
-export const remembered = (text: string, server: Address): ReadonlyArray<Omit<Line, "names">> =>
+export const rememberedKeys = (text: string, server: Address): ReadonlyArray<Omit<Line, "names">> =>
   text.split(/\r?\n/).flatMap((row) => {
     const line = lineOf(row)
     return line?.names.includes(nameOf(server)) === true ? [{ type: line.type, key: line.key }] : []
@@ -71,7 +71,7 @@ export const withConfirmed = (
   confirmed: string,
   replaces?: string
 ): Either.Either<string, OtherKey> => {
-  const keys = remembered(text, server).map(({ key }) => fingerprint(Buffer.from(key, "base64")))
+  const keys = rememberedKeys(text, server).map(({ key }) => fingerprint(Buffer.from(key, "base64")))
   if (keys.includes(confirmed)) return Either.right(text)
   if (keys.length > 0 && !keys.some((key) => key === replaces)) {
     return Either.left({ remembered: keys.join(" or "), presented: confirmed })
@@ -85,8 +85,8 @@ export const withConfirmed = (
  * is stored for a server, whose type is negotiated first, so that its other keys do not look like a change. A server
  * without the stored type counts as changed: an impostor could claim the same.
  */
-export const judge = (text: string, server: Address, key: HostKey) => {
-  const keys = remembered(text, server)
+export const checkHostKey = (text: string, server: Address, key: HostKey) => {
+  const keys = rememberedKeys(text, server)
   const shown = Buffer.from(key.blob).toString("base64")
   if (keys.some((known) => known.key === shown)) return { answer: "known" as const, text }
   if (keys.length > 0) {
@@ -106,8 +106,8 @@ export const judge = (text: string, server: Address, key: HostKey) => {
 }
 
 /** Checks a key against a known_hosts text without storing it. */
-export const standingIn = (text: string, server: Address, key: HostKey): OtherKey | "known" | "new" => {
-  const { answer } = judge(text, server, key)
+export const previewHostKey = (text: string, server: Address, key: HostKey): OtherKey | "known" | "new" => {
+  const { answer } = checkHostKey(text, server, key)
   if (answer !== "remembered") return answer
   return confirmedFor(text, server) === undefined ? "new" : "known"
 }
