@@ -7,20 +7,20 @@
 # size in bytes and the text of what is to be kept of it as a release, then what it loads. Prints a `step` line when it comes
 # to load, beforeStart (where the manifest has a `hook` line), bridge and switch (where it has `bridge` lines), start, health, release and its end, and where it fails
 # a `failed` line (step, whether what ran before is back, and whether anything ran) that the server's words follow.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
-. "$(dirname "$0")/../lib/leaving.sh"
-restore=$(cat "$(dirname "$0")/../lib/alone.sh" "$(dirname "$0")/restore.sh")
+. "$(dirname "$0")/../lib/unusedImages.sh"
+restore=$(cat "$(dirname "$0")/../lib/standalone.sh" "$(dirname "$0")/restore.sh")
 . "$(dirname "$0")/parts/restore.sh"
 . "$(dirname "$0")/parts/prepare.sh"
 . "$(dirname "$0")/parts/failed.sh"
-. "$(dirname "$0")/parts/tell.sh"
+. "$(dirname "$0")/parts/reportOutput.sh"
 . "$(dirname "$0")/parts/load.sh"
 . "$(dirname "$0")/parts/place.sh"
 . "$(dirname "$0")/parts/hook.sh"
 . "$(dirname "$0")/parts/bridge.sh"
 . "$(dirname "$0")/parts/start.sh"
-. "$(dirname "$0")/parts/prune.sh"
+. "$(dirname "$0")/parts/pruneReleases.sh"
 . "$(dirname "$0")/parts/release.sh"

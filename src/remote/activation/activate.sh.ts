@@ -70,7 +70,7 @@ release=\${note%/note}
 [ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
 done | sort -rn
 }
-leaving() {
+unused_images() {
 to_drop=$1
 set --
 for note in .berth/leaving .berth/releases/[0-9]*/note; do
@@ -91,11 +91,11 @@ own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
 END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
 }
 remove_image() {
-leaving_id=$1
+unused_id=$1
 shift
-berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
-names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
-[ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
+berths_name=$release_prefix$(printf '%s' "\${unused_id#sha256:}" | cut -c 1-12)
+names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$unused_id //p" | grep -vxF '<none>:<none>')
+[ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$unused_id " || return 0
 for name in $names_now; do
 case " $* $berths_name " in
 *" $name "*) ;;
@@ -104,8 +104,8 @@ as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
 return 0 ;;
 esac
 done
-[ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
-as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
+[ -z "$(as_root docker ps -aq --filter "ancestor=$unused_id" </dev/null)" ] || return 1
+as_root docker rmi \${names_now:-"$unused_id"} </dev/null >/dev/null 2>&1
 }
 restore='path_of() {
 case $1 in
@@ -452,9 +452,9 @@ let_go
 exit 1
 }
 exec 5>&1
-most_told=100000
-tell_lines() {
-room=$most_told
+most_reported=100000
+report_lines() {
+room=$most_reported
 while IFS= read -r line || [ -n "$line" ]; do
 printf '%s\\n' "$line"
 [ "$room" -gt 0 ] || continue
@@ -463,10 +463,10 @@ room=$((room - \${#line} - 50))
 printf '%s\\t%s\\n' "$1" "$line" >&5
 done 2>/dev/null
 }
-told() {
+report() {
 label=$1
 shift
-{ { { { "$@" 2>&1 3>&- 4>&- 5>&-; echo "$?" >&3; } | tell_lines "$label" >&4 3>&-; } 3>&1; } | { read -r code; exit "\${code:-1}"; }; } 4>&1
+{ { { { "$@" 2>&1 3>&- 4>&- 5>&-; echo "$?" >&3; } | report_lines "$label" >&4 3>&-; } 3>&1; } | { read -r code; exit "\${code:-1}"; }; } 4>&1
 }
 ids=
 count=$(($# / 2))
@@ -519,7 +519,7 @@ noted() {
 [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
 }
 printf 'step\\tload\\n'
-if ! said=$(told loaded load "$@") || ! noted; then
+if ! said=$(report loaded load "$@") || ! noted; then
 wait
 restore_names .berth/names
 forget_names
@@ -608,7 +608,7 @@ said="it was taken back"
 said="so .berth/hook could not be noted"
 : >.berth/hook || hook_failed
 (exec 5>&- 8>&-; watch_hook) >/dev/null 2>&1 </dev/null &
-said=$(told hooked run_hook) || hook_failed
+said=$(report hooked run_hook) || hook_failed
 placed=yes
 [ ! -s .berth/hook ] || hook_failed
 rm -f .berth/hook
@@ -672,7 +672,7 @@ if [ -n "$(about bridge)" ]; then
 printf 'step\\tbridge\\n'
 rm -f .berth/waiting .berth/go
 said="so .berth/bridge could not be noted"
-printf 'run\\t%s\\n' "$run" | note bridge 2>/dev/null && said=$(told bridged run_bridges) || take_back
+printf 'run\\t%s\\n' "$run" | note bridge 2>/dev/null && said=$(report bridged run_bridges) || take_back
 placed=yes
 inspect $(bridge_names)
 grep "^bridge$tab" .berth/bridge
@@ -687,7 +687,7 @@ start() {
 [ -n "$placed" ] || place || return 1
 compose -f "$compose_file" up -d </dev/null
 }
-if ! said=$(told started start); then
+if ! said=$(report started start); then
 note_brought 2>/dev/null
 if put_back; then failed start yes; fi
 said=$(printf '%s\\n\\n%s\\n%s' "$said" "and what ran before did not start again:" "$again")
@@ -729,7 +729,7 @@ inspect $now
 prune() {
 dropped=" $({ numbers | tail -n "+$(($1 + 1))"; printf '%s\\n' "$2"; } | tr '\\n' ' ') "
 [ -f .berth/leaving ] || case $dropped in *[0-9]*) ;; *) return 0 ;; esac
-left=$(leaving "$dropped")
+left=$(unused_images "$dropped")
 printf '%s\\n' "$left" | cat >.berth/leaving || return 1
 for release in $dropped; do rm -rf ".berth/releases/$release"; done
 if [ -n "$left" ]; then

@@ -4,7 +4,7 @@
 # (empty where there is none), `undone` where the release before a deploy runs again, `failed` with the step, whether what
 # ran before is back and whether anything ran, or `stays` with the same where the release before a deploy was to run again;
 # then `said` lines with the failure's output, or its containers as inspect prints them.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
 cd "$(path_of "$1")" 2>/dev/null || exit 0
 [ -f .berth/outcome ] || exit 0

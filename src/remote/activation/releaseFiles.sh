@@ -1,7 +1,7 @@
 #!/bin/sh
 # releaseFiles.sh DIRECTORY RELEASE COMPOSE-FILE: the files of a release: a `file` line each with its sha256, and the lines of
 # its compose file and its .env as `composefile` and `env` lines.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")/.berth/releases/$2/files" || exit 1
 tab=$(printf '\t')
 find . -type f -print0 | xargs -0 -r sha256sum | sed "s/^/file$tab/"

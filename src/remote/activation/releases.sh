@@ -1,7 +1,7 @@
 #!/bin/sh
 # releases.sh DIRECTORY: the releases of a directory: a `release` line each with its number, and `current` for the one that
 # runs, then its note; and a `here` line for each of their image ids that the server has.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")" 2>/dev/null || exit 0
 current=
 [ ! -f .berth/current ] || IFS= read -r current <.berth/current

@@ -1,7 +1,7 @@
 #!/bin/sh
 # restage.sh DIRECTORY RELEASE: puts the files of a release, those that differ from what lies there now, where an activation
 # looks for uploaded ones, and prints how many they are.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")" || exit 1
 from=.berth/releases/$2/files
 tab=$(printf '\t')

@@ -4,7 +4,7 @@
 # deploy leaves it as .berth/restore.sh in the directory of the stack, for somebody on the server to run by hand (with sudo
 # where Docker needs it, or where the requests go to a bridge):
 #   sh ~/containers/app/.berth/restore.sh
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/parts/restore.sh"

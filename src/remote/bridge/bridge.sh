@@ -7,7 +7,7 @@
 #   read    waits until no activation of the directory is under way, and prints the note, whatever its run
 #   show    prints the note as it is now
 #   remove  stops the bridges, each within its own grace period, and removes them and the note
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 restore_routes=$(cat "$(dirname "$0")/../lib/proxyLock.sh" "$(dirname "$0")/parts/restoreRoutes.sh")
 cd "$(path_of "$1")" 2>/dev/null || exit 0
 tab=$(printf '\t')

@@ -2,11 +2,11 @@
 # inventory.sh DIRECTORY: sizes and hashes of the files whose names are on stdin, each ended by a NUL, and of every file
 # below those that are directories. Prints `berth-files`, then `s SIZE NAME` and `HASH  NAME`, a NUL after each. A name
 # that sha256sum would escape, or that breaks over lines, gets a process of its own.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 LC_ALL=C
 export LC_ALL
 printf 'berth-files\0'
-inventory=$(cat "$(dirname "$0")/inner/inventory.sh")
+inventory=$(cat "$(dirname "$0")/subprocesses/inventory.sh")
 ordinary='{ stat -c "s %s %n" "$@"; sha256sum "$@"; } | tr "\n" "\000"'
-odd=$(cat "$(dirname "$0")/inner/inventoryOdd.sh")
+odd=$(cat "$(dirname "$0")/subprocesses/inventoryOdd.sh")
 as_root xargs -0 sh -c "$inventory" sh "$(path_of "$1")" "$ordinary" "$odd"

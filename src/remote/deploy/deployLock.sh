@@ -5,7 +5,7 @@
 # The lock belongs to this process: it is released when the channel, or its opener, is gone. Leftovers of a broken deploy
 # go with it, once the activation that it may have under way has ended. sshd notices a lost network after hours, so the
 # holder sends a heartbeat. One that stops, or that its own Berth reports as gone, loses its connection.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/revision.sh"
 path=$(path_of "$1")
 # A directory that is made for a deploy that then fails goes again: nothing is deployed there.

@@ -7,7 +7,7 @@
 # .env, and the addresses of the server are printed too.
 # Compose is the slowest to answer, so it runs beside everything else. Its facts from the last deploy hold as long
 # as it is the same program; and a docker-compose that is written in Python is 1.x, without running it.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/../lib/revision.sh"

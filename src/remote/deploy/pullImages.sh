@@ -2,7 +2,7 @@
 # pullImages.sh DIRECTORY STORE NAME…: pulls images for the stack in a directory from their registries. Prints a `pull` line
 # before each, and a `refused` line with the name of one that does not come: then the names mean what they meant before.
 # With STORE containerd, an image that loses its last name is forgotten: it keeps one until the next activation has ended.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/images.sh"
 cd "$(path_of "$1")" || exit 1
 store=$2

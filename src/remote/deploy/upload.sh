@@ -2,7 +2,7 @@
 # upload.sh DIRECTORY NAME MODE: stores stdin among a deploy's incoming files, and prints its size and sha256.
 # The hash is that of the stored file; openssl is several times as fast at it. `tee`, to hash while storing, takes longer
 # than both one after the other: it moves the bytes in small pieces.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 file=$(path_of "$1")/.berth/incoming/$2
 mkdir -p "$(dirname "$file")" || exit 1
 umask 077

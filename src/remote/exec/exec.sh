@@ -2,8 +2,8 @@
 # exec.sh CONTAINER MARK TERM COMMAND…: runs a command in a container with this script's input, output and exit code; on its
 # terminal where TERM is not empty. In COMMAND a backslash is `\\`, and a line break `\0012`. The environment of what it starts
 # holds MARK: where the connection breaks, that is ended, since Docker itself leaves it running.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
-endExec=$(cat "$(dirname "$0")/inner/endExec.sh")
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
+endExec=$(cat "$(dirname "$0")/subprocesses/endExec.sh")
 container=$1
 mark=$2
 terminal=$3

@@ -1,6 +1,6 @@
 #!/bin/sh
 # findShell.sh CONTAINER: prints the first shell that the container has, bash or sh, and nothing where it has neither.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 for shell in bash sh; do
   said=$(as_root docker exec "$1" "$shell" -c 'exit 0' </dev/null 2>&1)
   case $? in

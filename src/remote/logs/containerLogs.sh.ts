@@ -1,5 +1,5 @@
 // Generated from containerLogs.sh by "npm run scripts".
-export const script = `time_of() {
+export const script = `parse_time() {
 case $1 in
 -*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
 *) printf '%s\\n' "$1" ;;
@@ -24,5 +24,5 @@ docker logs "$@" --tail "$tail" "$name" 2>&1 |
 if [ -n "$contains" ]; then LC_ALL=C grep -aiF -e "$contains" | tail -n 10000
 else tail -n "$lines"
 fi'
-as_root sh -c "$containerLogs" sh "$1" "$2" "$(time_of "$3")" "$4" "$(time_of "\${5:-}")" "\${6:-}" </dev/null
+as_root sh -c "$containerLogs" sh "$1" "$2" "$(parse_time "$3")" "$4" "$(parse_time "\${5:-}")" "\${6:-}" </dev/null
 `

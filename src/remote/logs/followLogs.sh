@@ -4,11 +4,11 @@
 # `o|web|<time> text`: the stream (o or e), the service (web-2 where it has several containers), and when it was written.
 # SINCE and UNTIL are empty, a time, or - and how many seconds ago; with an UNTIL that is past it ends instead of `live`.
 # Where CONTAINS is not empty, the last lines are 10,000 that may contain it, in letters of either case, at most BYTES.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
-. "$(dirname "$0")/../lib/since.sh"
-follow=$(cat "$(dirname "$0")/inner/followLogs.sh")
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
+. "$(dirname "$0")/../lib/parseTime.sh"
+follow=$(cat "$(dirname "$0")/subprocesses/followLogs.sh")
 target=$2
 if [ "$1" = stack ]; then
   target=$(cd "$(path_of "$2")" 2>/dev/null && pwd -P) || { echo none; exit 0; }
 fi
-as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")" "${5:-}" "$(time_of "${6:-}")" "${7:-}" "${8:-10485760}"
+as_root sh -c "$follow" sh "$1" "$target" "$3" "$(parse_time "$4")" "${5:-}" "$(parse_time "${6:-}")" "${7:-}" "${8:-10485760}"

@@ -1,5 +1,5 @@
 // Generated from followLogs.sh by "npm run scripts".
-export const script = `time_of() {
+export const script = `parse_time() {
 case $1 in
 -*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
 *) printf '%s\\n' "$1" ;;
@@ -127,5 +127,5 @@ target=$2
 if [ "$1" = stack ]; then
 target=$(cd "$(path_of "$2")" 2>/dev/null && pwd -P) || { echo none; exit 0; }
 fi
-as_root sh -c "$follow" sh "$1" "$target" "$3" "$(time_of "$4")" "\${5:-}" "$(time_of "\${6:-}")" "\${7:-}" "\${8:-10485760}"
+as_root sh -c "$follow" sh "$1" "$target" "$3" "$(parse_time "$4")" "\${5:-}" "$(parse_time "\${6:-}")" "\${7:-}" "\${8:-10485760}"
 `

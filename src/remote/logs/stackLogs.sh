@@ -8,9 +8,9 @@
 # output. Its prefixes differ with its version (web_1, web-1, padded): each becomes that of a followed log, the service, and its
 # container's number where it has several. Its own remarks have no time stamp, and the shell hands on its exit code through descriptor 3. Exits with 66 where
 # the directory does not exist.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
-. "$(dirname "$0")/../lib/since.sh"
+. "$(dirname "$0")/../lib/parseTime.sh"
 path=$(path_of "$1")
 if ! cd "$path" 2>/dev/null; then
   why=$(LC_ALL=C ls -d "$path/." 2>&1)
@@ -19,8 +19,8 @@ if ! cd "$path" 2>/dev/null; then
   exit 1
 fi
 find_compose
-since=$(time_of "$4")
-until=$(time_of "${7:-}")
+since=$(parse_time "$4")
+until=$(parse_time "${7:-}")
 contains=${8:-}
 lines=$2
 tail=$lines

@@ -22,7 +22,7 @@ v1 | standalone) as_root docker-compose "$@" ;;
 *) echo "neither docker compose nor docker-compose is installed" >&2; return 127 ;;
 esac
 }
-time_of() {
+parse_time() {
 case $1 in
 -*) ago=$(($(date +%s) - \${1#-})) && date -u -d "@$ago" +%Y-%m-%dT%H:%M:%SZ ;;
 *) printf '%s\\n' "$1" ;;
@@ -36,8 +36,8 @@ case $why in *"No such file"* | *"Not a directory"*) exit 66 ;; esac
 exit 1
 fi
 find_compose
-since=$(time_of "$4")
-until=$(time_of "\${7:-}")
+since=$(parse_time "$4")
+until=$(parse_time "\${7:-}")
 contains=\${8:-}
 lines=$2
 tail=$lines

@@ -1,12 +1,12 @@
 #!/bin/sh
 # proxyWrite.sh FILE BEFORE AFTER SECONDS: writes AFTER into the file if it still holds BEFORE (names of private copies in the home),
 # keeps what it held beside it, and puts that back when the new bytes do not arrive whole. The copies are gone afterwards.
-# Exits like inner/proxySteps.sh, with 75 when another edit takes too long, and with 69 when nothing could be tried.
+# Exits like subprocesses/proxySteps.sh, with 75 when another edit takes too long, and with 69 when nothing could be tried.
 # One call of sudo does it all, since each may ask for the password. Where sudo allows no shell, or root cannot read the
 # home of the user, every cat and tee goes through sudo by itself.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/proxyLock.sh"
-steps=$(cat "$(dirname "$0")/inner/proxySteps.sh")
+steps=$(cat "$(dirname "$0")/subprocesses/proxySteps.sh")
 before=$HOME/$2
 after=$HOME/$3
 end() {

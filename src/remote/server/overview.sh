@@ -5,7 +5,7 @@
 # with what its deploys call the current one; and a `disk` line for the file system of ~/containers, and for that of Docker,
 # with its size and what is free of it in KiB, and where it is mounted. A `load` line has the load of the last minute and the
 # number of processors, a `memory` line its size and what is available of it in KiB. A Docker that cannot be used ends it with 3.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 tab=$(printf '\t')
 . "$(dirname "$0")/../lib/usage.sh"
 stacks=$HOME/containers

@@ -2,7 +2,7 @@
 # sample.sh: what a server and its running containers use now. Prints `load`, `memory` and `disk` lines like overview.sh, a
 # `container` line of what each running container is, and a `usage` line of Docker's figures. A Docker that cannot be used
 # ends it with 3, after what is known without it.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/usage.sh"
 . "$(dirname "$0")/../lib/dockerStats.sh"
 stacks=$HOME/containers

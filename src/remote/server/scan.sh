@@ -3,7 +3,7 @@
 # Prints `berth-scan`, then six fields a directory: name, compose file (the first of these names that is there), env,
 # data, archive, and up to LIMIT bytes of the compose file. A NUL ends each. Globs and quoted expansions only, so that no
 # name is ever read as shell text.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 LC_ALL=C
 export LC_ALL
 printf 'berth-scan\0'

@@ -1,6 +1,6 @@
 #!/bin/sh
 # inspect.sh ID…: what these containers do now.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
 inspect "$@"
 exit 0

@@ -6,11 +6,11 @@
 # that it took away, an `image` line for each image, and a `left` line for what it could not remove. It ends with a code
 # other than 0 if the action failed, with the output of the refusal. Nothing stops it halfway, also not the end of
 # the connection.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 . "$(dirname "$0")/../lib/compose.sh"
 . "$(dirname "$0")/../lib/images.sh"
 . "$(dirname "$0")/../lib/inspect.sh"
-. "$(dirname "$0")/../lib/leaving.sh"
+. "$(dirname "$0")/../lib/unusedImages.sh"
 action=$1
 volumes=$3
 cd "$(path_of "$2")" 2>/dev/null || { echo absent; exit 0; }
@@ -98,7 +98,7 @@ done
 # The names by which releases and deploys that were cut off hold on to images go first. Docker keeps what a container uses.
 forget_incoming
 release_prefix=$(prefix_here)
-left=$(leaving " $(numbers | tr '\n' ' ') ")
+left=$(unused_images " $(numbers | tr '\n' ' ') ")
 images_before=$(list_images)
 held=$(printf '%s\n' "$images_before" | cut -d ' ' -f 2 | grep -e "^$release_prefix" -e "^$(kept_prefix)")
 # shellcheck disable=SC2086 # A list of names without spaces.

@@ -70,7 +70,7 @@ release=\${note%/note}
 [ ! -f "$note" ] || printf '%s\\n' "\${release##*/}"
 done | sort -rn
 }
-leaving() {
+unused_images() {
 to_drop=$1
 set --
 for note in .berth/leaving .berth/releases/[0-9]*/note; do
@@ -91,11 +91,11 @@ own[words[1]] = own[words[1]] substr($1, length(words[1]) + 1)
 END { for (id in own) if (!(id in needed)) print id own[id] }' "$@"
 }
 remove_image() {
-leaving_id=$1
+unused_id=$1
 shift
-berths_name=$release_prefix$(printf '%s' "\${leaving_id#sha256:}" | cut -c 1-12)
-names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
-[ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$leaving_id " || return 0
+berths_name=$release_prefix$(printf '%s' "\${unused_id#sha256:}" | cut -c 1-12)
+names_now=$(printf '%s\\n' "$images_there" | sed -n "s/^$unused_id //p" | grep -vxF '<none>:<none>')
+[ -n "$names_now" ] || printf '%s\\n' "$images_there" | grep -q "^$unused_id " || return 0
 for name in $names_now; do
 case " $* $berths_name " in
 *" $name "*) ;;
@@ -104,8 +104,8 @@ as_root docker rmi "$berths_name" </dev/null >/dev/null 2>&1
 return 0 ;;
 esac
 done
-[ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
-as_root docker rmi \${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
+[ -z "$(as_root docker ps -aq --filter "ancestor=$unused_id" </dev/null)" ] || return 1
+as_root docker rmi \${names_now:-"$unused_id"} </dev/null >/dev/null 2>&1
 }
 action=$1
 volumes=$3
@@ -184,7 +184,7 @@ case $name in */*) rmdir -p "./\${name%/*}" 2>/dev/null ;; esac
 done
 forget_incoming
 release_prefix=$(prefix_here)
-left=$(leaving " $(numbers | tr '\\n' ' ') ")
+left=$(unused_images " $(numbers | tr '\\n' ' ') ")
 images_before=$(list_images)
 held=$(printf '%s\\n' "$images_before" | cut -d ' ' -f 2 | grep -e "^$release_prefix" -e "^$(kept_prefix)")
 [ -z "$held" ] || as_root docker rmi $held </dev/null >/dev/null 2>&1

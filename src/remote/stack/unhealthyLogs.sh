@@ -1,7 +1,7 @@
 #!/bin/sh
 # unhealthyLogs.sh DIRECTORY LINES ID…: the last lines of each container's log, a `container` line with its id first and each of
 # them as a `line` line. What the env files of the directory hold is not shown.
-command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/alone.sh"
+command -v as_root >/dev/null 2>&1 || . "$(dirname "$0")/../lib/standalone.sh"
 cd "$(path_of "$1")" || exit 1
 count=$2
 shift 2

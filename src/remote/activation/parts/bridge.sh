@@ -67,7 +67,7 @@ if [ -n "$(about bridge)" ]; then
   printf 'step\tbridge\n'
   rm -f .berth/waiting .berth/go
   said="so .berth/bridge could not be noted"
-  printf 'run\t%s\n' "$run" | note bridge 2>/dev/null && said=$(told bridged run_bridges) || take_back
+  printf 'run\t%s\n' "$run" | note bridge 2>/dev/null && said=$(report bridged run_bridges) || take_back
   placed=yes
   # shellcheck disable=SC2046 # A list of names.
   inspect $(bridge_names)

@@ -60,7 +60,7 @@ if [ -n "$hook" ]; then
   : >.berth/hook || hook_failed
   # A shell keeps what it closes for a function, so a subshell lets go of the lock.
   (exec 5>&- 8>&-; watch_hook) >/dev/null 2>&1 </dev/null &
-  said=$(told hooked run_hook) || hook_failed
+  said=$(report hooked run_hook) || hook_failed
   placed=yes
   # It may have been stopped at its very end.
   [ ! -s .berth/hook ] || hook_failed

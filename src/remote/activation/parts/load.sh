@@ -58,7 +58,7 @@ noted() {
   [ -z "$inspecting" ] || wait "$inspecting" || { said="what runs now could not be noted in .berth"; return 1; }
 }
 printf 'step\tload\n'
-if ! said=$(told loaded load "$@") || ! noted; then
+if ! said=$(report loaded load "$@") || ! noted; then
   wait
   restore_names .berth/names
   forget_names

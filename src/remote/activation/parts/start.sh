@@ -5,7 +5,7 @@ start() {
   [ -n "$placed" ] || place || return 1
   compose -f "$compose_file" up -d </dev/null
 }
-if ! said=$(told started start); then
+if ! said=$(report started start); then
   note_brought 2>/dev/null
   if put_back; then failed start yes; fi
   said=$(printf '%s\n\n%s\n%s' "$said" "and what ran before did not start again:" "$again")

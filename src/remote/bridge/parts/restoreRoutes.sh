@@ -4,7 +4,7 @@
 # it is on this server (`here`), and only in URLs that Berth has written itself: those of a bridge.
 # It is not a part of restore.sh, which every activation carries: some SSH servers take no command of more than 32 KiB.
 tab=$(printf '\t')
-steps=$(cat "$(dirname "$0")/../proxy/inner/proxySteps.sh")
+steps=$(cat "$(dirname "$0")/../proxy/subprocesses/proxySteps.sh")
 noted() { sed -n "s/^$1$tab//p" .berth/bridge 2>/dev/null; }
 # Name, port and port of its own of each bridge; of several attempts for one the last counts.
 noted_bridges() { noted bridge | awk -F '\t' '{ last[$2] = $2 "\t" $3 "\t" $4 } END { for (name in last) print last[name] }'; }

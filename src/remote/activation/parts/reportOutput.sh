@@ -1,11 +1,11 @@
 # shellcheck shell=sh
-# Tells what a command writes while it runs, on what is the script's own output.
+# Reports what a command writes while it runs, on what is the script's own output.
 exec 5>&1
 # Limit of a command's reported output, in characters with 50 for each line: a slow reader must not block the
 # command.
-most_told=100000
-tell_lines() {
-  room=$most_told
+most_reported=100000
+report_lines() {
+  room=$most_reported
   while IFS= read -r line || [ -n "$line" ]; do
     printf '%s\n' "$line"
     [ "$room" -gt 0 ] || continue
@@ -14,10 +14,10 @@ tell_lines() {
     printf '%s\t%s\n' "$1" "$line" >&5
   done 2>/dev/null
 }
-# told LABEL COMMAND…: runs a command and tells each line that it writes, behind LABEL. Prints all that it has written when
+# report LABEL COMMAND…: runs a command and reports each line that it writes, behind LABEL. Prints all that it has written when
 # it has ended, and ends with its code.
-told() {
+report() {
   label=$1
   shift
-  { { { { "$@" 2>&1 3>&- 4>&- 5>&-; echo "$?" >&3; } | tell_lines "$label" >&4 3>&-; } 3>&1; } | { read -r code; exit "${code:-1}"; }; } 4>&1
+  { { { { "$@" 2>&1 3>&- 4>&- 5>&-; echo "$?" >&3; } | report_lines "$label" >&4 3>&-; } 3>&1; } | { read -r code; exit "${code:-1}"; }; } 4>&1
 }

@@ -5,7 +5,7 @@
 prune() {
   dropped=" $({ numbers | tail -n "+$(($1 + 1))"; printf '%s\n' "$2"; } | tr '\n' ' ') "
   [ -f .berth/leaving ] || case $dropped in *[0-9]*) ;; *) return 0 ;; esac
-  left=$(leaving "$dropped")
+  left=$(unused_images "$dropped")
   # Noted first, so that nothing is lost where this is cut off.
   printf '%s\n' "$left" | cat >.berth/leaving || return 1
   for release in $dropped; do rm -rf ".berth/releases/$release"; done

@@ -10,8 +10,8 @@ numbers() {
     [ ! -f "$note" ] || printf '%s\n' "${release##*/}"
   done | sort -rn
 }
-# leaving DROPPED: those lines, for releases that are numbers between blanks.
-leaving() {
+# unused_images DROPPED: those lines, for releases that are numbers between blanks.
+unused_images() {
   to_drop=$1
   set --
   for note in .berth/leaving .berth/releases/[0-9]*/note; do
@@ -33,11 +33,11 @@ leaving() {
 }
 # remove_image ID NAME…: fails where a container uses it.
 remove_image() {
-  leaving_id=$1
+  unused_id=$1
   shift
-  berths_name=$release_prefix$(printf '%s' "${leaving_id#sha256:}" | cut -c 1-12)
-  names_now=$(printf '%s\n' "$images_there" | sed -n "s/^$leaving_id //p" | grep -vxF '<none>:<none>')
-  [ -n "$names_now" ] || printf '%s\n' "$images_there" | grep -q "^$leaving_id " || return 0
+  berths_name=$release_prefix$(printf '%s' "${unused_id#sha256:}" | cut -c 1-12)
+  names_now=$(printf '%s\n' "$images_there" | sed -n "s/^$unused_id //p" | grep -vxF '<none>:<none>')
+  [ -n "$names_now" ] || printf '%s\n' "$images_there" | grep -q "^$unused_id " || return 0
   for name in $names_now; do
     case " $* $berths_name " in
       *" $name "*) ;;
@@ -47,7 +47,7 @@ remove_image() {
         return 0 ;;
     esac
   done
-  [ -z "$(as_root docker ps -aq --filter "ancestor=$leaving_id" </dev/null)" ] || return 1
+  [ -z "$(as_root docker ps -aq --filter "ancestor=$unused_id" </dev/null)" ] || return 1
   # shellcheck disable=SC2086 # A list of names without spaces.
-  as_root docker rmi ${names_now:-"$leaving_id"} </dev/null >/dev/null 2>&1
+  as_root docker rmi ${names_now:-"$unused_id"} </dev/null >/dev/null 2>&1
 }
