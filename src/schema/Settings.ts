@@ -1,7 +1,7 @@
 import { Duration, type Option, Record, type Redacted, Schema } from "effect"
-import { refusedUrl } from "./basics/addresses.ts"
 import { DurationText } from "./basics/DurationText.ts"
 import { refusedHeaders } from "./basics/headerList.ts"
+import { outboundUrlRefusal } from "./basics/outboundUrl.ts"
 import { OnUnhealthy } from "./deploy/Deploy.ts"
 import { Port } from "./servers/Server.ts"
 
@@ -19,7 +19,9 @@ const StateUrl = Schema.Redacted(Schema.String.pipe(
   })
 ))
 const CollectorUrl = Schema.String.pipe(
-  Schema.filter((text) => refusedUrl(text) ?? (/[?#]/.test(text) ? "must not contain a query or a fragment" : true))
+  Schema.filter((text) =>
+    outboundUrlRefusal(text) ?? (/[?#]/.test(text) ? "must not contain a query or a fragment" : true)
+  )
 )
 const HeaderList = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => refusedHeaders(text) ?? true)))
 const Word = Schema.String.pipe(Schema.pattern(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/))

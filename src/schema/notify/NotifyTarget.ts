@@ -1,5 +1,5 @@
 import { type Effect, type Option, type Redacted, Schema } from "effect"
-import { refusedUrl } from "../basics/addresses.ts"
+import { outboundUrlRefusal } from "../basics/outboundUrl.ts"
 import type { SettingsInvalid, SettingUnresolved } from "../Settings.ts"
 
 const saying = (words: string) => ({ message: () => ({ message: words, override: true }) })
@@ -27,7 +27,7 @@ export const NotifyName = Schema.String.pipe(
 )
 
 /** Address of a target. Those of chat services let everybody post who knows them, so that all of them are secrets. */
-export const NotifyUrl = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => refusedUrl(text) ?? true)))
+export const NotifyUrl = Schema.Redacted(Schema.String.pipe(Schema.filter((text) => outboundUrlRefusal(text) ?? true)))
 
 /** Address and secret of a target. */
 export interface NotifyAccess {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn as spawnExecutable, type SpawnOptions } from "
 import { StringDecoder } from "node:string_decoder"
 import { lastBytes } from "../bytes/lastBytes.ts"
 import { latestOutput } from "../bytes/latestOutput.ts"
+import { childEnvironment } from "./childEnvironment.ts"
 import { errorCode } from "./errorCode.ts"
 import { type LocalCommand, type LocalExit, LocalProcesses, ProgramNotFound } from "./LocalProcesses.ts"
 
@@ -86,23 +87,13 @@ const endGroup = (child: ChildProcess) =>
     if (!(yield* isGone)) yield* signal(child, "SIGKILL")
   })
 
-const environment = (variables: Readonly<Record<string, string>> | undefined) => {
-  // Limits this service alone to a single malloc arena: builds with threads are slower with it.
-  const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
-  if (variables === undefined) return inherited
-  return {
-    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith("BERTH_"))),
-    ...variables
-  }
-}
-
 const start = (
   { args, cwd, program, variables }: LocalCommand
 ): Effect.Effect<ChildProcess, ProgramNotFound, Scope.Scope> =>
   Effect.acquireRelease(
     spawned(program, args, {
       ...(cwd === undefined ? {} : { cwd }),
-      env: environment(variables),
+      env: childEnvironment(variables),
       stdio: ["ignore", "pipe", "pipe"],
       // A group of its own, so that all of it can be ended.
       detached: !isWindows

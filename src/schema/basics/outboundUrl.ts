@@ -11,7 +11,7 @@ export const isThisMachine = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** Reason why nothing is sent to an address; undefined for one that may be used. */
-export const refusedUrl = (text: string): string | undefined => {
+export const outboundUrlRefusal = (text: string): string | undefined => {
   if (!URL.canParse(text)) return "must be an https:// address"
   const { hostname, password, protocol, username } = new URL(text)
   if (protocol !== "https:" && !(protocol === "http:" && isThisMachine(hostname))) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { isLinkLocal, refusedUrl } from "../../../src/schema/basics/addresses.ts"
+import { isLinkLocal, outboundUrlRefusal } from "../../../src/schema/basics/outboundUrl.ts"
 
 it.each([
   ["https://hooks.example.com/a/b?c=d", undefined],
@@ -20,7 +20,7 @@ it.each([
   ["https://[::ffff:169.254.169.254]/", "must not be a link-local address"],
   ["https://[fd00:ec2::254]/", "must not be a link-local address"]
 ])("an address like %s: %s", (url, reason) => {
-  expect(refusedUrl(url)).toBe(reason)
+  expect(outboundUrlRefusal(url)).toBe(reason)
 })
 
 it("knows link-local addresses as names resolve to them", () => {
