@@ -1,40 +1,25 @@
 import { HttpApiBuilder, HttpApp, type HttpRouter, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Deferred, Effect, Fiber, Option, Ref } from "effect"
-import { createHash } from "node:crypto"
 import type { Run } from "../schema/runs/Run.ts"
 import { RunInterrupted } from "../schema/runs/runFailures.ts"
 import { CurrentCaller } from "../services/access/Caller.ts"
 import { mayChange } from "../services/access/rights.ts"
 import { Locks } from "../services/locks/Locks.ts"
-import { type Idempotency, type KeyedRun, RunRequest } from "../services/runs/RunRequest.ts"
+import { type Idempotency, IdempotencyKeyReused, type KeyedRun } from "../services/runs/idempotency.ts"
+import { RunRequest } from "../services/runs/RunRequest.ts"
 import { Runs } from "../services/runs/Runs.ts"
 import { ApiError, orApiError } from "./api/annotations/ApiError.ts"
 import { runEndpoints } from "./api/annotations/startsRun.ts"
 import { BerthApi } from "./api/BerthApi.ts"
+import { readIdempotencyKey } from "./idempotencyKey.ts"
 import { requester } from "./wire/requester.ts"
 import { endpointOf } from "./wire/requestTarget.ts"
 
 const startingEndpoints = runEndpoints(BerthApi)
-const longestKey = 200
 
 /** True if the caller prefers the run at once over its result later (`Prefer: respond-async`, RFC 7240). */
 const prefersAsync = (prefer: string | undefined): boolean =>
   (prefer ?? "").split(",").some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async")
-
-const idempotencyOf = (request: HttpServerRequest.HttpServerRequest, endpoint: string, name: string) =>
-  Effect.gen(function*() {
-    const key = request.headers["idempotency-key"]
-    if (key === undefined) return Option.none<Idempotency>()
-    if (key === "" || key.length > longestKey) {
-      return yield* new ApiError({ status: 400, message: `Idempotency-Key must have 1 to ${longestKey} characters` })
-    }
-    const body = yield* Effect.orElseSucceed(request.text, () => "")
-    // Only digests of what a caller chose are kept.
-    const digestOf = (text: string) => createHash("sha256").update(text).digest("hex")
-    const asked = `${endpoint}\n${body}`
-    // A key says nothing about the runs of another caller.
-    return Option.some({ key: digestOf(JSON.stringify([name, key])), digest: digestOf(asked) })
-  })
 
 const accepted = (run: Run) =>
   HttpServerResponse.unsafeJson(run, {
@@ -67,7 +52,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         const endpoint = Option.filter(endpointOf(request), (endpoint) => startingEndpoints.has(endpoint))
         if (Option.isNone(endpoint) || !mayChange(role)) return yield* app
         const isAsync = prefersAsync(request.headers["prefer"])
-        const idempotency = yield* idempotencyOf(request, endpoint.value, name)
+        const idempotency = yield* readIdempotencyKey(request, endpoint.value, name)
         const answered = yield* Ref.make(Option.none<string>())
         // Failures get their response further out, so the header is added when that goes out.
         yield* HttpApp.appendPreResponseHandler((_, response) =>
@@ -84,13 +69,7 @@ export const RunRequestsLive = HttpApiBuilder.middleware(
         /** Answers with the run that the same request has started before; what is left is to wait for it. */
         const again = ({ digest: first, run }: KeyedRun, { digest }: Idempotency) =>
           Effect.gen(function*() {
-            if (first !== digest) {
-              return yield* new ApiError({
-                status: 422,
-                message: "This Idempotency-Key was used for another request within the last 24 hours. Nothing was " +
-                  `started: use a new key, or send what started run ${run.id}`
-              })
-            }
+            if (first !== digest) return yield* orApiError(new IdempotencyKeyReused({ runId: run.id }))
             yield* isThis(run)
             return isAsync
               ? Effect.map(orApiError(runs.get(run.id)), accepted)

@@ -1,9 +1,9 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Run, RunEvent, RunsPage, RunsQuery } from "../../schema/runs/Run.ts"
 import type { RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
+import type { KeyedRun } from "./idempotency.ts"
 import type { Notice } from "./Outbox.ts"
 import type { RunFence, RunTakenOver } from "./RunFence.ts"
-import type { KeyedRun } from "./RunRequest.ts"
 import type { StoredRun } from "./StoredRun.ts"
 
 /** Name of a store as users see it, and its size. */

@@ -1,18 +1,7 @@
 import { Context, Effect, Option } from "effect"
 import type { RequestedBy, Run } from "../../schema/runs/Run.ts"
 import { userAtMachine } from "../local/userName.ts"
-
-/** Key that makes a request idempotent, and the digest of its body. */
-export interface Idempotency {
-  readonly key: string
-  readonly digest: string
-}
-
-/** Run that the first request with an idempotency key started, and the digest of that request. */
-export interface KeyedRun {
-  readonly run: Run
-  readonly digest: string
-}
+import type { Idempotency, KeyedRun } from "./idempotency.ts"
 
 /** Request that starts a run; by default one of a script. */
 export class RunRequest extends Context.Reference<RunRequest>()("berth/RunRequest", {

@@ -3,8 +3,8 @@ import type { Run, RunEvent, RunKind, RunsPage, RunsQuery, RunSubject } from "..
 import type { RunEnded, RunFailure, RunNotFound, RunStoreUnavailable } from "../../schema/runs/runFailures.ts"
 import type { LockKey } from "../locks/LockKey.ts"
 import type { FileLocked } from "../locks/Locks.ts"
+import type { KeyedRun } from "./idempotency.ts"
 import type { StoreSize, UnfinishedRuns } from "./RunHistory.ts"
-import type { KeyedRun } from "./RunRequest.ts"
 import type { Steps } from "./Steps.ts"
 import type { StoredRun } from "./StoredRun.ts"
 

@@ -1,6 +1,6 @@
-import { Duration, type Option } from "effect"
+import type { Option } from "effect"
 import type { Run } from "../../schema/runs/Run.ts"
-import type { Idempotency } from "./RunRequest.ts"
+import type { Idempotency } from "./idempotency.ts"
 
 /** A run with everything that another process needs to resume it. */
 export interface StoredRun {
@@ -15,6 +15,3 @@ export interface StoredRun {
   /** Fencing token: 1 for the process that started the run, incremented by every takeover. */
   readonly attempt: number
 }
-
-/** Period in which a request with the same idempotency key returns the run of the first one. */
-export const idempotencyPeriod = Duration.hours(24)

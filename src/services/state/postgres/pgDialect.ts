@@ -1,6 +1,6 @@
 import type * as SqlClient from "@effect/sql/SqlClient"
 import { Data, Duration, Effect } from "effect"
-import { idempotencyPeriod } from "../../runs/StoredRun.ts"
+import { idempotencyPeriod } from "../../runs/idempotency.ts"
 import type { RunDialect } from "../sql/RunDialect.ts"
 import { pgReasonOf } from "./pgReason.ts"
 
