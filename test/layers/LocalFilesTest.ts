@@ -157,18 +157,6 @@ const make = (fixtures: Readonly<Record<string, LocalFixture>>) => {
         makeDirectory(path)
         return path
       }),
-    rename: (from, to) =>
-      Effect.suspend(() => {
-        const source = parent(from)
-        const target = parent(to)
-        const moved = [...nodes].filter(([path]) => path === source || within(source)(path))
-        if (moved.length === 0) return absent(from)
-        for (const [path, node] of moved) {
-          nodes.delete(path)
-          nodes.set(`${target}${path.slice(source.length)}`, node)
-        }
-        return Effect.void
-      }),
     remove: (path) =>
       Effect.sync(() => {
         const target = parent(path)

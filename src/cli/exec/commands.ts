@@ -1,8 +1,8 @@
 import { Effect, Option } from "effect"
 import { withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
-import { locateNamedStack, type LocationOptions, locationOptions } from "../options/projects.ts"
-import { command } from "../parse/command.ts"
+import { locateNamedStack, locationOptions } from "../options/projects.ts"
+import { command, type Input } from "../parse/command.ts"
 import { optionalArgument, wordsBehind } from "../parse/described.ts"
 import { runExec } from "./runExec.ts"
 
@@ -14,15 +14,8 @@ const parts = {
   config: common.config
 }
 
-interface ExecInput extends LocationOptions {
-  readonly project: Option.Option<string>
-  readonly service: Option.Option<string>
-  readonly url: Option.Option<string>
-  readonly config: Option.Option<string>
-}
-
 /** Runs words in the container of a project's service; a shell without any. */
-const execIn = (input: ExecInput, words?: ReadonlyArray<string>) =>
+const execIn = (input: Input<typeof parts>, words?: ReadonlyArray<string>) =>
   withService(
     input,
     Effect.gen(function*() {

@@ -14,6 +14,7 @@ import { callNameOf } from "../../schema/servers/findServer.ts"
 import { listed } from "../../schema/words/expected.ts"
 import { didYouMean } from "../../schema/words/nearest.ts"
 import { cut, quoted } from "../../schema/words/quoted.ts"
+import type { Input } from "../parse/command.ts"
 import { text } from "../parse/described.ts"
 import { Failed, NoSuchProject, Usage } from "../terminal/Failure.ts"
 import { safeText } from "../terminal/safeText.ts"
@@ -29,10 +30,7 @@ export const locationOptions = {
   path: text("path", "The directory on the server; container.json names it otherwise.", { value: "directory" })
 }
 
-export interface LocationOptions {
-  readonly server: Option.Option<string>
-  readonly path: Option.Option<string>
-}
+export type LocationOptions = Input<typeof locationOptions>
 
 const isPath = (name: string) => name === "." || name === ".." || /^~?[/\\]|^\.{1,2}[/\\]|[/\\]/.test(name)
 

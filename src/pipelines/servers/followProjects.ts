@@ -42,7 +42,6 @@ const headStart = "3 seconds"
 interface Begun {
   readonly past: ReadonlyArray<LogLine>
   readonly live: Stream.Stream<LogEvent>
-  readonly wanted: WantedLogs
 }
 
 /** Opens the log of a project and reads its last lines; `opened` completes before these are read. */
@@ -56,7 +55,6 @@ const begin = (
     yield* Deferred.succeed(opened, wanted)
     const { live, past } = yield* read
     return {
-      wanted,
       past: past.map((line) => ({ ...line, project })),
       live: latestLines(takeUntilTime(live, wanted)).pipe(
         Stream.map(withProject(project)),

@@ -82,7 +82,6 @@ export class LocalFiles extends Context.Tag("berth/LocalFiles")<LocalFiles, {
   readonly makeDirectory: (path: string) => Effect.Effect<void, LocalFileFailed>
   /** Creates a private directory for copies that a user views; the system clears it. */
   readonly temporaryDirectory: (prefix: string) => Effect.Effect<string, LocalFileFailed>
-  readonly rename: (from: string, to: string) => Effect.Effect<void, LocalFileFailed>
   /** Removes a file, a link, or a directory with all that is in it; nothing there is not a failure. */
   readonly remove: (path: string) => Effect.Effect<void, LocalFileFailed>
 }>() {}

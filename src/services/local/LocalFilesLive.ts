@@ -1,7 +1,7 @@
 import { type Error, FileSystem, Path } from "@effect/platform"
 import { Array, Effect, Layer, Option, Ref, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { atomicWrites, failing, retryHeldOpen } from "./atomicWrites.ts"
+import { atomicWrites, failing } from "./atomicWrites.ts"
 import { errorCode } from "./errorCode.ts"
 import { lend, stream, unreadable } from "./fileStreams.ts"
 import { type LocalEntry, LocalFiles, type LocalKind, type LocalName } from "./LocalFiles.ts"
@@ -106,9 +106,6 @@ const make = Effect.gen(function*() {
     ),
     temporaryDirectory: Effect.fn("LocalFiles.temporaryDirectory")((prefix) =>
       failing(prefix)(fs.makeTempDirectory({ prefix }))
-    ),
-    rename: Effect.fn("LocalFiles.rename")((from, to) =>
-      fs.rename(from, to).pipe(Effect.retry(retryHeldOpen), failing(from))
     ),
     remove: Effect.fn("LocalFiles.remove")((file) => failing(file)(fs.remove(file, { recursive: true, force: true })))
   })

@@ -15,7 +15,7 @@ export const failing = (path: string) =>
   Effect.mapError((error: Error.PlatformError) => new LocalFileFailed({ path, reason: reasonOf(error) }))
 
 // Virus scanners and indexers of Windows hold a new file open for a moment.
-export const retryHeldOpen = {
+const retryHeldOpen = {
   schedule: Schedule.intersect(Schedule.spaced("50 millis"), Schedule.recurs(20)),
   while: ({ cause }: Error.PlatformError) =>
     process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(errorCode(cause))

@@ -1,6 +1,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { resolve } from "node:path"
 import { jumpList } from "../../../schema/servers/jumpHosts.ts"
+import type { Input } from "../../parse/command.ts"
 import { flag, integer, text } from "../../parse/described.ts"
 import { Usage } from "../../terminal/Failure.ts"
 import { sshAddress } from "./sshAddress.ts"
@@ -21,13 +22,7 @@ export const access = {
   port: integer("port", "The SSH port; 22 unless given.", { value: "port" })
 }
 
-export interface Access {
-  readonly key: Option.Option<string>
-  readonly agent: boolean
-  readonly sudo: boolean
-  readonly jump: Option.Option<string>
-  readonly port: Option.Option<number>
-}
+export type Access = Input<typeof access>
 
 /** Reads a credential from the environment: other users see command lines. */
 const fromEnvironment = (name: string) =>
