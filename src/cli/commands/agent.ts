@@ -4,7 +4,7 @@ import { Connection } from "../connection/Connection.ts"
 import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
 import { flag } from "../parse/described.ts"
-import { exitCodes } from "../terminal/Failure.ts"
+import { exitCodes } from "../terminal/exitCodes.ts"
 
 export const agentCommand = command(
   {

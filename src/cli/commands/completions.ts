@@ -3,7 +3,7 @@ import { quoted } from "../../schema/words/quoted.ts"
 import { scripts } from "../completion/scripts.ts"
 import { command } from "../parse/command.ts"
 import { argument } from "../parse/described.ts"
-import { Usage } from "../terminal/Failure.ts"
+import { Usage } from "../terminal/commandErrors.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const shells = Object.keys(scripts)

@@ -6,7 +6,7 @@ import { applicationName, findUuid, noSuchApplication } from "../options/platfor
 import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag } from "../parse/described.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { exitCodes } from "../terminal/Failure.ts"
+import { exitCodes } from "../terminal/exitCodes.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 

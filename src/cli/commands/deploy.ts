@@ -1,7 +1,8 @@
 import { Effect, Option } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { deployAllTargets } from "../deploys/deployAllTargets.ts"
-import { buildFirst, nameOf, printDeployEnd, requireService, startWithoutWaiting } from "../deploys/deploying.ts"
+import { printDeployEnd } from "../deploys/printDeployEnd.ts"
+import { buildFirst, projectName, requireService, startWithoutWaiting } from "../deploys/startDeploy.ts"
 import { yes } from "../options/common.ts"
 import {
   describeLocation,
@@ -15,8 +16,9 @@ import { serviceCommand } from "../options/serviceCommand.ts"
 import { flag, optionalArgument } from "../parse/described.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
+import { Failed, Usage } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { exitCodes, Failed, Usage } from "../terminal/Failure.ts"
+import { exitCodes } from "../terminal/exitCodes.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { wrapText } from "../terminal/wrapText.ts"
@@ -64,7 +66,7 @@ const deployCommand = serviceCommand(
     const place = yield* locateStack(projectPath, input, project)
     if (input.build && !input.dryRun) yield* buildFirst(place.projectPath)
     const { body, value: plan } = yield* answer((api) => api.containerPlan({ payload: projectAt(place) }))
-    const name = nameOf(place.projectPath)
+    const name = projectName(place.projectPath)
     if (input.dryRun) {
       yield* print(
         input.json

@@ -7,7 +7,8 @@ import { withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
 import { choice } from "../parse/described.ts"
-import { exitCodes, Failed } from "../terminal/Failure.ts"
+import { Failed } from "../terminal/commandErrors.ts"
+import { exitCodes } from "../terminal/exitCodes.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /** Serves until Ctrl-C, which is its regular end. */

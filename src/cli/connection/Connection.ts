@@ -1,7 +1,7 @@
 import { Context, type Effect, type Scope } from "effect"
 import type { Berth, Door } from "../../client/Berth.ts"
 import type { Wanted } from "../../client/node/connect.ts"
-import type { Failed, Usage } from "../terminal/Failure.ts"
+import type { Failed, Usage } from "../terminal/commandErrors.ts"
 import type { Screen } from "../terminal/Screen.ts"
 
 /** Opens the service that a command works with. */

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SettingsUnconfirmed } from "../../schema/Settings.ts"
-import { Failed } from "../terminal/Failure.ts"
+import { Failed } from "../terminal/commandErrors.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 

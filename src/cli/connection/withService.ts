@@ -1,7 +1,7 @@
 import { Context, Effect, Option, type Scope } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
-import { type Failed, Usage } from "../terminal/Failure.ts"
+import { type Failed, Usage } from "../terminal/commandErrors.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { shellWord } from "../terminal/shellWord.ts"

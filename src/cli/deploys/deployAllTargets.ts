@@ -4,14 +4,16 @@ import { outcomeWords } from "../../schema/targets/outcomeWords.ts"
 import type { DeployedTarget, PlannedTarget } from "../../schema/targets/Targets.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
+import { Failed } from "../terminal/commandErrors.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { exitCodes, Failed } from "../terminal/Failure.ts"
+import { exitCodes } from "../terminal/exitCodes.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen, type Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { table } from "../terminal/table.ts"
 import { wrapText } from "../terminal/wrapText.ts"
-import { buildFirst, nameOf, printDeployEnd, startWithoutWaiting } from "./deploying.ts"
+import { printDeployEnd } from "./printDeployEnd.ts"
+import { buildFirst, projectName, startWithoutWaiting } from "./startDeploy.ts"
 
 interface TargetsInput {
   readonly build: boolean
@@ -44,7 +46,7 @@ export const deployAllTargets = (projectPath: string, input: TargetsInput) =>
   Effect.gen(function*() {
     const { answer } = yield* Berth
     const { err, out, print, say } = yield* Screen
-    const name = nameOf(projectPath)
+    const name = projectName(projectPath)
     if (input.build && !input.dryRun) yield* buildFirst(projectPath)
     const { body, value: plan } = yield* answer((api) => api.planTargets({ payload: { projectPath } }))
     const canDeploy = plan.targets.every(isReady)

@@ -2,7 +2,8 @@ import { Effect, Stream } from "effect"
 import { Berth, type OpenedExec } from "../../client/Berth.ts"
 import type { BerthError } from "../../client/BerthError.ts"
 import type { ExecRequest } from "../../schema/servers/Exec.ts"
-import { exitCodes, Failed } from "../terminal/Failure.ts"
+import { Failed } from "../terminal/commandErrors.ts"
+import { exitCodes } from "../terminal/exitCodes.ts"
 import { hungUp, input, isAtTerminal, rawKeys, readerGone, sizes, terminalNow, write } from "./standardStreams.ts"
 
 /** Exit code of a program whose terminal is closed, as shells tell it. */

@@ -3,7 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { callNameOf, findServer } from "../../schema/servers/findServer.ts"
 import { didYouMean } from "../../schema/words/nearest.ts"
 import { quoted } from "../../schema/words/quoted.ts"
-import { Failed } from "../terminal/Failure.ts"
+import { Failed } from "../terminal/commandErrors.ts"
 
 /** Finds a stored server by its id, else by its unique name; adds its display name. */
 export const findStoredServer = (idOrName: string) =>

@@ -1,7 +1,7 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { argument } from "../parse/described.ts"
-import { Failed } from "../terminal/Failure.ts"
+import { Failed } from "../terminal/commandErrors.ts"
 import { safeText } from "../terminal/safeText.ts"
 
 export const applicationName = argument("name", "The exact name of an application of the platform.", "application")

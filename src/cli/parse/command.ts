@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { BerthError } from "../../client/BerthError.ts"
 import type { Connection } from "../connection/Connection.ts"
-import type { Failed, NoSuchProject, Usage } from "../terminal/Failure.ts"
+import type { Failed, NoSuchProject, Usage } from "../terminal/commandErrors.ts"
 import type { Screen } from "../terminal/Screen.ts"
 import type {
   ArgumentWords,

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { didYouMean } from "../../schema/words/nearest.ts"
 import { quoted } from "../../schema/words/quoted.ts"
-import { Usage } from "../terminal/Failure.ts"
+import { Usage } from "../terminal/commandErrors.ts"
 import type { CommandNode } from "./command.ts"
 import type { Given, OptionWords } from "./described.ts"
 

@@ -1,5 +1,5 @@
 import type { BerthError } from "../../client/BerthError.ts"
-import { Failed, Usage } from "../terminal/Failure.ts"
+import { Failed, Usage } from "../terminal/commandErrors.ts"
 import type { ArgumentWords, OptionWords } from "./described.ts"
 
 interface CommandWords {

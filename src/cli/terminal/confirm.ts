@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Usage } from "./Failure.ts"
+import { Usage } from "./commandErrors.ts"
 import { Screen } from "./Screen.ts"
 
 /** Asks for confirmation unless `--yes` is given; fails without a terminal. */

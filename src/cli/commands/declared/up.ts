@@ -8,7 +8,7 @@ import { driftTable, remedyLines, unknownLines } from "../../plans/driftLines.ts
 import { platformPlanLines } from "../../plans/platformPlan.ts"
 import { followRun } from "../../runs/followRun.ts"
 import { confirm } from "../../terminal/confirm.ts"
-import { exitCodes } from "../../terminal/Failure.ts"
+import { exitCodes } from "../../terminal/exitCodes.ts"
 import { safeText } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 import { declared, requestOf, titleOf } from "./declared.ts"

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { jumpList } from "../../../schema/servers/jumpHosts.ts"
 import type { Input } from "../../parse/command.ts"
 import { flag, integer, text } from "../../parse/described.ts"
-import { Usage } from "../../terminal/Failure.ts"
+import { Usage } from "../../terminal/commandErrors.ts"
 import { sshAddress } from "./sshAddress.ts"
 
 /** Part of the help of commands that log in. */

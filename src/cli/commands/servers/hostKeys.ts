@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import type { ShownHostKey } from "../../../schema/servers/ServerTest.ts"
+import { Failed } from "../../terminal/commandErrors.ts"
 import { confirm } from "../../terminal/confirm.ts"
-import { Failed } from "../../terminal/Failure.ts"
 import { safeText } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 

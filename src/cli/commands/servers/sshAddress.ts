@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import { Berth } from "../../../client/Berth.ts"
 import type { SshDefaults } from "../../../schema/servers/SshDefaults.ts"
 import { quoted } from "../../../schema/words/quoted.ts"
-import { Failed, Usage } from "../../terminal/Failure.ts"
+import { Failed, Usage } from "../../terminal/commandErrors.ts"
 import { safeText } from "../../terminal/safeText.ts"
 import { Screen } from "../../terminal/Screen.ts"
 

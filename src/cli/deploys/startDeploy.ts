@@ -1,37 +1,14 @@
 import { Effect } from "effect"
 import { Berth, type Call } from "../../client/Berth.ts"
-import type { DeployResult } from "../../schema/deploy/Deploy.ts"
-import { runVerdict } from "../../schema/runs/runVerdict.ts"
 import { suggestCommand } from "../connection/withService.ts"
 import { followRun } from "../runs/followRun.ts"
 import { suggestFollowing } from "../runs/handleInterrupt.ts"
-import { Failed, verdictCode } from "../terminal/Failure.ts"
+import { Failed } from "../terminal/commandErrors.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { styled } from "../terminal/style.ts"
 
 /** Name of a project by its directory. */
-export const nameOf = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
-
-const signs = { done: ["✓", "green"], unhealthy: ["!", "yellow"], failed: ["✗", "red"] } as const
-
-/**
- * Prints the outcome of a deploy or rollback; returns its exit code.
- * @param next commands that mend it
- */
-export const printDeployEnd = (
-  result: Pick<DeployResult, "healthy" | "message" | "success">,
-  next: ReadonlyArray<string>
-) =>
-  Effect.gen(function*() {
-    const { message } = result
-    const { err, say } = yield* Screen
-    const verdict = runVerdict({ kind: "deploy", subject: {} }, result)
-    const [sign, color] = signs[verdict]
-    const [first = "", ...others] = message.split("\n").map(safeText)
-    yield* say([`${styled(err)(color, sign)} ${first}`, ...others, ...next].join("\n"))
-    return verdictCode[verdict]
-  })
+export const projectName = (path: string) => safeText(path.split(/[/\\]/).at(-1) ?? path)
 
 /** Builds a project's image archive; fails where that fails. */
 export const buildFirst = (projectPath: string) =>
@@ -39,7 +16,7 @@ export const buildFirst = (projectPath: string) =>
     const { value } = yield* followRun((api) => api.build({ payload: { projectPath } }))
     if (value.success) return
     return yield* new Failed({
-      message: `The build of ${nameOf(projectPath)} failed with exit code ${
+      message: `The build of ${projectName(projectPath)} failed with exit code ${
         value.exitCode ?? "none"
       }: nothing was deployed`
     })
@@ -52,7 +29,7 @@ export const startWithoutWaiting = <A>(projectPath: string, call: Call<A>, json:
     const { print, say } = yield* Screen
     const { run } = yield* start(call)
     yield* print(json ? JSON.stringify(run) : run.id)
-    yield* say(`The deploy of ${nameOf(projectPath)} continues.\n${yield* suggestFollowing(run)}`)
+    yield* say(`The deploy of ${projectName(projectPath)} continues.\n${yield* suggestFollowing(run)}`)
     // A Ctrl-C must not hide the id of a run that was started.
   }).pipe(Effect.uninterruptible)
 
