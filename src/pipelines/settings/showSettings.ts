@@ -4,7 +4,7 @@ import type { SettingsList } from "../../schema/settings/SettingsList.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { changeRefusal } from "./settingRights.ts"
 
-/** Every setting, and why the caller may not change it. */
+/** Fetches all settings, with the reason if the caller may not change them. */
 export const showSettings: Effect.Effect<SettingsList, SettingsError, Settings> = Effect.gen(function*() {
   const { file, list, listedTargets } = yield* Settings
   const settings = yield* Effect.forEach(

@@ -17,7 +17,7 @@ interface Shown {
   readonly appName: string
   readonly project: { readonly name: string }
   readonly declared: DeclaredApp | undefined
-  /** Status on the platform, where it is known. */
+  /** Status on the platform, if known. */
   readonly status: string | null
 }
 

@@ -15,7 +15,7 @@ export interface Application {
   readonly declaredBy?: string
 }
 
-/** Parts that belong to the application, each with its fate. */
+/** Parts of the application, each marked as removed or kept. */
 const Parts = ({ keepRoute, plan: { hooks, live, name, route } }: {
   readonly plan: Removal
   readonly keepRoute: boolean
@@ -76,7 +76,7 @@ const RemovalPlan = ({ keepRoute, onKeepRoute, plan }: {
   </>
 )
 
-/** Removes an application with its route and webhooks as planned, and shows what became of them. */
+/** Removes an application with its route and webhooks as planned, and shows the outcome. */
 export const RemovalDialog = ({ application: { declaredBy, name, uuid }, onClose }: {
   readonly application: Application
   readonly onClose: () => void

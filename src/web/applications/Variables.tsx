@@ -11,7 +11,7 @@ import { Panel } from "../ui/Panel.tsx"
 
 const readList = Schema.decodeUnknownOption(Schema.Array(EnvVarBody))
 
-/** The service lists the names for viewers and masks the values. */
+/** True for a value that the service masks: viewers get only the names. */
 const keptFrom = (role: Role | undefined, value: unknown) => role === "viewer" && value === "***"
 
 /** Environment variables of an application; values are revealed one at a time. */

@@ -9,7 +9,7 @@ export const RemoveButton = ({ name, onAsk }: { readonly name: string; readonly 
   return <Button icon="bin" changes disabled={isUpserting} onClick={onAsk}>Remove</Button>
 }
 
-/** State of a screen's removal. Its dialog outlives the application, to show what became of it. */
+/** State of the removal dialog of a screen. The dialog outlives the application, to show the outcome. */
 export const useRemoval = (): {
   readonly ask: (application: Application) => void
   readonly dialog: ReactNode

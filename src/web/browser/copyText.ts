@@ -1,4 +1,7 @@
-/** The clipboard of a page without https is reached by a selection. Behind a modal dialog nothing can be selected. */
+/**
+ * Copies by a selection, since a page without https has no clipboard. Selects within an open modal dialog: nothing
+ * behind it can be selected.
+ */
 const copyBySelection = (text: string): boolean => {
   const field = document.createElement("textarea")
   field.value = text
@@ -10,7 +13,7 @@ const copyBySelection = (text: string): boolean => {
   return done
 }
 
-/** Copies a text; false where the browser lets neither way. */
+/** Copies a text; false if the browser allows neither way. */
 export const copyText = (text: string): Promise<boolean> =>
   navigator.clipboard === undefined
     ? Promise.resolve(copyBySelection(text))

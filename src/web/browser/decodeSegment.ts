@@ -1,4 +1,4 @@
-/** Decodes a segment of an address; one that is malformed stays as it is, and leads to nothing. */
+/** Decodes a segment of an address. A malformed one stays unchanged and matches nothing. */
 export const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

@@ -17,7 +17,7 @@ const busyIcon = "data:image/svg+xml," + encodeURIComponent(
     `<circle cx="16" cy="16" r="8" fill="none" stroke="#fff" stroke-width="4" stroke-dasharray="36 15"/></svg>`
 )
 
-/** Tells of a run under way in the tab's title and icon; an empty text ends that. */
+/** Shows a run under way in the tab's title and icon; an empty text resets them. */
 export const setBusyTitle = (words: string): void => {
   busy = words === "" ? "" : `● ${words}`
   draw()

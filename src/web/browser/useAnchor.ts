@@ -5,8 +5,8 @@ const settles = 10_000
 const inputs = ["wheel", "touchmove", "pointerdown", "keydown"] as const
 
 /**
- * Scrolls to the element that the address names behind its #. What is above it arrives later and would push it out of sight:
- * it is scrolled to again, until the user does something or the page has had time to settle.
+ * Scrolls to the element of the address hash. Repeats that while content above it arrives, until user input or for ten
+ * seconds.
  */
 export const useAnchor = (id: string, isThere: boolean): void => {
   const hash = useLocationProperty(() => location.hash)
@@ -21,7 +21,7 @@ export const useAnchor = (id: string, isThere: boolean): void => {
       clearTimeout(timer)
       for (const input of inputs) removeEventListener(input, interrupt)
     }
-    // The key that led here is still on its way.
+    // Ignores the key press that led here, which is still being dispatched.
     const interrupt = ({ timeStamp }: Event) => timeStamp > begun && stop()
     const timer = setTimeout(stop, settles)
     for (const input of inputs) addEventListener(input, interrupt, { passive: true })

@@ -23,7 +23,10 @@ export const formatMoment = (millis: number): string => {
 const quarter = 15 * 60_000
 const days = new Map<number, number>()
 
-/** Start of the local day, in milliseconds. Offsets of zones are whole quarters of an hour, so it is cached by those. */
+/**
+ * Start of the local day, in milliseconds. Zone offsets are multiples of a quarter of an hour, so results are cached by
+ * quarters.
+ */
 export const dayOf = (millis: number): number => {
   const at = Math.floor(millis / quarter)
   const known = days.get(at)

@@ -5,7 +5,7 @@ import type { ShownLine } from "./shownLine.ts"
 
 interface Copied {
   readonly words: string
-  /** The link, where the browser refused to copy it. */
+  /** Link to copy by hand if the browser refused to copy it. */
   readonly url?: string
 }
 
@@ -27,7 +27,7 @@ export const useCopiedLink = () => {
   return { copied, copyLink }
 }
 
-/** Announces the link that was copied. */
+/** Announces the copied link, or shows it if it could not be copied. */
 export const CopiedLink = ({ link }: { readonly link: Copied | undefined }) => (
   <p className="log-copied quiet" role="status">
     {link === undefined ? null : (

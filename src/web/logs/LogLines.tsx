@@ -4,7 +4,7 @@ import type { LogRow } from "./logRows.ts"
 import { type LineLook, LogRowView } from "./LogRowView.tsx"
 
 const height = 21
-/** Visible lines. */
+/** Most lines that are visible at once. */
 const mostShown = 17
 
 /** Virtualized rows of a log; scrolls to the end while `following`. */
@@ -16,7 +16,7 @@ export const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }
   readonly tall: boolean
   readonly following: boolean
   readonly onFollow: (following: boolean) => void
-  /** Row to show, and a number that changes with each wish to show it. */
+  /** Row to scroll to. `wish` changes with each request, so that the same row can be shown again. */
   readonly target: { readonly index: number; readonly wish: number } | undefined
 }) => {
   const frame = useRef<HTMLDivElement>(null)
@@ -38,7 +38,7 @@ export const LogLines = ({ following, look, onFollow, rows, target, tall, wrap }
   scrollTo.current = virtual.scrollToIndex
   useEffect(() => {
     if (target !== undefined) scrollTo.current(target.index, { align: "center" })
-    // A row moves when older ones are let go, and is not scrolled to again.
+    // Depends on the request only: a row that moves when older ones are evicted is not scrolled to again.
   }, [wish])
   const scrolled = () => {
     const element = frame.current

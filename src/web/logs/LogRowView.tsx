@@ -5,11 +5,11 @@ import type { LogRow, MarkRow } from "./logRows.ts"
 import type { ShownLine } from "./shownLine.ts"
 import { unfolded } from "./unfolded.ts"
 
-/** Text with each occurrence of the searched one marked. */
+/** Marks each occurrence of the searched text. */
 const marked = (text: string, wanted: string): ReactNode => {
   if (wanted === "") return text
   const lower = text.toLowerCase()
-  // Lower case changes the length of a few letters: their positions do not fit the text.
+  // Lower case changes the length of a few letters, so that its positions do not match the text.
   if (lower.length !== text.length) return text
   const parts: Array<ReactNode> = []
   let from = 0
@@ -28,13 +28,13 @@ export interface LineLook {
   readonly wanted: string
   readonly withSource: boolean
   readonly unfold: boolean
-  /** Line that a search or a link leads to. */
+  /** True for the line that a search or a link leads to. */
   readonly current: (line: ShownLine) => boolean
   readonly onLink: (line: ShownLine) => void
 }
 
 const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineLook }) => {
-  // Its own choice lasts until all lines are folded or unfolded.
+  // Overrides the common state until all lines are folded or unfolded again.
   const [own, setOwn] = useState({ of: look.unfold, open: look.unfold })
   const json = unfolded(line.text)
   const open = json !== undefined && (own.of === look.unfold ? own.open : look.unfold)
@@ -72,7 +72,7 @@ const Line = ({ line, look }: { readonly line: ShownLine; readonly look: LineLoo
   )
 }
 
-/** Row of a log: a line, the beginning of a day, or a run. */
+/** Row of a log: a line, the start of a day, or a run. */
 export const LogRowView = ({ look, row }: { readonly row: LogRow; readonly look: LineLook }) => {
   if (row.kind === "line") return <Line line={row} look={look} />
   if (row.kind === "day") return <div className="log-rule">{formatDay(row.ms)}</div>

@@ -43,7 +43,7 @@ const Toggle = ({ children, name, on, onChange }: {
   </button>
 )
 
-/** Choice of the lines of a log, and steps from hit to hit. */
+/** Controls of a log: filters, and steps between hits. */
 export const LogToolbar = ({ address: { address, change, setText }, hit, onDownload, onStep, sources }: {
   readonly address: ReturnType<typeof useLogAddress>
   readonly sources: ReadonlyArray<string>

@@ -24,7 +24,7 @@ const around = (at: string) => ({
   until: new Date(Date.parse(at) + 10 * minute).toISOString()
 })
 
-/** Services and projects among lines, by their names; those of lines that were let go stay. */
+/** Sorted names of the services and projects of lines; keeps the names of evicted lines. */
 const useSources = (lines: ReadonlyArray<ShownLine>): ReadonlyArray<string> => {
   const known = useRef(new Set<string>())
   return useMemo(() => {
@@ -33,13 +33,13 @@ const useSources = (lines: ReadonlyArray<ShownLine>): ReadonlyArray<string> => {
   }, [lines])
 }
 
-/** Scrolls to the line that the address links to, once it has arrived. */
+/** Scrolls to the line that the address links to, when it arrives. */
 const useLinkedLine = (linked: number, show: (row: number) => void, onShow: () => void) =>
   useEffect(() => {
     if (linked === -1) return
     onShow()
     show(linked)
-    // The place of a linked line settles when it has arrived.
+    // The row of a linked line is stable once the line has arrived.
   }, [linked])
 
 const FollowButton = ({ isFollowing, isLinked, onFollow }: {
@@ -75,7 +75,7 @@ const NoLines = ({ isFiltered }: { readonly isFiltered: boolean }) => (
   </Empty>
 )
 
-/** Log of a stack, a container or several projects: live, and searched, filtered and linked to by the address. */
+/** Live log of a stack, a container or several projects. The address stores its search, filters and linked line. */
 export const LogView = ({ name, source, stacks, tall = false }: {
   readonly name: string
   readonly source: LogSource
@@ -91,8 +91,8 @@ export const LogView = ({ name, source, stacks, tall = false }: {
   const one = "serverId" in source && "remotePath" in source.target
   const logs = useLogs(source, {
     ...at === "" ? { since, until: "" } : around(at),
-    // The page chooses among the lines of all services, which it lists. Only a search of the whole log names one; a name
-    // with a number may be that of one of several containers.
+    // The page filters by service itself, since it lists all of them. Only a search of the whole log requests one
+    // service; a name with a number may be one of several containers.
     service: one && whole && !/-\d+$/.test(chosen) ? chosen : "",
     further: one && chosen !== "",
     contains: whole ? wanted : ""

@@ -4,10 +4,10 @@ import { Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import type { LogTarget } from "./useLogs.ts"
 
-// Loaded with the first log that is shown.
+// Loaded when a log is first shown.
 const LogView = lazy(() => import("./LogView.tsx").then(({ LogView }) => ({ default: LogView })))
 
-/** Live log of a stack or container. */
+/** Live log of a stack or a container. */
 export const Logs = ({ name, serverId, target }: {
   readonly name: string
   readonly serverId: string

@@ -2,7 +2,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { dayOf } from "../format/localTime.ts"
 import { type Level, levels, type ShownLine } from "./shownLine.ts"
 
-/** A deploy, rollback or action on a stack among the lines. */
+/** Deploy, rollback or action on a stack, shown among the lines. */
 export interface MarkRow {
   readonly kind: "mark"
   readonly key: string
@@ -10,7 +10,7 @@ export interface MarkRow {
   readonly run: Run
 }
 
-/** The beginning of a day among the lines. */
+/** Start of a day, shown among the lines. */
 export interface DayRow {
   readonly kind: "day"
   readonly key: string
@@ -19,16 +19,16 @@ export interface DayRow {
 
 export type LogRow = ShownLine | MarkRow | DayRow
 
-/** Choice of lines; empty fields choose all. */
+/** Filter of lines; empty fields match all. */
 export interface LogFilter {
   readonly text: string
   readonly source: string
   readonly level: Level | undefined
-  /** Shows lines without the text too. */
+  /** Also shows lines without the text. */
   readonly showAll: boolean
 }
 
-/** Rows of a log, and the positions of those that contain the text. */
+/** Rows of a log, and the indexes of those that contain the text. */
 export interface LogRows {
   readonly rows: ReadonlyArray<LogRow>
   readonly hits: ReadonlyArray<number>
@@ -36,7 +36,7 @@ export interface LogRows {
   readonly lines: number
 }
 
-/** Chooses lines, and puts days and runs between them by their times. Runs before the first line are left out. */
+/** Filters lines, and inserts days and runs between them by time. Runs before the first line are left out. */
 export const buildRows = (
   lines: ReadonlyArray<ShownLine>,
   marks: ReadonlyArray<MarkRow>,

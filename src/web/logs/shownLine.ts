@@ -8,11 +8,11 @@ export type Level = typeof levels[number]
 export interface ShownLine {
   readonly kind: "line"
   readonly key: number
-  /** Time as the server tells it; empty for missing lines. */
+  /** Time from the server; empty for missing lines. */
   readonly time: string
-  /** The same in milliseconds. */
+  /** `time` in milliseconds; NaN for missing lines. */
   readonly ms: number
-  /** Service, after its project where several are followed. */
+  /** Service, preceded by its project if several are followed. */
   readonly source: string
   readonly text: string
   readonly level: Level | "dropped"
@@ -39,7 +39,7 @@ const withoutControls = (text: string) =>
 
 let keys = 0
 
-/** A line or a gap as it is displayed. */
+/** Converts a log event to a displayed line. */
 export const shownOf = (event: Extract<LogEvent, { readonly event: "line" | "dropped" }>): ShownLine => {
   const key = keys++
   if (event.event === "dropped") {
@@ -55,11 +55,11 @@ export const shownOf = (event: Extract<LogEvent, { readonly event: "line" | "dro
 
 interface Placed {
   readonly line: ShownLine
-  /** Time by which it is placed. */
+  /** Time in milliseconds by which the line is sorted. */
   readonly at: number
 }
 
-/** A gap has no time of its own: it is placed after the line before it. */
+/** Assigns the time to sort by. A gap has no time: it stays after the line before it. */
 const placed = (lines: ReadonlyArray<ShownLine>, start: number): ReadonlyArray<Placed> => {
   let at = start
   return lines.map((line) => {
@@ -71,8 +71,8 @@ const placed = (lines: ReadonlyArray<ShownLine>, start: number): ReadonlyArray<P
 const byTime = (one: Placed, other: Placed) => one.at < other.at ? -1 : one.at > other.at ? 1 : 0
 
 /**
- * Adds lines by their time: those of several sources come out of order, also within one delivery.
- * @param most the oldest lines beyond it are let go
+ * Inserts lines by time: lines of several sources arrive out of order, even within one batch.
+ * @param most bound of lines; the oldest are evicted
  */
 export const addLines = (
   lines: ReadonlyArray<ShownLine>,

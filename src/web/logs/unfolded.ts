@@ -1,6 +1,6 @@
 const longest = 8_000
 
-/** A line that is a JSON object or list, indented; undefined for any other. */
+/** Indents a line that is a JSON object or list; undefined for any other line. */
 export const unfolded = (text: string): string | undefined => {
   const trimmed = text.trim()
   if (trimmed.length > longest || !/^(?:\{.*\}|\[.*\])$/s.test(trimmed)) return undefined

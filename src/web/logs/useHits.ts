@@ -2,7 +2,7 @@ import { useState } from "react"
 import type { LogRows } from "./logRows.ts"
 import type { ShownLine } from "./shownLine.ts"
 
-/** Steps from hit to hit; the current one is kept by its key, as positions change while lines come and go. */
+/** Steps between hits. The current hit is stored by its key: positions change as lines arrive and are evicted. */
 export const useHits = ({ hits, rows }: LogRows, onStep: () => void) => {
   const [current, setCurrent] = useState<ShownLine["key"]>()
   const [target, setTarget] = useState<{ readonly index: number; readonly wish: number }>()

@@ -3,17 +3,17 @@ import { useSearchParams } from "wouter"
 import { useNarrow } from "../browser/useNarrow.ts"
 import { type Level, levels } from "./shownLine.ts"
 
-/** Choices of a log view that are kept in the address. */
+/** State of a log view that is stored in the address. */
 export interface LogAddress {
   readonly text: string
   readonly source: string
   readonly level: Level | undefined
   readonly since: string
-  /** Shows lines without the text too. */
+  /** Also shows lines without the text. */
   readonly showAll: boolean
-  /** Asks the server for lines with the text, further back. */
+  /** Searches on the server, which reaches further back. */
   readonly whole: boolean
-  /** Breaks long lines; on a telephone unless the address says otherwise. */
+  /** Wraps long lines; by default only on a telephone. */
   readonly wrap: boolean
   readonly unfold: boolean
   /** Time of the line that a link leads to. */
@@ -24,7 +24,7 @@ type Change = Readonly<Record<string, string | undefined>>
 
 const writeDelay = 300
 
-/** Reads and writes the choices of a log view in the address, beside what else is there. */
+/** Reads and writes the state of a log view in the address; keeps its other parameters. */
 export const useLogAddress = () => {
   const [params, setParams] = useSearchParams()
   const narrow = useNarrow()
@@ -42,7 +42,7 @@ export const useLogAddress = () => {
 
   const written = params.get("q") ?? ""
   const [text, setText] = useState(written)
-  // Browsers limit how often the address may change.
+  // Delayed: browsers limit the rate of address changes.
   useEffect(() => {
     if (text === written) return
     const timer = setTimeout(() => latest.current({ q: text }), writeDelay)

@@ -5,23 +5,23 @@ import { addLines, type ShownLine, shownOf } from "./shownLine.ts"
 /** Bound of buffered lines; the oldest are evicted. */
 export const maxBufferedLines = 50_000
 const atFirst = 500
-/** Most lines that the service answers at first. */
+/** Most lines that the service sends at first. */
 const mostAtFirst = 10_000
 
 export type LogTarget = { readonly remotePath: string } | { readonly containerName: string }
 
-/** Followed logs: of a stack or container of a server, or of projects. */
+/** Source of followed logs: a stack or container of a server, or projects. */
 export type LogSource =
   | { readonly serverId: string; readonly target: LogTarget }
   | { readonly projects: ReadonlyArray<string> }
 
-/** Selection of lines that the service makes; empty fields select all. */
+/** Filter that the service applies to lines; empty fields match all. */
 export interface LogSelection {
   readonly since: string
   readonly until: string
   readonly service: string
   readonly contains: string
-  /** Asks for more lines than the latest, as most of them may be left out afterwards. */
+  /** Requests more than the latest lines: most of them may be filtered out afterwards. */
   readonly further: boolean
 }
 
@@ -29,7 +29,7 @@ export interface LogSelection {
 export interface FollowedLogs {
   readonly lines: ReadonlyArray<ShownLine>
   readonly failure: Error | undefined
-  /** Reasons by project, for those that cannot be followed while others are. */
+  /** Errors by project, for projects that cannot be followed while others are. */
   readonly unavailable: Readonly<Record<string, string>>
   /** True after the last line before `until`. */
   readonly ended: boolean
@@ -43,7 +43,7 @@ const given = (text: string) => text === "" ? undefined : text
 export const useLogs = (source: LogSource, { contains, further, service, since, until }: LogSelection) => {
   const [logs, setLogs] = useState(nothing)
   const [attempt, setAttempt] = useState(0)
-  // The same source is another object at each rendering.
+  // The source is a new object at each rendering.
   const key = JSON.stringify(source)
   useEffect(() => {
     setLogs(nothing)

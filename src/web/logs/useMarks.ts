@@ -12,7 +12,7 @@ export interface MarkedStack {
   readonly remotePath: string
 }
 
-/** Runs that changed stacks, as marks among the lines of their logs. */
+/** Fetches the runs that changed stacks, as marks among the lines of their logs. */
 export const useMarks = (stacks: ReadonlyArray<MarkedStack>): ReadonlyArray<MarkRow> => {
   const { data } = useQuery({
     queryKey: ["runs", "marks"],

@@ -5,11 +5,11 @@ import { formatCount } from "../format/format.ts"
 import { Button } from "../ui/Button.tsx"
 import { BulkDialog, type BulkKind } from "./BulkDialog.tsx"
 
-/** Bar of the chosen projects: deploy or restart all of them. */
+/** Toolbar for the chosen projects: deploys or restarts all of them. */
 export const Bulk = ({ onChoose, overview, projects }: {
   readonly projects: ReadonlyArray<LocalProject>
   readonly overview: Overview | undefined
-  /** Chooses the projects of these paths instead. */
+  /** Replaces the choice by the projects of these paths. */
   readonly onChoose: (paths: ReadonlyArray<string>) => void
 }) => {
   const [asked, setAsked] = useState<BulkKind>()

@@ -13,11 +13,11 @@ export type BulkKind = "deploy" | "restart"
 
 interface Item extends BulkItem {
   readonly project: LocalProject
-  /** Starts it; none for a project that is always left out. */
+  /** Starts the run; absent for a project that is always left out. */
   readonly call?: Call<unknown>
 }
 
-/** Chosen projects with their standings; plans those that are to be deployed. */
+/** Chosen projects with their standings; fetches the plans of those to deploy. */
 const useItems = (
   kind: BulkKind,
   projects: ReadonlyArray<LocalProject>,
@@ -41,7 +41,7 @@ const useItems = (
   })
 }
 
-/** Starts a run for each item that is ready. Returns the reasons of those that were not started, by project path. */
+/** Starts a run for each ready item. Returns the errors of runs that did not start, by project path. */
 const startAll = async (items: ReadonlyArray<Item>): Promise<ReadonlyMap<string, string>> => {
   const ready = items.flatMap(({ call, project, standing }) =>
     standing === "ready" && call !== undefined ? [{ call, project }] : []
@@ -54,25 +54,25 @@ const startAll = async (items: ReadonlyArray<Item>): Promise<ReadonlyMap<string,
   }))
 }
 
-/** Asks to deploy or restart several projects; those that cannot be are named and left out. */
+/** Asks to deploy or restart several projects; lists the projects that are left out with the reason. */
 export const BulkDialog = ({ kind, onClose, onStarted, overview, projects }: {
   readonly kind: BulkKind
   readonly projects: ReadonlyArray<LocalProject>
   readonly overview: Overview | undefined
   readonly onClose: () => void
-  /** The paths of the projects that could not be started, which stay chosen. */
+  /** Receives the paths of projects that could not be started; they stay chosen. */
   readonly onStarted: (failed: ReadonlyArray<string>) => void
 }) => {
   const queries = useQueryClient()
   const items = useItems(kind, projects, overview)
   const [failures, setFailures] = useState<ReadonlyMap<string, string>>(new Map())
-  // A second click comes before the button is drawn as disabled.
+  // A second click can arrive before the button is rendered as disabled.
   const starting = useRef(false)
   const { isPending, mutate } = useMutation({
     mutationFn: () => startAll(items),
     onSuccess: (failed) => {
       for (const what of ["runs", "overview"]) void queries.invalidateQueries({ queryKey: [what] })
-      // A project that moved since its plan was made needs another plan.
+      // Refetches the plans of failed starts: the project may have changed since its plan.
       for (const project of projects) {
         if (failed.has(project.path)) void queries.invalidateQueries({ queryKey: planKey(project) })
       }

@@ -9,7 +9,7 @@ const mostShown = 12
 
 const segment = encodeURIComponent
 
-/** Screen of the next action. */
+/** Link to the screen of the next action. */
 const hrefOf = ({ projects }: Overview, { appName, kind, projectPath, runId, serverId }: NeedsCare): string => {
   const project = projects.find(({ path }) => path === projectPath)
   const projectHref = project === undefined ? "/" : `/projects/${segment(project.name)}`

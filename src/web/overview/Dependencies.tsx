@@ -38,7 +38,7 @@ const Lines = ({ findings }: { readonly findings: Findings }) => (
 
 const title = "What Berth depends on"
 
-/** Dependencies of the service, with the fix of each one that failed; one line while all are well. */
+/** Dependencies of the service, with the fix of each failed one; a single line while all are healthy. */
 export const Dependencies = ({ health: { data, dataUpdatedAt, error, refetch } }: {
   readonly health: UseQueryResult<Health, Error>
 }) => {

@@ -26,7 +26,7 @@ type Item = { readonly group: ProjectGroup; readonly count: number } | Listed
 
 const keyOf = (item: Item) => ("group" in item ? `group ${item.group}` : item.project.path)
 
-/** Groups with their projects below them, without the projects of folded groups. */
+/** Lists groups followed by their projects; leaves out the projects of folded groups. */
 const itemsOf = (listed: ReadonlyArray<Listed>, folded: ReadonlySet<ProjectGroup>): ReadonlyArray<Item> => {
   const grouped = listed.map((one) => ({ one, group: projectGroup(one.project, one.observed, one.changes) }))
   return projectGroups.flatMap((group): ReadonlyArray<Item> => {
@@ -60,7 +60,7 @@ const GroupRow = ({ count, group, isOpen, onToggle }: {
   </span>
 )
 
-/** Projects in one list, grouped by what they need; several can be chosen for one action. */
+/** List of projects, grouped by the action that they need; several can be chosen for one action. */
 export const ProjectList = ({ overview, projects }: {
   readonly projects: ReadonlyArray<LocalProject>
   readonly overview: Overview | undefined

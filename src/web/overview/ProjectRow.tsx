@@ -15,7 +15,7 @@ import { RowActions } from "./RowActions.tsx"
 const placeOf = ({ file, line }: FileProblem) =>
   `${file.split(/[\\/]/).at(-1) ?? file}${line === null ? "" : `:${line}`}`
 
-/** State in a few words, with its reason in full for the tooltip. */
+/** State in a few words, with the full reason for the tooltip. */
 const stateOf = (
   project: LocalProject,
   observed: ObservedProject | undefined

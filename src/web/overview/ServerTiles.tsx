@@ -19,7 +19,7 @@ const Meter = ({ full, label, max, value, words }: {
   </div>
 )
 
-/** Share from which a meter is drawn as full. */
+/** Share above which a meter is drawn as full. */
 const nearlyAll = 0.9
 
 const Tile = ({ server: { answers, disks, error, id, latencyMs, load, memory, name } }: {
@@ -75,7 +75,7 @@ const Tile = ({ server: { answers, disks, error, id, latencyMs, load, memory, na
   )
 }
 
-/** Servers at a glance, those that cannot be used first. */
+/** Tiles of the servers, unusable ones first. */
 export const ServerTiles = ({ servers }: { readonly servers: ReadonlyArray<ObservedServer> }) => {
   if (servers.length === 0) return null
   const isBad = ({ answers, error }: ObservedServer) => !answers || error !== undefined

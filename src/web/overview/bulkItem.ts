@@ -2,14 +2,14 @@ import type { ContainerPlan } from "../../schema/deploy/ContainerPlan.ts"
 import { countChanges } from "../../schema/deploy/plannedChanges.ts"
 import { formatCount } from "../format/format.ts"
 
-/** Standing of a project among several that are deployed or restarted together. */
+/** Standing of a project in a common deploy or restart of several projects. */
 export interface BulkItem {
-  /** `ready` is started; `planning` is waited for; `left out` is named with its reason. */
+  /** `ready` is started; `planning` is awaited; `left out` is listed with its reason. */
   readonly standing: "ready" | "planning" | "left out"
   readonly words: string
 }
 
-/** Standing of a project that is to be deployed, by its plan. */
+/** Standing of a project to deploy, by its plan. */
 export const deployItem = (
   { data, error, isFetching }: {
     readonly data: ContainerPlan | undefined
@@ -28,13 +28,13 @@ export const deployItem = (
   }
 }
 
-/** Standing of a project that is to be restarted. */
+/** Standing of a project to restart. */
 export const restartItem = (isUp: boolean): BulkItem =>
   isUp
     ? { standing: "ready", words: "is restarted" }
     : { standing: "left out", words: "is left out: it does not run" }
 
-/** Standing of a project that is deployed to several servers: which of them is for its own screen to ask. */
+/** Standing of a project with several targets: they are chosen on its own screen. */
 export const severalTargetsItem: BulkItem = {
   standing: "left out",
   words: "is left out: it has several targets, and is deployed from its own screen"

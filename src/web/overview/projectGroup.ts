@@ -2,7 +2,7 @@ import { lastRunFailed, type ObservedProject } from "../../schema/Overview.ts"
 import type { LocalProject } from "../../schema/projects/Project.ts"
 import { isReady } from "../projects/state/usePlan.ts"
 
-/** Groups of the list of projects, in their order. */
+/** Groups of the project list, in display order. */
 export const projectGroups = ["Broken", "To deploy", "Running", "Stopped", "Looking …", "Not set up"] as const
 export type ProjectGroup = (typeof projectGroups)[number]
 

@@ -56,7 +56,7 @@ export const ConfirmDeploy = ({ busy, onClose, onConfirm, plan, project, server 
         })}
         {lines.length > mostNamed ? <li>and {lines.length - mostNamed} more</li> : null}
         {(plan.hooks ?? []).map((hook, index) => (
-          // Two commands of a hook may be the same.
+          // A hook may contain the same command twice, so the index is the key.
           <li key={`hook ${index}`}>
             <span className="sign" aria-hidden="true">▸</span>
             <span>

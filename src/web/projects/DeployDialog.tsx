@@ -62,6 +62,6 @@ const DeployToServer = ({ onClose, onStarted, project }: DeployProps) => {
   )
 }
 
-/** Plans a deploy, or one to each target of the project; asks for it, and starts it. */
+/** Plans a deploy to one server or to each target of the project, asks for confirmation, and starts it. */
 export const DeployDialog = (props: DeployProps) =>
   props.project.targets === undefined ? <DeployToServer {...props} /> : <DeployTargets {...props} />

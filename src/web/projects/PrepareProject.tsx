@@ -11,7 +11,7 @@ import { Failure, Warnings } from "../ui/Notes.tsx"
 
 const listed = (names: ReadonlyArray<string>) => names.length === 0 ? "nothing" : names.join(", ")
 
-/** Plans the files that a project lacks: they are the same for any server and directory. */
+/** Fetches the plan of the missing files of a project; it is the same for any server and directory. */
 const useFilesPlan = (projectPath: string, anyServer: string | undefined) =>
   useQuery({
     enabled: anyServer !== undefined,
@@ -46,7 +46,7 @@ const FilesNote = ({ files, namesServer, servers }: {
   </>
 )
 
-/** Names the server and the directory of a project, and writes the files that it lacks. */
+/** Form that sets the server and the directory of a project, and writes its missing files. */
 export const PrepareProject = ({ onPrepared, project, servers }: {
   readonly project: LocalProject
   readonly servers: ReadonlyArray<Server>
@@ -78,7 +78,7 @@ export const PrepareProject = ({ onPrepared, project, servers }: {
     mutate()
   }
   const files = plan.error === null ? plan.data : undefined
-  // A container.json that is there says where the project goes: only an empty serverId is filled in.
+  // An existing container.json determines the location: only an empty serverId is filled in.
   const isKept = files?.kept.includes(containerConfigName) === true
   const isThere = isKept || files?.changed?.includes(containerConfigName) === true
   return (

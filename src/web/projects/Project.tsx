@@ -12,7 +12,7 @@ import { Unready } from "./Unready.tsx"
 
 export const underProjects = { name: "Projects", href: "/" }
 
-/** The target of a project that the address names by its number, the first one otherwise, and what chooses another one. */
+/** Target of a project by its number in the address, else the first one, with the control that selects another. */
 const useTarget = (project: LocalProject | undefined, servers: ReadonlyArray<Server>) => {
   const [params, setParams] = useSearchParams()
   const targets = project?.targets ?? []
@@ -36,7 +36,7 @@ const useTarget = (project: LocalProject | undefined, servers: ReadonlyArray<Ser
   return { shown: { ...project, ...target }, choice }
 }
 
-/** Screen of a project: deployable, with its tabs, or with what it lacks. */
+/** Screen of a project: its tabs if it can be deployed, else its missing requirements. */
 export const Project = ({ name, tab: asked = "" }: { readonly name: string; readonly tab?: string | undefined }) => {
   const projects = useProjects()
   const servers = useServers().data ?? []

@@ -19,7 +19,7 @@ export const ProjectActions = ({ changes, choice, onDeploy, onStarted, plan, pro
   readonly changes: number
   /** Run under way. */
   readonly run: Run | undefined
-  /** Chooses which of several targets is shown. */
+  /** Control that selects one of several targets. */
   readonly choice: ReactNode
   readonly onDeploy: () => void
   readonly onStarted: (run: Run) => void

@@ -9,7 +9,7 @@ import { Head } from "../ui/Head.tsx"
 import { Links, OutLink } from "../ui/Links.tsx"
 import type { ObservedState } from "./state/projectState.ts"
 
-/** Header of a project's screen, which stays in sight: state, link, actions and tabs. */
+/** Header of a project's screen, which stays visible: state, link, actions and tabs. */
 export const ProjectHead = ({ actions, name, standing, tabs }: {
   readonly name: string
   readonly standing: ObservedState
@@ -36,7 +36,7 @@ export const ProjectHead = ({ actions, name, standing, tabs }: {
   )
 }
 
-/** Location of a project and its links, each of which can be copied. */
+/** Location and links of a project; paths and links can be copied. */
 export const ProjectFacts = ({ project: { path, remotePath, tarFile }, server, urls }: {
   readonly project: LocalProject
   readonly server: Server | undefined

@@ -28,10 +28,10 @@ const useNewestRun = (serverId: string, remotePath: string, started: string) => 
   return useRun(newest === "" ? undefined : newest)
 }
 
-/** Deployable project: its head with the tabs, the run under way or the last one, and the chosen tab. */
+/** Screen of a deployable project: header with the tabs, the current or last run, and the chosen tab. */
 export const ReadyProject = ({ choice, project, server, serverId, tab }: {
   readonly project: LocalProject
-  /** Chooses which of several targets is shown. */
+  /** Control that selects one of several targets. */
   readonly choice: ReactNode
   readonly serverId: string
   readonly server: Server | undefined

@@ -10,7 +10,7 @@ import { containerTone } from "../ui/tone.ts"
 import { ContainerUsage } from "../usage/laterUsage.tsx"
 import { portsOf } from "./state/projectState.ts"
 
-/** Containers of a project with their state, ports and use; stopped ones too. */
+/** Containers of a project, including stopped ones, with their state, ports and usage. */
 export const Services = ({ observed, serverId }: {
   readonly observed: ObservedProject | undefined
   readonly serverId: string

@@ -54,13 +54,13 @@ const actions: ReadonlyArray<Action> = [
   }
 ]
 
-/** Actions that fit a stack: none before its first deploy, after its removal and while its state is not known. */
+/** Actions that fit the state of a stack; none if it is not deployed or its state is unknown. */
 export const fittingActions = (state: ProjectState | undefined, isUp: boolean): ReadonlyArray<string> => {
   if (state === undefined || state === "not deployed" || state === "unknown") return []
   return isUp ? ["Restart", "Stop", "Remove"] : ["Start", "Remove"]
 }
 
-/** Menu of a project: further places, and what can be done with its stack. */
+/** Menu of a project: further screens, and the actions on its stack. */
 export const StackMenu = ({ children, isUp, label, name, onStarted, stack, state, underWay }: {
   readonly label: string
   readonly name: string

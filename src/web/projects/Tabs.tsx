@@ -1,7 +1,7 @@
 import { Link } from "wouter"
 import { projectHref, type ProjectTab, projectTabs } from "./projectHref.ts"
 
-/** Tabs of a project, each with an address of its own. */
+/** Tabs of a project; each has its own address. */
 export const Tabs = ({ counts, current, name, shown }: {
   readonly name: string
   readonly current: ProjectTab

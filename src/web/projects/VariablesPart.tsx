@@ -8,7 +8,7 @@ import { ChangedNames } from "./plan/ChangedNames.tsx"
 import { changedVariables } from "./plan/changedVariables.ts"
 import { useComparison } from "./state/projectState.ts"
 
-/** Variables of a project: names that differ in its env files, and those of its applications. */
+/** Variables of a project: names that differ in its env files, and variables of its applications. */
 export const VariablesPart = ({ project }: { readonly project: LocalProject }) => {
   const { data, dataUpdatedAt, error, refetch } = useComparison(project)
   const applications = useOverview().data?.applications.filter(({ projectPath }) => projectPath === project.path) ?? []

@@ -1,6 +1,6 @@
 import { later } from "../ui/later.tsx"
 
-// The first tab is what people open a project for.
+// Loaded on first use: users open a project mostly for its first tab.
 export const Applications = later(
   "The applications",
   () => import("./Applications.tsx").then((part) => part.Applications)

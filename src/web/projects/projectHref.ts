@@ -2,7 +2,7 @@ import { decodeSegment } from "../browser/decodeSegment.ts"
 
 export type ProjectTab = "" | "changes" | "runs" | "variables" | "application"
 
-/** Tabs of a project's screen, by their place in its address; the rest of a long name is left out on narrow screens. */
+/** Tabs of a project's screen, by their segment of the address. `rest` of a long name is hidden on narrow screens. */
 export const projectTabs: ReadonlyArray<readonly [tab: ProjectTab, name: string, rest?: string]> = [
   ["", "Now"],
   ["changes", "Changes"],
@@ -11,7 +11,7 @@ export const projectTabs: ReadonlyArray<readonly [tab: ProjectTab, name: string,
   ["application", "Application"]
 ]
 
-/** Name of the project that an address leads to; browsers leave letters unescaped that a link escapes. */
+/** Name of the project in an address. Browsers leave letters unescaped that a link escapes. */
 export const projectIn = (place: string): string | undefined => {
   const [, screen, name] = place.split("/")
   return screen === "projects" && name !== undefined ? decodeSegment(name) : undefined

@@ -65,7 +65,7 @@ export const AddRoute = (
   const { data, error } = addition
   const isPlanned = plan.data?.changes === true && data === undefined
   const isFilled = name !== "" && domain !== "" && port !== ""
-  // Discards a plan of other field values.
+  // Discards a plan that was made for other field values.
   const changed = (change: Partial<Texts>) => {
     setTexts({ ...texts, ...change })
     plan.reset()

@@ -10,7 +10,7 @@ import { Search } from "../ui/Search.tsx"
 import { RemoveRoute } from "./RemoveRoute.tsx"
 import { RouteRow } from "./RouteRow.tsx"
 
-// Each verification queries the platform, the proxy's server and the domain.
+// Bound of verified routes: each verification queries the platform, the proxy's server and the domain.
 const mostFollowed = 40
 const first = 100
 

@@ -10,7 +10,7 @@ export const Proof = ({ application: { appName, projectPath } }: { readonly appl
   const observed = useOverview().data?.applications.find((each) =>
     each.name === appName && each.projectPath === projectPath
   )
-  // A route may come before its application: nothing is broken then.
+  // A route may exist before its application, which is not a failure.
   const isNotCreated = observed !== undefined && observed.uuid === null && observed.error === undefined
   const { data, dataUpdatedAt, error } = useCall(
     ["verify", projectPath, appName],

@@ -28,7 +28,7 @@ const Choice = <A extends string>({ all, choices, label, onChoose, value }: {
   </select>
 )
 
-/** Filter of the history, kept in the address, so that it can be shared and gone back to. */
+/** Filter of the history, stored in the address, so that links and the back button restore it. */
 const useFilter = () => {
   const [params, setParams] = useSearchParams()
   const { data, isFetched } = useProjects()
@@ -37,7 +37,7 @@ const useFilter = () => {
   const filter: RunFilter = {
     kind: RunKind.literals.find((kind) => kind === params.get("kind")),
     state: RunState.literals.find((state) => state === params.get("state")),
-    // A name that no project has finds nothing.
+    // An unknown project name matches no runs.
     projectPath: project === undefined ? undefined : projects.find(({ name }) => name === project)?.path ?? project
   }
   const setFilter = (name: "kind" | "project" | "state", value: string | undefined) =>
@@ -47,7 +47,7 @@ const useFilter = () => {
       else after.set(name, value)
       return after
     })
-  // The history is asked by the directory of a project, which the list of projects tells.
+  // The history is queried by project directory, which needs the list of projects.
   const isKnown = project === undefined || isFetched
   return { filter, isKnown, project, projects: projects.map(({ name }) => name), setFilter }
 }

@@ -3,7 +3,7 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { lastWords } from "../../schema/runs/runVerdict.ts"
 import { outcomeOf } from "./runWords.ts"
 
-/** Final message of a run: the cause of a failure stands out, and the output of programs is folded. */
+/** Final message of a run: highlights the cause of a failure, and folds the output of programs. */
 export const LastWords = ({ run }: { readonly run: Run }) => {
   const words = lastWords(run)
   const { tone } = outcomeOf(run)

@@ -90,7 +90,7 @@ export const RunScreen = ({ id, next }: {
   const { tone, word } = outcomeOf(run)
   const printed = output === "" ? outputOf(run) : output
   const shown = <pre className="output" tabIndex={0}>{printed}</pre>
-  // The words of a failure name its cause; of a build what it printed is the cause.
+  // Folds the output if the message names the cause. For a build, the output itself is the cause.
   const isFolded = isEnded(run.state) && run.state !== "succeeded" && run.kind !== "build"
   return (
     <div className="page">

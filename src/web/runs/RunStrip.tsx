@@ -13,7 +13,7 @@ import { describeWait, outcomeOf, remainingSteps } from "./runWords.ts"
 import { TellMe } from "./TellMe.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
-/** Share of a step that is done, in percent: bytes while they are sent, and half of what cannot be measured. */
+/** Completed share of a step in percent: bytes while they are sent, and 50 if it cannot be measured. */
 const shareOf = ({ progress, status }: RunStep): number => {
   if (status !== "running") return 100
   return progress === undefined || progress.total === 0 ? 50 : Math.round(100 * progress.done / progress.total)
@@ -59,23 +59,23 @@ const Words = ({ now, run }: { readonly run: Run; readonly now: number }) => {
   )
 }
 
-/** Announces steps and the outcome; a reader of the screen would not keep up with bytes and seconds. */
+/** Text for screen readers: steps and the outcome only, as bytes and seconds change too fast. */
 const spoken = (run: Run): string => {
   const step = run.steps.at(-1)
   if (isEnded(run.state)) return `${outcomeOf(run).word}. ${lastWords(run) ?? ""}`.trim()
   return step === undefined ? `It ${describeWait(run)}` : `${step.step}: ${step.status}`
 }
 
-/** Run as one strip whose steps fill; it keeps its height from the first step to the end. */
+/** Run as one strip whose steps fill up; its height stays the same from the first step to the end. */
 export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
   readonly title: (run: Run) => string
   readonly watched: WatchedRun
   readonly aside?: ReactNode
-  /** Next actions after it. */
+  /** Next actions after the run. */
   readonly next?: ReactNode
 }) => {
   const now = useNow()
-  // There from the start: a live region that arrives with its words is not announced.
+  // Rendered from the start: a live region that is inserted with its text is not announced.
   const status = <p className="unseen" role="status">{run === undefined ? "" : `${title(run)}: ${spoken(run)}`}</p>
   if (run === undefined) {
     return (

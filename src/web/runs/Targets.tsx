@@ -22,7 +22,7 @@ const ended = ({ outcome, remotePath, runId, server }: DeployedTarget): Row => (
   tone: outcome === "deployed" ? "good" : outcome === "notTried" ? "quiet" : "bad"
 })
 
-/** Targets of a deploy to several servers, with links to their runs; nothing for any other run. */
+/** Targets of a deploy to several servers, with links to their runs; renders nothing for other runs. */
 export const Targets = ({ run }: { readonly run: Run }) => {
   if (run.kind !== "deploy-all") return null
   const rows = Option.match(decodeResult(run.result), {

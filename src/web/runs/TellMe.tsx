@@ -1,7 +1,7 @@
 import { Button } from "../ui/Button.tsx"
 import { canNotify, setEndNotices, useEndNotices } from "./endNotices.ts"
 
-/** Asks for a notification of the browser when a run ends, or takes that back. */
+/** Button that turns browser notifications about ended runs on or off. */
 export const TellMe = () => {
   const isOn = useEndNotices()
   if (!canNotify()) return null

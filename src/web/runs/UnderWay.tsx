@@ -31,7 +31,7 @@ const Row = ({ live, run: listed }: { readonly run: Run; readonly live: boolean 
 // Each stream takes one of the browser's six connections to the service.
 const streamed = 2
 
-/** Live list of running runs. */
+/** Queued and running runs; the first two are followed live. */
 export const UnderWay = () => {
   const runs = useUnderWay()
   return runs.length === 0 ? null : (

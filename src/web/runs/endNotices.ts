@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react"
 const key = "berth-notify"
 const listeners = new Set<() => void>()
 
-/** True where the browser can notify: on https and on the machine itself. */
+/** True if the browser can notify: on https or localhost, unless the user has denied it. */
 export const canNotify = (): boolean =>
   isSecureContext && "Notification" in window && Notification.permission !== "denied"
 
@@ -14,10 +14,10 @@ const subscribe = (listener: () => void) => {
   return () => void listeners.delete(listener)
 }
 
-/** True when the user has asked for notifications about the end of runs. */
+/** True if the user has turned on notifications about ended runs. */
 export const useEndNotices = (): boolean => useSyncExternalStore(subscribe, isOn)
 
-/** Turns notifications on, after the browser's own question, or off. */
+/** Turns notifications on, after the browser has asked for permission, or off. */
 export const setEndNotices = async (wanted: boolean): Promise<void> => {
   if (wanted && await Notification.requestPermission() === "granted") localStorage.setItem(key, "on")
   else localStorage.removeItem(key)

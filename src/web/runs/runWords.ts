@@ -5,7 +5,6 @@ import type { Tone } from "../ui/tone.ts"
 /** Base name of a path. */
 export const baseName = (path: string): string => path.split(/[\\/]/).findLast((name) => name !== "") ?? path
 
-/** Describes a run. */
 export const describeRun = ({ kind, subject }: Pick<Run, "kind" | "subject">): string => {
   const what = subject.appName ?? subject.projectPath ?? subject.remotePath
   const name = what === undefined ? "" : baseName(what)
@@ -26,7 +25,7 @@ const statusOf = ({ result }: Run): string | undefined =>
     ? result.status
     : undefined
 
-/** Outcome of a run: the state that it left, if more specific than its own state. */
+/** Outcome of a run: the status in its result if more specific than its state, else its state. */
 export const outcomeOf = (run: Run): { readonly word: string; readonly tone: Tone } => {
   switch (run.state) {
     case "queued":

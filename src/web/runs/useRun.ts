@@ -62,7 +62,7 @@ export const useRun = (id: string | undefined): WatchedRun => {
           const ended = last?.event === "end" || (last?.event === "run" && isEnded(last.data.state))
           if (ended && seen.wasUnderWay) {
             void queries.invalidateQueries()
-            // Until then the service may answer with an overview from before the end.
+            // Until then the service may return an overview from before the end.
             setTimeout(() => void queries.invalidateQueries({ queryKey: ["overview"] }), overviewMaxAgeMillis + 500)
           }
           if (last !== undefined) seen.wasUnderWay = !ended

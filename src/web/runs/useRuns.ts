@@ -6,8 +6,8 @@ import { callOptions, minPollMillis } from "../service/queries.ts"
 const none: ReadonlyArray<Run> = []
 
 /**
- * The newest runs.
- * @param options `inBackground` asks for them while another tab is looked at, too
+ * Newest runs.
+ * @param options `inBackground` also polls while another tab is active
  */
 export const useNewestRuns = ({ inBackground = false } = {}): ReadonlyArray<Run> => {
   const options = callOptions(["runs", "newest"], (berth) => berth.listRuns({ urlParams: { limit: 30 } }), {

@@ -72,7 +72,7 @@ const Row = ({ container, isRead, onRead, stats }: {
   )
 }
 
-/** Containers of a server, those that have ended too, with their resource usage and their logs. */
+/** Containers of a server, including stopped ones, with their resource usage and logs. */
 export const Containers = ({ containers: { data, error }, onRead, reading, serverId }: {
   readonly serverId: string
   readonly containers: UseQueryResult<{ readonly containers: ReadonlyArray<Container> }, Error>

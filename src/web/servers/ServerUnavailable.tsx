@@ -2,7 +2,7 @@ import { Button } from "../ui/Button.tsx"
 import { Failure } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
-/** Explains why the containers of a server cannot be listed, and the effects. */
+/** Explains why the containers of a server cannot be listed, and the consequences. */
 export const ServerUnavailable = ({ again, dockerIsDown, error, name, onEdit }: {
   readonly name: string
   readonly error: Error

@@ -34,7 +34,7 @@ export const startRun = <A>(ask: Call<A>): Promise<Run> =>
 
 /** Callbacks of a stream's reader. */
 export interface Reader<A> {
-  /** Batched: items arrive faster than frames are drawn. */
+  /** Receives batches: items arrive faster than frames are drawn. */
   readonly onEvents: (events: ReadonlyArray<A>) => void
   readonly onFailure: (failure: ServiceFailure) => void
 }

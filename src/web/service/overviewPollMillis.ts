@@ -3,8 +3,8 @@ import { type Overview, overviewMaxAgeMillis } from "../../schema/Overview.ts"
 const usual = 30_000
 
 /**
- * Time until the next overview. One that was made during a run, perhaps another caller's, shows a state that ends with
- * the run; what was not observed in time is observed by the next one.
+ * Delay until the next overview. Shorter during a run, perhaps another caller's, as its end changes the state, and if a
+ * state was not observed in time.
  */
 export const overviewPollMillis = (overview: Pick<Overview, "projects"> | undefined): number => {
   const projects = overview?.projects ?? []

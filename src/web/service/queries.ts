@@ -65,7 +65,7 @@ export const useContainers = (serverId: string | null) =>
     every: 30_000
   })
 
-/** Containers of a server, those that do not run too. */
+/** Containers of a server, including stopped ones. */
 export const useAllContainers = (serverId: string | null) =>
   useCall(
     ["containers", serverId, "all"],
@@ -75,7 +75,7 @@ export const useAllContainers = (serverId: string | null) =>
 export const useHealth = () =>
   useCall(["health", true], (berth) => berth.health({ urlParams: { deep: "true" } }), { every: 60_000 })
 
-/** Asks the service whether it is there, often and once: an outage shows within three seconds. */
+/** Checks every two seconds, without retries, that the service answers: an outage shows within three seconds. */
 export const useHeartbeat = () =>
   useQuery({
     queryKey: ["health", false],
@@ -87,7 +87,7 @@ export const useHeartbeat = () =>
 /** Name and role of the caller. */
 export const useSession = () => useCall(["session"], (berth) => berth.showSession(), { staleTime: 60_000 })
 
-/** Projects, servers and applications at a glance, refetched twice a minute, and sooner while it is about to change. */
+/** Projects, servers and applications at a glance; refetched twice a minute, and sooner before an expected change. */
 export const useOverview = () =>
   useQuery({
     queryKey: ["overview"],

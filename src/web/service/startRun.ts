@@ -4,10 +4,10 @@ import type { Call } from "../../client/index.ts"
 import type { Run } from "../../schema/runs/Run.ts"
 import { startRun } from "./berth.ts"
 
-/** Starts a run and then invalidates the list of runs. A second click starts nothing while the first is under way. */
+/** Starts a run, then invalidates the list of runs. Ignores a second click while the first one is under way. */
 export const useStartRun = (onStarted: (run: Run) => void) => {
   const queries = useQueryClient()
-  // A button is drawn as disabled later than a second click comes.
+  // A second click can arrive before the button is rendered as disabled.
   const starting = useRef(false)
   const { error, isPending, mutate, reset } = useMutation({
     mutationFn: (ask: Call<unknown>) => startRun(ask),

@@ -11,7 +11,7 @@ const sources = {
 
 interface Props {
   readonly setting: ListedSetting
-  /** The new value; undefined while it is unchanged. */
+  /** New value; undefined while it is unchanged. */
   readonly draft: SettingJson | undefined
   readonly onChange: (value: SettingJson) => void
 }
@@ -57,7 +57,7 @@ const Control = ({ draft, onChange, setting }: Props) => {
   )
 }
 
-/** Labelled field of a setting, with its meaning, its source and what is wrong with it. */
+/** Labelled field of a setting, with its meaning, source and problem. */
 export const SettingField = (props: Props) => {
   const { draft, onChange, setting } = props
   const { description, name, problem, refusal, source } = setting

@@ -7,7 +7,7 @@ import { SettingField } from "./SettingField.tsx"
 import { readValue } from "./settingText.ts"
 import { type Draft, useSettingsChange } from "./useSettings.ts"
 
-/** The values that a form sends. */
+/** Values that the form submits. */
 const toSend = (settings: ReadonlyArray<ListedSetting>, draft: Draft): Draft =>
   Object.fromEntries(
     settings.flatMap(({ kind, name }): ReadonlyArray<readonly [string, SettingJson]> => {
@@ -16,7 +16,7 @@ const toSend = (settings: ReadonlyArray<ListedSetting>, draft: Draft): Draft =>
     })
   )
 
-/** Form of some settings: the change of the settings file is shown first, and then made. */
+/** Form of some settings: shows the change of the settings file before it writes it. */
 export const SettingsForm = (
   { label, settings }: { readonly label: string; readonly settings: ReadonlyArray<ListedSetting> }
 ) => {

@@ -1,11 +1,11 @@
-/** Settings that belong together, by the beginning of their names. */
+/** Group of settings, selected by the prefixes of their names. */
 export interface SettingGroup {
   readonly title: string
   readonly about: string
   readonly prefixes: ReadonlyArray<string>
 }
 
-/** Parts that a fresh installation may do without. */
+/** Groups that a fresh installation does not need. */
 export const optionalParts = [
   {
     title: "Platform",
@@ -24,7 +24,7 @@ export const optionalParts = [
   }
 ] as const satisfies ReadonlyArray<SettingGroup>
 
-/** All groups, in the order in which they are shown. */
+/** All groups, in display order. */
 export const settingGroups: ReadonlyArray<SettingGroup> = [
   { title: "Projects", about: "Directories that Berth deploys from.", prefixes: ["projects."] },
   ...optionalParts,
@@ -39,7 +39,7 @@ export const settingGroups: ReadonlyArray<SettingGroup> = [
   { title: "Callers", about: "Who may call this service.", prefixes: ["http.", "mcp."] }
 ]
 
-/** The settings of a group. */
+/** Selects the settings of a group. */
 export const inGroup = <A extends { readonly name: string }>(
   { prefixes }: SettingGroup,
   settings: ReadonlyArray<A>

@@ -3,10 +3,10 @@ import type { SettingJson } from "../../schema/settings/SettingsList.ts"
 import { call } from "../service/berth.ts"
 import { useCall } from "../service/queries.ts"
 
-/** New values by the names of the settings. */
+/** New values, by setting name. */
 export type Draft = Readonly<Record<string, SettingJson>>
 
-/** Every setting, and why the caller may not change it. */
+/** Fetches all settings, with the reason if the caller may not change them. */
 export const useSettings = (enabled = true) => useCall(["settings"], (berth) => berth.listSettings({}), { enabled })
 
 /** Plans a change of the settings file, and makes it. */

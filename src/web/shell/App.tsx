@@ -62,13 +62,13 @@ export const App = () => {
   const [open, setOpen] = useState(false)
   const [place] = useLocation()
   const main = useRef<HTMLElement>(null)
-  // The tabs of a project are one screen, which keeps its run and its place.
+  // All tabs of a project are one screen, which keeps its run and scroll position.
   const screen = place.split("/").slice(0, 3).join("/")
   const health = useHeartbeat()
   const { data: caller } = useSession()
   const search = useSearch()
   useEffect(() => subscribeSessionEnded(() => setLockedOut(true)), [])
-  // Before the screen is drawn, and before a part of it scrolls to what its address names.
+  // Runs before the screen is drawn, and before a part of it scrolls to the anchor of its address.
   useLayoutEffect(() => {
     scrollTo(0, 0)
   }, [screen])

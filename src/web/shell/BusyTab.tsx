@@ -12,7 +12,10 @@ const notify = (run: Run) => {
   notice.addEventListener("click", () => window.focus())
 }
 
-/** Shows the run under way in the browser's tab, for those who look at another one, and notifies who asked of its end. */
+/**
+ * Shows the current run in the title and icon of the browser's tab, and notifies of its end if the user has turned that
+ * on.
+ */
 export const BusyTab = () => {
   const isNotifying = useEndNotices()
   const newest = useNewestRuns({ inBackground: isNotifying })
@@ -26,7 +29,7 @@ export const BusyTab = () => {
   const watched = useRef<ReadonlySet<string>>(new Set())
   useEffect(() => {
     const ended = newest.filter(({ id, parent, state }) =>
-      // The run that started it ends later, and tells of all.
+      // Skips runs with a parent: it ends later and reports all of them.
       parent === undefined && isEnded(state) && watched.current.has(id)
     )
     watched.current = new Set(newest.filter(({ state }) => !isEnded(state)).map(({ id }) => id))

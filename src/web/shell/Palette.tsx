@@ -4,10 +4,10 @@ import type { LocalProject } from "../../schema/projects/Project.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { fittingPlaces, type Place, usePlaces } from "./places.ts"
 
-/** Command palette: goes to a place by a few letters of its name, or does what a verb says. */
+/** Command palette: opens a place by a few letters of its name, or performs the action of a verb. */
 export const Palette = ({ onClose, onDeploy }: {
   readonly onClose: () => void
-  /** Asks for a deploy; nothing is deployed by a key alone. */
+  /** Asks to confirm a deploy: a key press alone does not deploy. */
   readonly onDeploy: (project: LocalProject) => void
 }) => {
   const [words, setWords] = useState("")

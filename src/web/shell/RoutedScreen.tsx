@@ -10,7 +10,7 @@ import { later } from "../ui/later.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
-// The overview and a project are what people open first; any other screen loads with its first use.
+// Users open the overview and projects first; any other screen loads on first use.
 const Activity = later("The activity", () => import("../runs/Activity.tsx").then((part) => part.Activity))
 const Applications = later(
   "The applications",

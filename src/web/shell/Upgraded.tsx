@@ -2,7 +2,7 @@ import { version } from "../../schema/version.ts"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 
-/** Banner for a page of another version than the service; a page's own parts may be gone by then. */
+/** Banner for a page whose version differs from the service's: parts that the page loads later may be gone. */
 export const Upgraded = ({ to }: { readonly to: string | undefined }) =>
   to === undefined || to === version ? null : (
     <div className="offline" role="alert">

@@ -10,7 +10,7 @@ export interface Place {
   readonly name: string
   readonly kind: string
   readonly href: string
-  /** Project to ask for a deploy of, in place of going anywhere. */
+  /** Project to deploy after a confirmation, instead of opening `href`. */
   readonly deploys?: LocalProject
 }
 
@@ -32,7 +32,7 @@ const verbsFor = (project: LocalProject): ReadonlyArray<Place> =>
     { name: `roll back ${project.name}`, kind: "action", href: projectHref(project.name, "runs") }
   ]
 
-/** Screens, projects, applications, servers, and what can be done with projects. */
+/** Screens, projects, applications and servers, and the actions on projects. */
 export const usePlaces = (): ReadonlyArray<Place> => {
   const projects = useProjects().data ?? []
   const servers = useServers().data ?? []

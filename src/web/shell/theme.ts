@@ -5,7 +5,6 @@ export type Theme = "light" | "dark"
 
 const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches
 
-/** Current theme. */
 export const currentTheme = (): Theme => {
   const chosen = localStorage.getItem(key)
   return chosen === "light" || chosen === "dark" ? chosen : isDark() ? "dark" : "light"

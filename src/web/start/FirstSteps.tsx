@@ -21,7 +21,7 @@ const ServerStep = () => {
   return <ServerForm state={state} />
 }
 
-/** The first step that is not done is next. */
+/** States of the three steps: the first unfinished one is next. */
 const statesOf = ({ hasProjects, hasServer }: SetUp, editsRoot: boolean): readonly [StepState, StepState, StepState] =>
   !hasProjects || editsRoot
     ? ["now", hasServer ? "done" : "later", "later"]
@@ -29,7 +29,7 @@ const statesOf = ({ hasProjects, hasServer }: SetUp, editsRoot: boolean): readon
     ? ["done", "done", "now"]
     : ["done", "now", "later"]
 
-/** First steps of a fresh installation, in the place of the overview. */
+/** First steps of a fresh installation; shown instead of the overview. */
 export const FirstSteps = ({ onSkip, setUp }: { readonly setUp: SetUp; readonly onSkip: () => void }) => {
   const settings = useSettings()
   const projects = useProjects().data ?? []

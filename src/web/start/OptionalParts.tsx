@@ -29,7 +29,7 @@ const Part = ({ part, settings }: {
   )
 }
 
-/** Parts that a fresh installation may do without, each with its settings. */
+/** Settings that a fresh installation does not need, by group. */
 export const OptionalParts = ({ settings }: { readonly settings: ReadonlyArray<ListedSetting> }) => (
   <section className="optional-parts" aria-label="Optional parts">
     {optionalParts.map((part) => <Part key={part.title} part={part} settings={settings} />)}

@@ -6,7 +6,7 @@ import { PrepareProject } from "../projects/PrepareProject.tsx"
 import { Field } from "../ui/Field.tsx"
 import { Empty } from "../ui/Notes.tsx"
 
-/** Picks a project and its server; its screen builds the image and deploys it then. */
+/** Chooses a project and its server; the project's screen then builds the image and deploys it. */
 export const ProjectStep = ({ projects, root, servers }: {
   readonly root: string
   readonly projects: ReadonlyArray<LocalProject>

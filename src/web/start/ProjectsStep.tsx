@@ -10,7 +10,7 @@ import { Failure } from "../ui/Notes.tsx"
 
 const typingMillis = 250
 
-/** A text once nobody has typed for a moment. */
+/** Debounces a typed text. */
 const useTyped = (text: string): string => {
   const [typed, setTyped] = useState(text)
   useEffect(() => {
@@ -20,7 +20,7 @@ const useTyped = (text: string): string => {
   return typed
 }
 
-/** Plans to make a directory the projects' root: its state, and the change of the settings file. */
+/** Plans a change of the projects root: state of the directory, and change of the settings file. */
 const useRootPlan = (root: string, enabled: boolean) =>
   useQuery({
     queryKey: ["settings", "projects.root", root],
@@ -49,7 +49,7 @@ const describeRoot = ({ path, projects, standing }: ProjectsRoot) => {
   }
 }
 
-/** Says who can take the step that this caller may not take, and how. */
+/** Explains why this caller may not set the projects root, and the command that sets it on the machine. */
 const Refused = ({ refusal }: { readonly refusal: string }) => (
   <div className="note warn">
     <span className="grow">
@@ -59,7 +59,7 @@ const Refused = ({ refusal }: { readonly refusal: string }) => (
   </div>
 )
 
-/** Chooses the directory of the projects: it is checked while it is typed, and created when it is missing. */
+/** Form for the projects root: checks the directory while the user types, and creates it if it is missing. */
 export const ProjectsStep = (
   { onDone, setting }: { readonly setting: ListedSetting; readonly onDone: () => void }
 ) => {

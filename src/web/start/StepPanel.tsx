@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { Icon } from "../ui/Icon.tsx"
 
-/** State of a step: `later` waits for the one before it. */
+/** State of a step; `later` waits for the previous step. */
 export type StepState = "done" | "now" | "later"
 
 const words = { done: "done", now: "next", later: "later" } as const

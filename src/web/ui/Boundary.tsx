@@ -7,7 +7,7 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** Keeps the rest of the page when a part of it fails: a chunk that cannot be loaded, or a defect. */
+/** Contains the failure of a part of the page: a chunk that cannot be loaded, or a defect. */
 export class Boundary extends Component<Props, { readonly failure: unknown }> {
   override state: { readonly failure: unknown } = { failure: undefined }
 

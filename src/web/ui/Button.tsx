@@ -9,7 +9,7 @@ export const Button = (
     readonly icon?: IconName
     readonly look?: string
     readonly disabled?: boolean
-    /** Disables it with the reason while the caller may only look, or the service does not answer. */
+    /** Disables the button with the reason, for viewers and while the service does not answer. */
     readonly changes?: boolean
     readonly type?: "button" | "submit"
     readonly onClick?: () => unknown

@@ -9,7 +9,7 @@ export const Confirm = (
     readonly action: string
     readonly danger?: boolean
     readonly disabled?: boolean
-    /** Stays open after the confirmation, for a failure to be shown in it. */
+    /** Stays open after the confirmation, to show a failure. */
     readonly stays?: boolean
     /** Has room for diffs. */
     readonly wide?: boolean

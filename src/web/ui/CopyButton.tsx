@@ -4,7 +4,6 @@ import { Icon } from "./Icon.tsx"
 
 const shownFor = 2_000
 
-/** Button that copies a text. */
 export const CopyButton = ({ name, text }: { readonly name: string; readonly text: string }) => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {

@@ -2,7 +2,7 @@ import { CopyButton } from "./CopyButton.tsx"
 
 const hostOf = (url: string) => url.replace(/^https?:\/\//, "")
 
-/** Link to a domain or published port; `javascript:` and its like never come from the service. */
+/** Link to a domain or published port. The service never returns `javascript:` or similar URLs. */
 export const OutLink = ({ url }: { readonly url: string }) => (
   <a className="link" href={url} target="_blank" rel="noreferrer">{hostOf(url)}</a>
 )

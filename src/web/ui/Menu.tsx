@@ -9,7 +9,7 @@ export const Menu = ({ children, label }: { readonly label: string; readonly chi
   const place = () => {
     const box = button.current?.getBoundingClientRect()
     if (box === undefined || list.current === null) return
-    // Towards the side with more room: its height is not known before it is open.
+    // Opens towards the side with more room: the height of the list is unknown before it opens.
     const { clientHeight } = document.documentElement
     const opensUpwards = box.top > clientHeight / 2
     list.current.style.top = opensUpwards ? "auto" : `${box.bottom + 4}px`

@@ -16,7 +16,6 @@ export const Failure = ({ again, error }: {
     </div>
   )
 
-/** List of warnings. */
 export const Warnings = ({ texts }: { readonly texts: ReadonlyArray<string> }) =>
   texts.map((text) => (
     <div className="note warn" key={text}>

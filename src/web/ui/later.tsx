@@ -3,8 +3,8 @@ import { Boundary } from "./Boundary.tsx"
 import { Waiting } from "./Notes.tsx"
 
 /**
- * Part of the page that is loaded with its first use.
- * @param what names it while it loads, and where it cannot be shown
+ * Loads a part of the page on first use.
+ * @param what name of the part in the notes about its loading and its failure
  */
 export const later = <P extends object>(what: string, load: () => Promise<ComponentType<P>>): ComponentType<P> => {
   const Part = lazy(() => load().then((part) => ({ default: part })))

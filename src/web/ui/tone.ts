@@ -1,6 +1,6 @@
 import { isCompleted, isUp } from "../../schema/servers/containerStatus.ts"
 
-/** Tone of a state: its colour, never without words. */
+/** Tone of a state: its colour, always shown with words. */
 export type Tone = "good" | "warn" | "bad" | "busy" | "idle"
 
 /** Tone of a container by its status in Docker's words. */

@@ -1,7 +1,7 @@
 import { type Sampled, summarize } from "../../schema/usageSeries.ts"
 import { chartPath, chartSize } from "./chartPath.ts"
 
-/** Numbers of a chart in words, for those who do not see it. */
+/** Text alternative of a chart: its numbers in words. */
 const labelOf = (name: string, series: ReadonlyArray<Sampled>, words: (value: number) => string): string => {
   const summary = summarize(series)
   return summary === undefined
@@ -10,7 +10,7 @@ const labelOf = (name: string, series: ReadonlyArray<Sampled>, words: (value: nu
       `${words(summary.most)} at most`
 }
 
-/** Line chart of a series; `lowest` is the least that its full height stands for. */
+/** Line chart of a series; its full height stands for at least `lowest`. */
 export const Chart = ({ from, look = "", lowest, name, series, to, words }: {
   readonly name: string
   readonly series: ReadonlyArray<Sampled>

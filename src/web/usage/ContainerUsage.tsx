@@ -4,7 +4,7 @@ import { NamedChart } from "./Chart.tsx"
 import { formatPercent } from "./formatPercent.ts"
 import { shownTime, useUsage } from "./useUsage.ts"
 
-/** CPU and memory of a container during the last half hour; nothing where it was not sampled. */
+/** CPU and memory of a container during the last half hour; renders nothing without samples. */
 export const ContainerUsage = ({ name, serverId }: { readonly serverId: string; readonly name: string }) => {
   const points = useUsage(serverId).data?.points ?? []
   const series = containerSeries(points).find((each) => each.name === name)

@@ -1,21 +1,21 @@
 import type { Sampled } from "../../schema/usageSeries.ts"
 
-/** Size of the drawing, which its box stretches. */
+/** Size of the view box, which is stretched to the box of the chart. */
 export const chartSize = { width: 300, height: 60 } as const
 
-/** Longest time between two neighbours that a line joins: a sample may be missing once. */
+/** Longest time between two neighbours that a line joins: one sample may be missing. */
 const gapMillis = 35_000
 
 const margin = 2
 
-/** Part of the time that a chart shows, and its highest number. */
+/** Time range of a chart, and its highest value. */
 export interface ChartFrame {
   readonly from: number
   readonly to: number
   readonly most: number
 }
 
-/** Runs of numbers without a gap between them. */
+/** Splits a series into runs without a gap. */
 const runsOf = (series: ReadonlyArray<Sampled>, { from, to }: ChartFrame) => {
   const runs: Array<Array<{ readonly at: number; readonly value: number }>> = []
   for (const { at, value } of series) {
@@ -27,7 +27,7 @@ const runsOf = (series: ReadonlyArray<Sampled>, { from, to }: ChartFrame) => {
   return runs
 }
 
-/** Draws a series as lines, with a gap where nothing was sampled. */
+/** Draws a series as lines, with gaps where samples are missing. */
 export const chartPath = (series: ReadonlyArray<Sampled>, frame: ChartFrame): string => {
   const { from, most, to } = frame
   const x = (at: number) => ((at - from) / (to - from) * chartSize.width).toFixed(1)
@@ -36,7 +36,7 @@ export const chartPath = (series: ReadonlyArray<Sampled>, frame: ChartFrame): st
     (chartSize.height - margin - (most > 0 ? Math.min(1, value / most) : 0) * room).toFixed(1)
   return runsOf(series, frame).map((run) => {
     const [first = "", ...others] = run.map(({ at, value }) => `${x(at)} ${y(value)}`)
-    // A lone number is a dot.
+    // A single sample is drawn as a dot.
     return others.length === 0 ? `M${first}h0.1` : `M${first}L${others.join("L")}`
   }).join("")
 }

@@ -1,2 +1,2 @@
-/** Writes a share of a CPU. */
+/** Formats a share of a CPU. */
 export const formatPercent = (value: number): string => `${value.toFixed(1)} %`

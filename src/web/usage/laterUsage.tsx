@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, Suspense } from "react"
 
-/** Part that adds to what is there already: nothing is shown while it loads, or where it cannot be loaded. */
+/** Loads an optional part on first use; renders nothing while it loads or if that fails. */
 const quietly = <P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> => {
   const none = { default: (): null => null }
   const Part = lazy<ComponentType<P>>(() => load().then((part) => ({ default: part }), () => none))

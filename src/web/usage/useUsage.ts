@@ -5,10 +5,10 @@ import { minPollMillis } from "../service/queries.ts"
 
 const shownMinutes = 30
 const shownMillis = shownMinutes * 60_000
-/** Minutes that are asked for again: what came before is known. */
+/** Minutes to request again: earlier points are cached. */
 const newMinutes = 2
 
-/** The points of both that are shown, each once. */
+/** Merges known and fresh points without duplicates; keeps those of the shown time. */
 const merged = (known: ReadonlyArray<StatsPoint>, fresh: ReadonlyArray<StatsPoint>): ReadonlyArray<StatsPoint> => {
   const last = known.at(-1)?.at ?? ""
   const points = [...known, ...fresh.filter(({ at }) => at > last)]
@@ -16,7 +16,7 @@ const merged = (known: ReadonlyArray<StatsPoint>, fresh: ReadonlyArray<StatsPoin
   return points.filter(({ at }) => Date.parse(at) > to - shownMillis)
 }
 
-/** Usage of a server over the last half hour, which looking at it keeps sampled. */
+/** Fetches the usage of a server over the last half hour. Polling keeps the sampling active. */
 export const useUsage = (serverId: string | null) => {
   const queries = useQueryClient()
   const queryKey = ["usage", serverId]
@@ -38,7 +38,7 @@ export const useUsage = (serverId: string | null) => {
   })
 }
 
-/** Time that charts of these points show, up to the last one. */
+/** Time range of charts of these points; ends at the last point. */
 export const shownTime = (points: ReadonlyArray<StatsPoint>) => {
   const to = Date.parse(points.at(-1)?.at ?? "")
   return { from: to - shownMillis, to }

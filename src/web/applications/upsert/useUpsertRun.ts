@@ -3,7 +3,7 @@ import { useRun } from "../../runs/useRun.ts"
 import { minPollMillis, useCall } from "../../service/queries.ts"
 import { useStartRun } from "../../service/startRun.ts"
 
-/** Starts upserts of an application, and follows the one started here or else the latest. */
+/** Starts upserts of an application and follows that run, else the latest one. */
 export const useUpsertRun = (projectPath: string, appName: string) => {
   const runs = useCall(
     ["runs", "upserts", projectPath, appName],

@@ -5,7 +5,7 @@ import { Diff } from "./Diff.tsx"
 import { countChangedLines } from "./hunks.ts"
 import { PlannedRow } from "./PlannedRow.tsx"
 
-/** Row of a file with what differs in it: lines of a text, names of variables of an env file. */
+/** Row of a file with its differences: lines of a text, variable names of an env file. */
 export const ChangedFileRow = ({ aside, file: { change, diff, name, variables } }: {
   readonly file: ChangedFile
   readonly aside?: ReactNode

@@ -25,7 +25,7 @@ const Target = ({ target }: { readonly target: PlannedTarget }) => {
   )
 }
 
-/** Plans the deploys to the targets of a project, or to those on one server; asks once, and starts them as one run. */
+/** Plans the deploys to all targets of a project or to those on one server, asks once, and starts them as one run. */
 export const DeployTargets = ({ onClose, onStarted, project: { name, path, targets = [] } }: {
   readonly project: LocalProject
   readonly onClose: () => void

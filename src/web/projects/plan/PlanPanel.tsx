@@ -108,7 +108,7 @@ export const PlanPanel = ({ again, comparison, plan: { data, dataUpdatedAt, erro
         {data.warnings.filter(isPullNote).map((note) => <p key={note} className="note quiet">{sentence(note)}</p>)}
         <Changes plan={data} comparison={comparison.data} />
         {(data.hooks ?? []).map((hook, index) => (
-          // Two commands of a hook may be the same.
+          // A hook may contain the same command twice, so the index is the key.
           <PlannedRow key={`hook ${index}`} name={describeHook(hook)} kind="command" change="run" />
         ))}
       </>

@@ -16,7 +16,7 @@ interface Difference {
   readonly detail: string
 }
 
-/** Images of two releases against each other, by their ids. */
+/** Differences between the images of two releases, compared by id. */
 const imageDifferences = (from: Release | undefined, to: Release): ReadonlyArray<Difference> => {
   const before = new Map(from?.images.map(({ id, name }) => [name, id]))
   const after = new Map(to.images.map(({ id, name }) => [name, id]))
@@ -42,7 +42,7 @@ const Line = ({ difference: { change, detail, name } }: { readonly difference: D
   )
 }
 
-/** Plans a rollback anew: the server may have changed since the dialog was last open. */
+/** Fetches a new rollback plan: the server may have changed since the dialog was last open. */
 const useRollbackPlan = (
   payload: { readonly serverId: string; readonly remotePath: string; readonly release: string }
 ) =>
@@ -81,7 +81,7 @@ export const RollbackDialog = ({ current, onClose, onStarted, project, release, 
   const { error, isPending, mutate } = useStartRun(onStarted)
   const payload = { serverId, remotePath: project.remotePath, release: release.id }
   const plan = useRollbackPlan(payload)
-  // A plan of an earlier opening may no longer hold.
+  // A cached plan of an earlier opening may be outdated.
   const isBlocked = plan.data === undefined || plan.error !== null || plan.isFetching || plan.data.obstacles.length > 0
   return (
     <Confirm

@@ -44,7 +44,7 @@ const RunEntry = ({ run }: { readonly run: Run }) => {
 const ReleaseEntry = ({ isCompared, onBack, onCompare, release: { at, available, by, current, files, id, images } }: {
   readonly release: Release
   readonly isCompared: boolean
-  /** Absent where there is no other release. */
+  /** Undefined if there is no other release. */
   readonly onCompare: (() => void) | undefined
   readonly onBack: () => void
 }) => (
@@ -77,7 +77,7 @@ const ReleaseEntry = ({ isCompared, onBack, onCompare, release: { at, available,
   </>
 )
 
-/** Runs and releases of a project in one line of time, newest first, with a rollback to each release. */
+/** Timeline of the runs and releases of a project, newest first, with a rollback to each release. */
 export const TimeLine = ({ onStarted, project, serverId }: {
   readonly project: LocalProject
   readonly serverId: string

@@ -4,7 +4,7 @@ const mostCompared = 2
 
 const byAge = (ids: ReadonlyArray<string>) => ids.toSorted((one, other) => Number(one) - Number(other))
 
-/** Releases that are chosen for a comparison, the earlier first; the address keeps them. */
+/** Releases chosen for a comparison, oldest first; stored in the address. */
 export const useComparedReleases = () => {
   const [params, setParams] = useSearchParams()
   const chosen = byAge([...new Set(params.getAll("compare"))].slice(-mostCompared))
@@ -17,7 +17,7 @@ export const useComparedReleases = () => {
     })
   return {
     chosen,
-    /** Adds a release to the comparison or takes it out; a third one takes the place of the first chosen. */
+    /** Adds a release to the comparison or removes it. A third one replaces the one that was chosen first. */
     toggle: (id: string) =>
       choose(
         chosen.includes(id)

@@ -7,7 +7,7 @@ import { limitConcurrency, useCall, useOverview } from "../../service/queries.ts
 import type { Tone } from "../../ui/tone.ts"
 import { stateBadge } from "./stateBadge.ts"
 
-/** Compares a project with its deployed copy; disabled while it names no server. */
+/** Compares a project with its deployed copy; disabled without a server or a compose file. */
 export const useComparison = (project: LocalProject | undefined, enabled = true): UseQueryResult<Comparison, Error> =>
   useCall(
     ["compare", project?.path, project?.serverId, project?.remotePath],
@@ -34,11 +34,11 @@ export const useRefetchComparison = (project: LocalProject | undefined) => {
     Promise.all(["compare", "plan"].map((what) => queries.invalidateQueries({ queryKey: [what, project?.path] })))
 }
 
-/** State of a project as the service observed it, with the running containers of its stack. */
+/** State of a project as the service observed it, with the containers of its stack. */
 export interface ObservedState {
   readonly tone: Tone
   readonly words: string
-  /** State of its stack; absent before it was observed. */
+  /** State of its stack; undefined before it is observed. */
   readonly state: ProjectState | undefined
   /** Reason of an unknown state. */
   readonly reason: string | null

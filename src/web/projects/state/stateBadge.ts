@@ -18,6 +18,6 @@ export const stateBadge = (
   return { tone: tones[state], words: `${state}${up}` }
 }
 
-/** Tone of a project: busy while a run is under way, or else that of its state. */
+/** Tone of a project: busy during a run, else the tone of its state. */
 export const projectTone = (project: ObservedProject | undefined): Tone =>
   project === undefined ? "idle" : project.run !== null ? "busy" : tones[project.state]

@@ -5,8 +5,8 @@ import { useOverview } from "../../service/queries.ts"
 import type { usePlan } from "./usePlan.ts"
 
 /**
- * Number of changes of a project: that of its plan, and of several targets the one that the service has counted. Refetches
- * the plan where the service has counted something else since.
+ * Number of changes of a project: by its plan, or by the service's count for several targets. Refetches the plan if the
+ * service has counted something else since.
  */
 export const useChangeCount = (project: LocalProject, plan: ReturnType<typeof usePlan>): number => {
   const overview = useOverview()

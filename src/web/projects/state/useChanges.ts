@@ -5,23 +5,23 @@ import type { LocalProject } from "../../../schema/projects/Project.ts"
 import { useOverview } from "../../service/queries.ts"
 import { planKey, usePlan } from "./usePlan.ts"
 
-/** The service counts again within this time, in milliseconds: until then a plan of this page is newer. */
+/** Time in milliseconds until the service counts again; until then a plan of this page is newer. */
 const countedWithin = 30_000
 
-/** Number of changes that a deploy of a project would bring, the same on every screen; null where it is not known. */
+/** Counts the changes that a deploy of a project would make, consistently on all screens; null if unknown. */
 export const useChangesOf = (): (project: LocalProject) => number | null => {
   const queries = useQueryClient()
   const { data, dataUpdatedAt } = useOverview()
   return (project) => {
     const counted = data?.projects.find(({ path }) => path === project.path)?.changes ?? null
-    // Plans that another screen made; no server is queried for this.
+    // Reads the cached plan of another screen without querying a server.
     const plan = queries.getQueryState<ContainerPlan>(planKey(project))
     const isNewer = plan !== undefined && dataUpdatedAt < plan.dataUpdatedAt + countedWithin
     return plan?.data !== undefined && (isNewer || counted === null) ? countChanges(plan.data) : counted
   }
 }
 
-/** The same of one project, up to date with its plan. */
+/** Counts the changes of one project, and updates with its plan. */
 export const useChanges = (project: LocalProject): number | null => {
   usePlan(project, false)
   return useChangesOf()(project)

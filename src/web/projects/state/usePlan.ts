@@ -10,7 +10,7 @@ export const planKey = ({ path, remotePath, serverId }: LocalProject): ReadonlyA
   remotePath
 ]
 
-/** True if a project names a server and what runs there. */
+/** True if a project names a server and has a compose file. */
 export const isReady = (
   { hasComposeFile, serverId }: LocalProject
 ): boolean => serverId !== null && hasComposeFile

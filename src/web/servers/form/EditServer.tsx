@@ -4,7 +4,7 @@ import { Dialog } from "../../ui/Dialog.tsx"
 import { ServerForm } from "./ServerForm.tsx"
 import { useServerForm } from "./useServerForm.ts"
 
-/** Dialog that changes a stored server; credentials that are left out are kept. */
+/** Dialog that changes a stored server; omitted credentials are kept. */
 export const EditServer = ({ onClose, server }: { readonly server: Server; readonly onClose: () => void }) => {
   const queries = useQueryClient()
   const state = useServerForm({

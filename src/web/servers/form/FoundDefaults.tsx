@@ -3,7 +3,7 @@ import type { Found } from "./useSshDefaults.ts"
 
 const labels = { host: "host", port: "port", username: "user", privateKey: "key", jump: "jump hosts" } as const
 
-/** Values taken from `~/.ssh/config`, with their lines, and those that cannot be used. */
+/** Values from `~/.ssh/config` with their lines, and values that cannot be used. */
 export const FoundDefaults = ({ found: { alias, defaults } }: { readonly found: Found }) => (
   <>
     <div className="ssh-defaults" role="status">

@@ -19,7 +19,7 @@ const KeyFields = ({ keyFile }: { readonly keyFile: string }) => (
   </>
 )
 
-/** Way to log in, and the fields that it needs. */
+/** Log-in method, and the fields that it needs. */
 export const LogInFields = ({ state: { keyFile, setWay, stored, way } }: { readonly state: ServerFormState }) => (
   <>
     <Field

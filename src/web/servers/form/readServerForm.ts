@@ -27,12 +27,12 @@ const credentials = (form: FormData, way: Exclude<Way, "stored">) => {
   }
 }
 
-/** Clears the credentials of a stored server that its new way to log in does not use. */
+/** Clears the stored credentials that the new log-in method does not use. */
 const cleared = { agent: null, privateKey: null, passphrase: null, password: null } as const
 
 /**
  * Builds a request from the form.
- * @param stored the server that is edited: credentials of another way to log in are cleared, and so are its jump hosts
+ * @param stored edited server; credentials of other log-in methods are cleared, and so are omitted jump hosts
  */
 export const serverIn = (form: FormData, stored: Server | undefined): ServerInput => {
   const way = wayIn(form)

@@ -10,7 +10,7 @@ import { useSshDefaults } from "./useSshDefaults.ts"
 
 type Fields = Omit<ServerToStore, "id">
 
-/** Sends a server to be stored or replaced; a plan answers the change of the settings file and writes nothing. */
+/** Stores or replaces a server. With `plan`, returns the change of the settings file and writes nothing. */
 const send = ({ newId, ...fields }: Fields, stored: Server | undefined, urlParams: SettingsChangeQuery) =>
   call((berth) =>
     stored === undefined
@@ -39,7 +39,7 @@ const useServerCalls = (stored: Server | undefined, onStored: (server: Server) =
   plan: useMutation({
     mutationFn: async (fields: Fields) => {
       const { change, server } = await send(fields, stored, { plan: "true" })
-      // The id that the diff shows is the one that is stored.
+      // Stores the server under the id that the diff shows.
       return { change, fields: stored === undefined ? { ...fields, newId: server.id } : fields }
     }
   }),
@@ -49,7 +49,7 @@ const useServerCalls = (stored: Server | undefined, onStored: (server: Server) =
   })
 })
 
-/** Reads the form once the fields of its host have been looked up. */
+/** Reads the form after the lookup of its host has ended. */
 const useReader =
   (form: RefObject<HTMLFormElement | null>, settle: () => Promise<void>, stored: Server | undefined) => async () => {
     await settle()
@@ -57,8 +57,8 @@ const useReader =
   }
 
 /**
- * State of the form of a server, new or stored: it is tested, then the change of the settings file is shown, and then
- * stored. An unreachable server can be stored too; its screen shows the problem.
+ * State of the form of a new or stored server: connection test, change of the settings file, then storing. An
+ * unreachable server can be stored too; its screen shows the problem.
  */
 export const useServerForm = (
   { onStored, stored }: { readonly stored?: Server | undefined; readonly onStored: (server: Server) => unknown }
@@ -73,7 +73,7 @@ export const useServerForm = (
     for (const result of [trial, plan, storing]) if (!result.isIdle) result.reset()
   }
   const { found, look, note, settle } = useSshDefaults(form, (file) => {
-    // Drawn at once: a test that waited for the lookup reads the form right after it.
+    // Rendered synchronously: a test that waited for the lookup reads the form right after it.
     flushSync(() => {
       discard()
       setKeyFile(file ?? "")
@@ -103,7 +103,7 @@ export const useServerForm = (
       setConfirmed(hostKey)
       trial.mutate({ ...fields, hostKey })
     },
-    /** Shows the change of the settings file, and stores it once it is shown. */
+    /** Shows the change of the settings file; stores it if it is already shown. */
     advance: async () => {
       if (plan.data !== undefined) return storing.mutate(plan.data.fields)
       const fields = await read()

@@ -17,9 +17,10 @@ const lookUp = async (alias: string): Promise<Found> => ({
 })
 
 /**
- * Looks a typed host up in `~/.ssh/config` of the user that runs the service, and fills the fields that nobody has typed
- * in. They are emptied again for the next host.
- * @param onKey receives the key file of the host unless the log-in was chosen already, and null when another host is typed
+ * Looks up a typed host in `~/.ssh/config` of the service's user, and fills the fields that the user has not typed in.
+ * They are reset for the next host.
+ * @param onKey receives the key file of the host unless a log-in method is already chosen, and null when another host
+ * is typed
  */
 export const useSshDefaults = (form: RefObject<HTMLFormElement | null>, onKey: (file: string | null) => void) => {
   const typed = useRef(new Set<string>())
@@ -61,11 +62,11 @@ export const useSshDefaults = (form: RefObject<HTMLFormElement | null>, onKey: (
   const look = (host: string): void => {
     const alias = host.trim()
     if (!isAlias(alias) || !typed.current.has("host") || data?.alias === alias || data?.defaults.host === alias) return
-    // A host that cannot be looked up is taken as it is typed.
+    // A failed lookup leaves the host as it is typed.
     pending.current = mutateAsync(alias).then(fillFrom, () => undefined)
   }
   return {
-    /** The last alias that a Host section names; nothing for a host that none does. */
+    /** Last looked-up host, if a Host section names it. */
     found: data?.defaults.isNamed === true ? data : undefined,
     note: (name: string) => {
       if (name === "host") forget()
@@ -73,7 +74,7 @@ export const useSshDefaults = (form: RefObject<HTMLFormElement | null>, onKey: (
       filled.current.delete(name)
     },
     look,
-    /** Waits for the fields of the host that is typed. */
+    /** Looks up the typed host, and waits for its fields. */
     settle: async () => {
       look(input("host")?.value ?? "")
       await pending.current
