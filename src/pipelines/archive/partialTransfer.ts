@@ -5,6 +5,7 @@ import type { ArchiveImage, ImageArchive } from "./imageArchive.ts"
 import type { ImageLayout } from "./imageLayout.ts"
 import { type ImageTar, imageTar } from "./imageTar.ts"
 import { knownLayers } from "./knownLayers.ts"
+import { type EngineFacts, partialLoad } from "./partialLoad.ts"
 
 interface LaidOut extends Pick<ArchiveImage, "configId" | "layers" | "repoTags"> {
   readonly layout: ImageLayout
@@ -67,11 +68,12 @@ const commonPlatform = (images: ReadonlyArray<ArchiveImage>): Option.Option<stri
 /** The part of an archive that a server needs; nothing where it has to be the whole archive. */
 export const decidePart = (
   archive: ImageArchive,
-  { partialLoad, serverImages }: Pick<ServerFacts, "partialLoad" | "serverImages">
+  facts: EngineFacts & Pick<ServerFacts, "serverImages">
 ): Option.Option<PartialTransfer> =>
   Option.gen(function*() {
-    if (partialLoad === "none") return yield* Option.none()
-    const isIncoming = partialLoad !== "direct"
+    const load = partialLoad(facts)
+    if (load === "none") return yield* Option.none()
+    const isIncoming = load !== "direct"
     const isNamed = archive.images.every(({ repoTags }) => repoTags.length > 0)
     const platform = isIncoming ? yield* Option.filter(commonPlatform(archive.images), () => isNamed) : ""
     const images = yield* Option.all(
@@ -79,13 +81,13 @@ export const decidePart = (
         Option.map(isIncoming ? layout : directLayout, (layout) => ({ configId, layers, repoTags, layout }))
       )
     )
-    const known = knownLayers(images, serverImages.map(({ layers }) => layers))
+    const known = knownLayers(images, facts.serverImages.map(({ layers }) => layers))
     const leftOut = new Set(images.flatMap(({ layers, layout }) =>
       Array.zip(layers, layout.layers).flatMap(([{ diffId }, digest]) => known.has(diffId) ? [digest] : [])
     ))
     const part = { images, isIncoming, leftOut }
     const { size } = tarOf(part, anyRun)
-    return { kind: "layers", archive, ...part, platform: partialLoad === "verified" ? platform : "", size }
+    return { kind: "layers", archive, ...part, platform: load === "verified" ? platform : "", size }
   })
 
 /** True for an archive of Docker 24 and before, whose manifest is made here. */

@@ -7,6 +7,7 @@ import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
 import { type ImageArchive, readImageArchive } from "./imageArchive.ts"
 import { imageTarBytes } from "./imageTar.ts"
+import type { EngineFacts } from "./partialLoad.ts"
 import { decidePart, incomingIds, type PartialTransfer, tarOf, withAllLayers } from "./partialTransfer.ts"
 import { unchanged } from "./unchanged.ts"
 
@@ -78,7 +79,7 @@ export const archiveHelp = (
 export const decideTransfer = (
   file: DeployFile | undefined,
   archive: Option.Option<ImageArchive>,
-  facts: Pick<ServerFacts, "containerdStore" | "partialLoad" | "serverImages">,
+  facts: EngineFacts & Pick<ServerFacts, "serverImages">,
   mode: "auto" | "full"
 ): Transfer => {
   if (file === undefined) return { kind: "none" }

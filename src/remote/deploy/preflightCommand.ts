@@ -85,30 +85,13 @@ export interface TakenPorts {
   readonly ranges: ReadonlyArray<PortRange>
 }
 
-/**
- * Way to load an archive without the layers that the server has: under the real names (`direct`); under others, and then
- * proves that it lacks nothing by verifying the platform (`verified`) or by listing the image (`listed`); or not at all.
- */
-export type PartialLoad = "direct" | "verified" | "listed" | "none"
-
-/** The first API whose `docker load --platform` verifies what it loads, and the engine that came with it. */
-const verifies = { api: 48, engine: 28 }
-
-const partialLoadOf = (containerdStore: boolean, engine: string, api: string): PartialLoad => {
-  if (!containerdStore) return "direct"
-  const major = Number.parseInt(engine, 10)
-  const minor = /^1\.(\d+)$/.exec(api)?.[1] ?? ""
-  if (major >= verifies.engine && Number(minor) >= verifies.api) return "verified"
-  // Later engines list images that lack layers, too.
-  return major === 25 || major === 26 ? "listed" : "none"
-}
-
 /** Answer of the server. Sizes are in KiB; missing objects are not in the maps. */
 export interface ServerFacts {
   readonly engine: string
   /** True on the containerd image store, where image ids differ. */
   readonly containerdStore: boolean
-  readonly partialLoad: PartialLoad
+  /** Version of the API that the command line speaks; empty except on the containerd image store. */
+  readonly api: string
   readonly composeKind: ComposeKind | "none"
   readonly composeVersion: string
   readonly freeKiB: number
@@ -188,7 +171,7 @@ export const parsePreflight = (output: string): ServerFacts => {
   return {
     engine,
     containerdStore,
-    partialLoad: partialLoadOf(containerdStore, engine, value("api")[0] ?? ""),
+    api: value("api")[0] ?? "",
     composeKind: isComposeKind(kind) ? kind : "none",
     composeVersion,
     freeKiB: number(value("free")[0]),

@@ -12,7 +12,6 @@ import {
   transferSize
 } from "../../../src/pipelines/archive/transfer.ts"
 import type { DeployFile } from "../../../src/pipelines/projects/deployFiles.ts"
-import type { PartialLoad } from "../../../src/remote/deploy/preflightCommand.ts"
 import { classicArchive, diffId, type ImageFixture, imageId, sha256, tar } from "../../fixtures/tar.ts"
 import { readArchive, realArchive } from "./archiveOf.ts"
 
@@ -26,14 +25,20 @@ interface ImageThere {
 }
 const facts = (...serverImages: ReadonlyArray<ImageThere>) => ({
   containerdStore: false,
-  partialLoad: "direct" as PartialLoad,
+  api: "",
+  engine: "29.7.2",
   serverImages
 })
-/** A server with containerd's store, which proves in one way or other that it lacks nothing. */
-const containerd = (partialLoad: PartialLoad, ...images: ReadonlyArray<ImageThere>) => ({
+/** Engines and APIs with containerd's store, by the proof that they give of an image that came in part. */
+const engines = {
+  verified: { engine: "29.7.2", api: "1.52" },
+  listed: { engine: "26.1.5", api: "1.45" },
+  none: { engine: "27.5.1", api: "1.47" }
+}
+const containerd = (proof: keyof typeof engines, ...images: ReadonlyArray<ImageThere>) => ({
   ...facts(...images),
-  containerdStore: true,
-  partialLoad
+  ...engines[proof],
+  containerdStore: true
 })
 const before = { id: "sha256:old", layers: [diffId(base), "sha256:9"] }
 const manifestId = (archive: ImageArchive) => Option.getOrThrow(archive.images[0]?.containerdId ?? Option.none())
@@ -227,8 +232,8 @@ describe("imageSource", () => {
   it.effect("asks of what comes in for its id and its layers, once for each image", () =>
     Effect.gen(function*() {
       const archive = yield* archiveOf(shop)
-      for (const [partialLoad, platform] of [["verified", "linux/amd64"], ["listed", ""]] as const) {
-        const server = containerd(partialLoad, before)
+      for (const [proof, platform] of [["verified", "linux/amd64"], ["listed", ""]] as const) {
+        const server = containerd(proof, before)
         const amd64 = { ...archive, images: archive.images.map((image) => ({ ...image, platform: "linux/amd64" })) }
         const transfer = decideTransfer(file, Option.some(amd64), server, "auto")
         expect(imageSource(transfer, file, Option.some(amd64), server)).toMatchObject({

@@ -14,7 +14,7 @@ const facts = (overrides: Partial<ServerFacts> = {}): ServerFacts => ({
   imageIds: new Map(),
   fileHashes: new Map(),
   containerdStore: false,
-  partialLoad: "direct",
+  api: "",
   deployed: [],
   taken: [],
   serverImages: [],
