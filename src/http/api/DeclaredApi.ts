@@ -50,10 +50,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared", { topLevel: true 
         failsWith(failures.body, failures.platform, failures.project, failures.run, [
           500,
           "A step failed; what earlier steps did stays."
-        ], [
-          409,
-          "The plan no longer holds."
-        ])
+        ], failures.planMoved)
       )
       .annotateContext(startsRun)
       .setPayload(UpsertRequest)

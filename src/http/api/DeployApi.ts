@@ -8,6 +8,11 @@ import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"
 import { startsRun } from "./annotations/startsRun.ts"
 
+const noSuchTarget: failures.Reason = [
+  422,
+  "The project names no server, or the request one that is not among its targets."
+]
+
 /** Bringing a project's stack to a server. */
 export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
@@ -16,10 +21,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
         failsWith(failures.body, failures.project, failures.server, failures.run, [
           500,
           "A step failed; the earlier release runs on, or again."
-        ], [
-          409,
-          "The plan no longer holds."
-        ])
+        ], failures.planMoved)
       )
       .annotateContext(startsRun)
       .setPayload(DeployRequest)
@@ -49,7 +51,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
         failsWith(failures.body, failures.project, failures.server, failures.run, [
           409,
           "A plan no longer holds; no server was changed."
-        ], [422, "The project names no server, or the request one that is not among its targets."])
+        ], noSuchTarget)
       )
       .annotateContext(startsRun)
       .setPayload(TargetsDeployRequest)
@@ -63,12 +65,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("planTargets", "/api/container/deploy/targets/plan").annotateContext(forViewers)
-      .annotateContext(
-        failsWith(failures.body, failures.project, failures.server, [
-          422,
-          "The project names no server, or the request one that is not among its targets."
-        ])
-      )
+      .annotateContext(failsWith(failures.body, failures.project, failures.server, noSuchTarget))
       .setPayload(TargetsPlanRequest)
       .addSuccess(TargetsPlan)
       .annotate(OpenApi.Summary, "Plan a deploy to the targets")
@@ -77,7 +74,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("rollback", "/api/container/rollback").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.server, failures.run, [404, "There is no such release."], [
+        failsWith(failures.body, failures.server, failures.run, failures.unknownRelease, [
           409,
           "The server no longer has all images of the release; nothing was changed."
         ], [500, "A step failed; the earlier release runs on, or again."])
@@ -95,7 +92,7 @@ export class DeployApi extends HttpApiGroup.make("deploy", { topLevel: true })
   .add(
     HttpApiEndpoint.post("planRollback", "/api/container/rollback/plan").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.body, failures.server, [404, "There is no such release."], [
+        failsWith(failures.body, failures.server, failures.unknownRelease, [
           409,
           "The server no longer has all images of the release."
         ])

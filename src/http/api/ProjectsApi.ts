@@ -51,7 +51,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects", { topLevel: true 
   .add(
     HttpApiEndpoint.post("initProject", "/api/projects/init").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.project, failures.settings, [404, "No stored server has this id or name."], [
+        failsWith(failures.body, failures.project, failures.settings, failures.unknownServer, [
           409,
           "Several stored servers have this name, or no port can be told."
         ])

@@ -36,6 +36,8 @@ const RemoveRoute = Schema.Struct({ routeName: anything }).annotations({
   identifier: "RouteNamed",
   jsonSchema: { type: "object", required: ["routeName"], properties: { routeName } }
 })
+const nameTaken: failures.Reason = [409, "The name belongs to a route with another target."]
+
 /** Ports, and the routes of the reverse proxy. */
 export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   .add(
@@ -76,12 +78,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("planRoute", "/api/platform/routes/plan").annotateContext(forViewers)
-      .annotateContext(
-        failsWith(failures.body, failures.proxy, failures.settings, [
-          409,
-          "The name belongs to a route with another target."
-        ])
-      )
+      .annotateContext(failsWith(failures.body, failures.proxy, failures.settings, nameTaken))
       .setPayload(RoutePlanRequest)
       .addSuccess(RoutePlan)
       .annotate(OpenApi.Summary, "Plan a change of a route")
@@ -93,12 +90,7 @@ export class RoutesApi extends HttpApiGroup.make("routes", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("addRoute", "/api/platform/routes").annotateContext(forOperators)
-      .annotateContext(
-        failsWith(failures.body, failures.proxy, failures.settings, [
-          409,
-          "The name belongs to a route with another target."
-        ])
-      )
+      .annotateContext(failsWith(failures.body, failures.proxy, failures.settings, nameTaken))
       .setPayload(optionalBody(AddRoute, {}))
       .addSuccess(Schema.Union(RouteAdded, RouteKept, ErrorBody))
       .annotate(OpenApi.Summary, "Add a route")

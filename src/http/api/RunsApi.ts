@@ -12,7 +12,7 @@ const RunIdPath = Schema.Struct({ id: text("The id of the run.") })
 export class RunsApi extends HttpApiGroup.make("runs", { topLevel: true })
   .add(
     HttpApiEndpoint.get("listRuns", "/api/runs").annotateContext(forViewers)
-      .annotateContext(failsWith(failures.store, [409, "Several stored servers have this name."]))
+      .annotateContext(failsWith(failures.store, failures.sameNames))
       .setUrlParams(RunsQuery)
       .addSuccess(RunsPage)
       .annotate(OpenApi.Summary, "List runs")

@@ -82,7 +82,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.put("replaceServer", "/api/servers/:id").annotateContext(forOperators)
       .annotateContext(
-        failsWith(failures.body, failures.busy, [404, "No stored server has this id or name."], [
+        failsWith(failures.body, failures.busy, failures.unknownServer, [
           409,
           "Several stored servers have this name, another one has the new name, or is known by another host key."
         ], [500, "The settings or the host keys cannot be read or written."])
@@ -112,10 +112,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.post("testServer", "/api/servers/test").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.body, failures.settings, [404, "No stored server has this id or name."], [
-        409,
-        "Several stored servers have this name."
-      ]))
+      .annotateContext(failsWith(failures.body, failures.settings, failures.unknownServer, failures.sameNames))
       .setPayload(ServerTestRequest)
       .addSuccess(ServerTest)
       .annotate(OpenApi.Summary, "Test the connection to a server")
@@ -127,7 +124,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   )
   .add(
     HttpApiEndpoint.del("removeServer", "/api/servers/:id").annotateContext(forOperators)
-      .annotateContext(failsWith(failures.noBody, [409, "Several stored servers have this name."], failures.busy, [
+      .annotateContext(failsWith(failures.noBody, failures.sameNames, failures.busy, [
         500,
         "The settings cannot be read or written."
       ]))
@@ -202,7 +199,7 @@ export class ServersApi extends HttpApiGroup.make("servers", { topLevel: true })
   .add(
     HttpApiEndpoint.get("compareReleases", "/api/servers/:id/releases/compare").annotateContext(forViewers)
       .annotateContext(
-        failsWith(failures.server, [404, "There is no such release."], [
+        failsWith(failures.server, failures.unknownRelease, [
           502,
           "The releases cannot be read, or Docker does not answer."
         ])

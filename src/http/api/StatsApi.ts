@@ -9,12 +9,7 @@ import { ServerIdPath } from "./ServersApi.ts"
 export class StatsApi extends HttpApiGroup.make("stats", { topLevel: true })
   .add(
     HttpApiEndpoint.get("statsHistory", "/api/servers/:id/stats/history").annotateContext(forViewers)
-      .annotateContext(
-        failsWith(failures.settings, [404, "No stored server has this id or name."], [
-          409,
-          "Several stored servers have this name."
-        ])
-      )
+      .annotateContext(failsWith(failures.settings, failures.unknownServer, failures.sameNames))
       .setPath(ServerIdPath)
       .setUrlParams(StatsHistoryQuery)
       .addSuccess(StatsHistory)

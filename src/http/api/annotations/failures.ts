@@ -24,11 +24,15 @@ export const noBody: ReadonlyArray<Reason> = [
   [415, "The body is not sent as application/json."]
 ]
 export const settings: Reason = [500, "The settings cannot be used as they are."]
+export const unknownServer: Reason = [404, "No stored server has this id or name."]
+export const sameNames: Reason = [409, "Several stored servers have this name."]
+export const planMoved: Reason = [409, "The plan no longer holds."]
+export const unknownRelease: Reason = [404, "There is no such release."]
 export const server: ReadonlyArray<Reason> = [
   settings,
   [400, "A path or name cannot be used on a server."],
-  [404, "No stored server has this id or name."],
-  [409, "Several stored servers have this name."],
+  unknownServer,
+  sameNames,
   [502, "The server cannot be reached, refuses the log-in or a command, or does not answer in time."]
 ]
 export const outside: Reason = [
