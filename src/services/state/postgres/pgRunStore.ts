@@ -1,7 +1,6 @@
-import { SqlError } from "@effect/sql/SqlError"
+import type { SqlError } from "@effect/sql/SqlError"
 import {
   Cause,
-  Clock,
   Deferred,
   Duration,
   Effect,
@@ -20,6 +19,7 @@ import type { StateStore } from "../../runs/RunStore.ts"
 import { sqlOutbox } from "../sql/sqlOutbox.ts"
 import { sqlRunHistory } from "../sql/sqlRunHistory.ts"
 import { pgDialect } from "./pgDialect.ts"
+import { makeHeartbeat } from "./pgHeartbeat.ts"
 import type { PgProcess } from "./pgLease.ts"
 import { openPgLink, pgName } from "./pgLink.ts"
 import { pgReasonOf } from "./pgReason.ts"
@@ -34,12 +34,6 @@ const connecting = "it has not answered yet. Ask again in a moment"
 /** Forks an interruptible loop until the scope closes, even from an uninterruptible caller. */
 const beside = <A>(effect: Effect.Effect<A>) => Effect.forkScoped(Effect.interruptible(effect))
 
-/** Monotonic clock that includes suspend. */
-const stopwatch = Effect.map(Clock.currentTimeMillis, (wall) => {
-  const steady = performance.now()
-  return Effect.map(Clock.currentTimeMillis, (now) => Math.max(now - wall, performance.now() - steady))
-})
-
 /**
  * Store in PostgreSQL, shared with peers. It reconnects in the background; uses fail while it is disconnected. Without a
  * successful heartbeat for a third of `takeOver` it publishes `lost`, long before the lease expires.
@@ -50,27 +44,14 @@ export const makePgRunStore = (
 ): Effect.Effect<StateStore, never, Scope.Scope> =>
   Effect.gen(function*() {
     const name = pgName(url)
-    const millis = Duration.toMillis(process.takeOver)
     const changes = yield* PubSub.unbounded<RunChange>()
     const current = yield* Ref.make(Option.none<StateStore>())
     const reason = yield* Ref.make(connecting)
     const tried = yield* Deferred.make<void>()
-    const sinceRenewed = yield* Ref.make(yield* stopwatch)
-    const isHeld = yield* Ref.make(false)
-
-    const renewing = (renew: Effect.Effect<void, SqlError>) =>
-      Effect.gen(function*() {
-        const since = yield* stopwatch
-        yield* Effect.timeoutFail(renew, {
-          duration: Duration.millis(millis / 5),
-          onTimeout: () => new SqlError({ cause: { code: "ETIMEDOUT" }, message: "no answer" })
-        })
-        yield* Ref.set(sinceRenewed, since)
-        yield* Ref.set(isHeld, true)
-      })
+    const heartbeat = yield* makeHeartbeat(process.takeOver, PubSub.publish(changes, { what: "lost" }))
     const connected = Effect.gen(function*() {
       const link = yield* openPgLink(url, process, (change) => PubSub.publish(changes, change))
-      yield* renewing(link.renew)
+      yield* heartbeat.renew(link.renew)
       const dialect = pgDialect(name, process.id, link.client)
       const ownership = pgRunOwnership(dialect, process.id, Stream.fromPubSub(changes))
       yield* Ref.set(current, Option.some({ history: sqlRunHistory(dialect), ownership, outbox: sqlOutbox(dialect) }))
@@ -78,7 +59,7 @@ export const makePgRunStore = (
       if (before !== connecting) yield* Effect.logInfo(`${name} is back`)
       yield* Deferred.succeed(tried, undefined)
       yield* PubSub.publish(changes, { what: "any" })
-      const beats = Effect.forever(Effect.delay(renewing(link.renew), Duration.millis(millis / 10)))
+      const beats = heartbeat.beat(link.renew)
       return yield* Effect.raceFirst(beats, link.lost)
     }).pipe(Effect.ensuring(Ref.set(current, Option.none())), Effect.scoped)
 
@@ -93,13 +74,7 @@ export const makePgRunStore = (
       Effect.forever(Effect.zipRight(Effect.catchAllCause(connected, reportLoss), Effect.sleep(reconnectPause)))
     )
 
-    const watchdog = Effect.gen(function*() {
-      const elapsed = yield* Effect.flatten(Ref.get(sinceRenewed))
-      if (elapsed > millis / 3 && (yield* Ref.getAndSet(isHeld, false))) {
-        yield* PubSub.publish(changes, { what: "lost" })
-      }
-    })
-    yield* beside(Effect.repeat(watchdog, Schedule.spaced(Duration.millis(millis / 30))))
+    yield* beside(heartbeat.watch)
     const look = Effect.whenEffect(
       PubSub.publish(changes, { what: "any" }),
       Effect.map(Ref.get(current), Option.isSome)
