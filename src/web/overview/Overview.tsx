@@ -7,8 +7,8 @@ import { Head } from "../ui/Head.tsx"
 import { Failure, Waiting, Warnings } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { AllApplications } from "./AllApplications.tsx"
-import { CareList } from "./CareList.tsx"
 import { Dependencies } from "./Dependencies.tsx"
+import { ProblemList } from "./ProblemList.tsx"
 import { ProjectList } from "./ProjectList.tsx"
 import { ServerTiles } from "./ServerTiles.tsx"
 
@@ -47,7 +47,7 @@ export const Overview = () => {
             <Warnings texts={data.errors} />
           </Panel>
         )}
-      {data === undefined ? null : <CareList overview={data} />}
+      {data === undefined ? null : <ProblemList overview={data} />}
       <UnderWay />
       {data === undefined ? null : <ServerTiles servers={data.servers} />}
       {projects.data === undefined

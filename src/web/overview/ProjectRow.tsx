@@ -9,7 +9,7 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { FirstLink } from "../ui/Links.tsx"
 import type { Tone } from "../ui/tone.ts"
-import { ProjectSpark } from "../usage/laterUsage.tsx"
+import { ProjectSpark } from "../usage/lazyUsage.tsx"
 import { RowActions } from "./RowActions.tsx"
 
 const placeOf = ({ file, line }: FileProblem) =>

@@ -6,7 +6,7 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { ConfirmDeploy } from "./ConfirmDeploy.tsx"
-import { DeployTargets } from "./laterParts.ts"
+import { DeployTargets } from "./lazyParts.ts"
 import { usePlan } from "./state/usePlan.ts"
 
 interface DeployProps {

@@ -7,7 +7,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { containerTone } from "../ui/tone.ts"
-import { ContainerUsage } from "../usage/laterUsage.tsx"
+import { ContainerUsage } from "../usage/lazyUsage.tsx"
 import { portsOf } from "./state/projectState.ts"
 
 /** Containers of a project, including stopped ones, with their state, ports and usage. */

@@ -7,10 +7,10 @@ import { Age, useNow } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Failure, Waiting } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { LastWords } from "./LastWords.tsx"
+import { NotifyToggle } from "./NotifyToggle.tsx"
+import { RunMessage } from "./RunMessage.tsx"
 import { describeWait, outcomeOf } from "./runWords.ts"
 import { Steps } from "./Steps.tsx"
-import { TellMe } from "./TellMe.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
 /** Elapsed or total time of a run. */
@@ -49,7 +49,7 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
       note={<Badge tone={tone}>{word}</Badge>}
       aside={
         <>
-          {ended ? null : <TellMe />}
+          {ended ? null : <NotifyToggle />}
           {aside}
           {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
           <Duration run={run} />
@@ -59,7 +59,7 @@ export const RunPanel = ({ aside, empty, title, watched: { failure, run } }: {
       footer={last !== undefined && ended
         ? (
           <>
-            <LastWords run={run} />
+            <RunMessage run={run} />
             {place === `/activity/${run.id}`
               ? null
               : <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>}

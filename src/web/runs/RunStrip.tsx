@@ -7,10 +7,10 @@ import { formatDuration } from "../format/format.ts"
 import { Age, useNow } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Failure } from "../ui/Notes.tsx"
-import { LastWords } from "./LastWords.tsx"
+import { NotifyToggle } from "./NotifyToggle.tsx"
+import { RunMessage } from "./RunMessage.tsx"
 import { Duration } from "./RunPanel.tsx"
 import { describeWait, outcomeOf, remainingSteps } from "./runWords.ts"
-import { TellMe } from "./TellMe.tsx"
 import type { WatchedRun } from "./useRun.ts"
 
 /** Completed share of a step in percent: bytes while they are sent, and 50 if it cannot be measured. */
@@ -49,7 +49,7 @@ const Cell = ({ now, step }: { readonly step: RunStep; readonly now: number }) =
 
 const Words = ({ now, run }: { readonly run: Run; readonly now: number }) => {
   const step = run.steps.at(-1)
-  if (isEnded(run.state)) return <LastWords run={run} />
+  if (isEnded(run.state)) return <RunMessage run={run} />
   if (step === undefined) return <span className="quiet">It {describeWait(run)}.</span>
   return (
     <>
@@ -99,7 +99,7 @@ export const RunStrip = ({ aside, next, title, watched: { failure, run } }: {
           </span>
           <span className="aside">
             {!ended && failure !== undefined ? <span className="warn">not connected</span> : null}
-            {ended ? null : <TellMe />}
+            {ended ? null : <NotifyToggle />}
             {aside}
             <Duration run={run} />
             <Link className="link" href={`/activity/${run.id}`}>Open the run</Link>

@@ -4,17 +4,17 @@ import type { Server as StoredServer } from "../../schema/servers/Server.ts"
 import { Logs } from "../logs/Logs.tsx"
 import { useAllContainers, useOverview, useServers } from "../service/queries.ts"
 import { Head } from "../ui/Head.tsx"
-import { later } from "../ui/later.tsx"
+import { lazyComponent } from "../ui/lazyComponent.tsx"
 import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
-import { ServerUsage } from "../usage/laterUsage.tsx"
+import { ServerUsage } from "../usage/lazyUsage.tsx"
 import { Containers } from "./Containers.tsx"
 import { Deployed } from "./Deployed.tsx"
 import { RemoveServer } from "./RemoveServer.tsx"
 import { ServerHead, underServers } from "./ServerHead.tsx"
 import { ServerUnavailable } from "./ServerUnavailable.tsx"
 
-const EditServer = later("The form", () => import("./form/EditServer.tsx").then((part) => part.EditServer))
+const EditServer = lazyComponent("The form", () => import("./form/EditServer.tsx").then((part) => part.EditServer))
 
 /** Container whose log is shown, kept in the address. */
 const useShownContainer = () => {

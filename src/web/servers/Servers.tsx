@@ -6,12 +6,12 @@ import { Age } from "../ui/Age.tsx"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Head } from "../ui/Head.tsx"
-import { later } from "../ui/later.tsx"
+import { lazyComponent } from "../ui/lazyComponent.tsx"
 import { Empty, Loading } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 import { Disks } from "./Disks.tsx"
 
-const AddServer = later("The form", () => import("./form/AddServer.tsx").then((part) => part.AddServer))
+const AddServer = lazyComponent("The form", () => import("./form/AddServer.tsx").then((part) => part.AddServer))
 
 /** Stored servers with their reachability and stacks. */
 export const Servers = () => {

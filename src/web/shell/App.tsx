@@ -7,18 +7,18 @@ import { useHeartbeat, useSession } from "../service/queries.ts"
 import { ServiceFailure, subscribeSessionEnded } from "../service/ServiceFailure.ts"
 import { Boundary } from "../ui/Boundary.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { later } from "../ui/later.tsx"
+import { lazyComponent } from "../ui/lazyComponent.tsx"
 import { ReadOnlyReason } from "../ui/ReadOnlyReason.ts"
 import { Brand } from "./Brand.tsx"
 import { BusyTab } from "./BusyTab.tsx"
-import { Goto } from "./Goto.tsx"
 import { LogIn } from "./LogIn.tsx"
 import { Offline } from "./Offline.tsx"
+import { OpenPalette } from "./OpenPalette.tsx"
 import { RoutedScreen } from "./RoutedScreen.tsx"
 import { Sidebar } from "./Sidebar.tsx"
 import { Upgraded } from "./Upgraded.tsx"
 
-const Palette = later("The palette", () => import("./Palette.tsx").then((part) => part.Palette))
+const Palette = lazyComponent("The palette", () => import("./Palette.tsx").then((part) => part.Palette))
 
 /** Palette, which Ctrl K opens and closes, and the deploy that is chosen in it. */
 const useSearch = () => {
@@ -81,7 +81,7 @@ export const App = () => {
       <a className="skip" href="#screen" onClick={() => main.current?.focus()}>Skip to the screen</a>
       <header className="bar">
         <Brand />
-        <Goto onOpen={search.open} />
+        <OpenPalette onOpen={search.open} />
         <button
           type="button"
           className="icon-button"

@@ -6,34 +6,34 @@ import { Project } from "../projects/Project.tsx"
 import { Remedies } from "../projects/Remedies.tsx"
 import { Home } from "../start/Home.tsx"
 import { Head } from "../ui/Head.tsx"
-import { later } from "../ui/later.tsx"
+import { lazyComponent } from "../ui/lazyComponent.tsx"
 import { Empty } from "../ui/Notes.tsx"
 import { Panel } from "../ui/Panel.tsx"
 
 // Users open the overview and projects first; any other screen loads on first use.
-const Activity = later("The activity", () => import("../runs/Activity.tsx").then((part) => part.Activity))
-const Applications = later(
+const Activity = lazyComponent("The activity", () => import("../runs/Activity.tsx").then((part) => part.Activity))
+const Applications = lazyComponent(
   "The applications",
   () => import("../applications/Applications.tsx").then((part) => part.Applications)
 )
-const DeclaredApplication = later(
+const DeclaredApplication = lazyComponent(
   "The application",
   () => import("../applications/DeclaredApplication.tsx").then((part) => part.DeclaredApplication)
 )
-const LiveApplication = later(
+const LiveApplication = lazyComponent(
   "The application",
   () => import("../applications/LiveApplication.tsx").then((part) => part.LiveApplication)
 )
-const LogScreen = later("The logs", () => import("../logs/LogScreen.tsx").then((part) => part.LogScreen))
-const Routes = later("The routes", () => import("../routes/Routes.tsx").then((part) => part.Routes))
-const RunScreen = later("The run", () => import("../runs/RunScreen.tsx").then((part) => part.RunScreen))
-const Server = later("The server", () => import("../servers/Server.tsx").then((part) => part.Server))
-const Servers = later("The servers", () => import("../servers/Servers.tsx").then((part) => part.Servers))
-const SettingsScreen = later(
+const LogScreen = lazyComponent("The logs", () => import("../logs/LogScreen.tsx").then((part) => part.LogScreen))
+const Routes = lazyComponent("The routes", () => import("../routes/Routes.tsx").then((part) => part.Routes))
+const RunScreen = lazyComponent("The run", () => import("../runs/RunScreen.tsx").then((part) => part.RunScreen))
+const Server = lazyComponent("The server", () => import("../servers/Server.tsx").then((part) => part.Server))
+const Servers = lazyComponent("The servers", () => import("../servers/Servers.tsx").then((part) => part.Servers))
+const SettingsScreen = lazyComponent(
   "The settings",
   () => import("../settings/SettingsScreen.tsx").then((part) => part.SettingsScreen)
 )
-const Webhooks = later("The webhooks", () => import("../webhooks/Webhooks.tsx").then((part) => part.Webhooks))
+const Webhooks = lazyComponent("The webhooks", () => import("../webhooks/Webhooks.tsx").then((part) => part.Webhooks))
 
 const openRun = ({ id }: Run) => navigate(`/activity/${id}`)
 

@@ -4,7 +4,7 @@ import { useUnderWay } from "../runs/useRuns.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Brand } from "./Brand.tsx"
 import { Caller } from "./Caller.tsx"
-import { Goto } from "./Goto.tsx"
+import { OpenPalette } from "./OpenPalette.tsx"
 import { screens } from "./screens.ts"
 import { SideProjects } from "./SideProjects.tsx"
 import { currentTheme, toggleTheme } from "./theme.ts"
@@ -22,7 +22,7 @@ export const Sidebar = ({ onSearch, open, version }: {
   return (
     <aside className="side" data-open={open} aria-label="Where to go">
       <Brand />
-      <Goto onOpen={onSearch} />
+      <OpenPalette onOpen={onSearch} />
       <nav className="menu" aria-label="Screens">
         {screens.map(([name, href, icon]) => (
           <Link key={href} href={href} aria-current={isHere(href) ? "page" : undefined}>

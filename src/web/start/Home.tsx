@@ -1,10 +1,10 @@
 import { useEffect } from "react"
 import { Overview } from "../overview/Overview.tsx"
-import { later } from "../ui/later.tsx"
+import { lazyComponent } from "../ui/lazyComponent.tsx"
 import { useSetUp } from "./useSetUp.ts"
 
 // Loaded on first use: an installation that is set up does not need it.
-const FirstSteps = later("The first steps", () => import("./FirstSteps.tsx").then((part) => part.FirstSteps))
+const FirstSteps = lazyComponent("The first steps", () => import("./FirstSteps.tsx").then((part) => part.FirstSteps))
 
 /** Start screen: the overview, or the first steps of a fresh installation. */
 export const Home = () => {

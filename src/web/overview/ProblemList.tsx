@@ -32,7 +32,7 @@ const hrefOf = ({ projects }: Overview, { appName, kind, projectPath, runId, ser
 }
 
 /** Problems, each with its next action; renders nothing if there are none. */
-export const CareList = ({ overview }: { readonly overview: Overview }) => {
+export const ProblemList = ({ overview }: { readonly overview: Overview }) => {
   const { needsCare: care } = overview
   return care.length === 0 ?
     null :

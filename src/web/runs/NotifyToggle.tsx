@@ -2,7 +2,7 @@ import { Button } from "../ui/Button.tsx"
 import { canNotify, setEndNotices, useEndNotices } from "./endNotices.ts"
 
 /** Button that turns browser notifications about ended runs on or off. */
-export const TellMe = () => {
+export const NotifyToggle = () => {
   const isOn = useEndNotices()
   if (!canNotify()) return null
   return (

@@ -6,7 +6,10 @@ import { Waiting } from "./Notes.tsx"
  * Loads a part of the page on first use.
  * @param what name of the part in the notes about its loading and its failure
  */
-export const later = <P extends object>(what: string, load: () => Promise<ComponentType<P>>): ComponentType<P> => {
+export const lazyComponent = <P extends object>(
+  what: string,
+  load: () => Promise<ComponentType<P>>
+): ComponentType<P> => {
   const Part = lazy(() => load().then((part) => ({ default: part })))
   return (props) => (
     <Boundary what={what}>

@@ -4,7 +4,7 @@ import { lastWords } from "../../schema/runs/runVerdict.ts"
 import { outcomeOf } from "./runWords.ts"
 
 /** Final message of a run: highlights the cause of a failure, and folds the output of programs. */
-export const LastWords = ({ run }: { readonly run: Run }) => {
+export const RunMessage = ({ run }: { readonly run: Run }) => {
   const words = lastWords(run)
   const { tone } = outcomeOf(run)
   if (words === undefined) return <span className="quiet">It has ended.</span>
