@@ -5,7 +5,7 @@ import { exposedPort } from "../src/pipelines/init/exposedPort.ts"
 import { envValues, parseEnv } from "../src/pipelines/projects/compose/envText.ts"
 import { interpolate } from "../src/pipelines/projects/compose/interpolate.ts"
 import { addRoute, removeRoute } from "../src/pipelines/routes/editRoutes.ts"
-import { dockerHelp } from "../src/pipelines/servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../src/pipelines/servers/describeDockerRefusal.ts"
 import { repositoryNameOf } from "../src/pipelines/webhooks/repositoryName.ts"
 import { remotePathIn } from "../src/schema/servers/RemotePath.ts"
 import { jsonPlace, parseJson } from "../src/services/parsing/json.ts"
@@ -44,7 +44,7 @@ const readers: ReadonlyArray<readonly [name: string, run: () => unknown, millise
   ["a build file that doubles", () => exposedPort(`ENV A=x\n${lines(60, () => "ENV A=$A$A\n")}EXPOSE $A`)],
   ["slashes for a repository", () => application(`${filled("/")}x`)],
   ["slashes for a path", () => remotePathIn("remotePath", `${filled("/")}x`)],
-  ["Docker's words", () => dockerHelp(filled("docker: "), { username: "deployer" })],
+  ["Docker's words", () => describeDockerRefusal(filled("docker: "), { username: "deployer" })],
   ["a refusal of brackets", () => describeRefusal(filled("["))],
   ["domains of brackets", () => serviceDomains(filled("["))],
   ["a compose file of brackets", () => composeServices(filled("["))],

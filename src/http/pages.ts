@@ -1,7 +1,7 @@
 import { HttpApi, HttpApiBuilder, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { Effect, Either, Option } from "effect"
 import { version } from "../schema/version.ts"
-import { madeOnce } from "../services/fibers/madeOnce.ts"
+import { makeOnce } from "../services/fibers/makeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import { description, referencePage, withToken } from "./reference.ts"
 import { wantsToken } from "./session/holders.ts"
@@ -38,8 +38,8 @@ export const Pages = HttpApiBuilder.Router.use((router) =>
     const { asset, page } = yield* makeWebPage
     const pages = (described: typeof api) =>
       Effect.all({
-        description: madeOnce(Effect.sync(() => description(described))),
-        reference: Effect.map(madeOnce(referencePage(described)), Effect.flatten)
+        description: makeOnce(Effect.sync(() => description(described))),
+        reference: Effect.map(makeOnce(referencePage(described)), Effect.flatten)
       })
     const open = yield* pages(api)
     const locked = yield* pages(withToken(api))

@@ -17,7 +17,7 @@ import { agentMethods } from "../http/wire/requestTarget.ts"
 import { listed } from "../schema/words/expected.ts"
 import { type Caller, CurrentCaller } from "../services/access/Caller.ts"
 import { isKnown, mayChange } from "../services/access/rights.ts"
-import { madeOnce } from "../services/fibers/madeOnce.ts"
+import { makeOnce } from "../services/fibers/makeOnce.ts"
 import { Settings } from "../services/settings/Settings.ts"
 import type { OfferFor } from "./Offer.ts"
 import { makeRunAgentRequest } from "./runAgentRequest.ts"
@@ -60,7 +60,7 @@ const answering = (loadOffer: Effect.Effect<OfferFor>) =>
         scope
       )
     })
-    return yield* madeOnce(begin)
+    return yield* makeOnce(begin)
   })
 
 /** Serves agents at `/mcp`, behind the guard. Loaded on the first request. */

@@ -3,9 +3,9 @@ import { Effect, Layer, Option, Redacted, Ref } from "effect"
 import type { ServerAccess } from "../../src/schema/servers/Server.ts"
 import { secretSettings, SettingMissing, type SettingName, type SettingValue } from "../../src/schema/Settings.ts"
 import type { Edited, SettingsStore, Snapshot } from "../../src/services/settings/file/SettingsStore.ts"
+import { makeSettings } from "../../src/services/settings/makeSettings.ts"
 import { settingsDocument } from "../../src/services/settings/read/settingsDocument.ts"
 import { Settings, type SettingValues } from "../../src/services/settings/Settings.ts"
-import { settingsFrom } from "../../src/services/settings/settingsFrom.ts"
 import { localFilesTest } from "./LocalFilesTest.ts"
 
 const file = "berth.yaml"
@@ -66,7 +66,7 @@ export const settingsTest = (
     Effect.gen(function*() {
       const inFile = yield* Effect.flatMap(
         memoryStore(JSON.stringify({ servers: servers.map(written) })),
-        settingsFrom
+        makeSettings
       )
       const find = <Name extends SettingName>(name: Name) => {
         const value: SettingsFixture[Name] = settings[name]

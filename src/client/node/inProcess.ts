@@ -5,7 +5,7 @@ import { runEndpoints } from "../../http/api/annotations/startsRun.ts"
 import { BerthApi } from "../../http/api/BerthApi.ts"
 import { EndpointsLive } from "../../http/server.ts"
 import { keepRecoveringSharedRuns, recoverRuns } from "../../pipelines/runs/recoverRuns.ts"
-import { madeOnce } from "../../services/fibers/madeOnce.ts"
+import { makeOnce } from "../../services/fibers/makeOnce.ts"
 import { Runs } from "../../services/runs/Runs.ts"
 import { servicesLive } from "../../services/ServicesLive.ts"
 import { asSettingsLocation, type SettingsLocation } from "../../services/settings/file/locateSettings.ts"
@@ -67,7 +67,7 @@ export const inProcess = (
       // A fiber that is forked in an uninterruptible region would outlive the command.
       const forkInScope = <A, E>(work: Effect.Effect<A, E, Runtime.Runtime.Context<typeof runtime>>) =>
         Effect.forkIn(Effect.interruptible(Effect.provide(work, runtime)), scope)
-      const recovering = yield* madeOnce(forkInScope(recoverRuns))
+      const recovering = yield* makeOnce(forkInScope(recoverRuns))
       // Waits while another process holds the store. A caller that stops waiting has started nothing.
       const awaitRecovered = Effect.interruptible(Effect.flatMap(recovering, Fiber.join))
       const keepRecovering = yield* Effect.once(forkInScope(keepRecoveringSharedRuns))

@@ -4,7 +4,7 @@ import { execute } from "../../remote/execute.ts"
 import { ReleasesFailed } from "../../schema/deploy/Release.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 /** The releases of a remote path as the server has them, newest first. */
 export const readReleases = Effect.fn("readReleases")(function*(
@@ -13,7 +13,8 @@ export const readReleases = Effect.fn("readReleases")(function*(
 ): Effect.fn.Return<ReadonlyArray<RemoteRelease>, ReleasesFailed, Ssh> {
   const { stdout } = yield* Effect.mapError(
     execute(server, releasesCommand(remotePath, server.useSudo)),
-    ({ message }) => new ReleasesFailed({ remotePath, server: server.name, reason: dockerHelp(message, server) })
+    ({ message }) =>
+      new ReleasesFailed({ remotePath, server: server.name, reason: describeDockerRefusal(message, server) })
   )
   return parseReleases(stdout)
 })

@@ -9,7 +9,7 @@ import { DockerUnusable } from "../../schema/servers/Container.ts"
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import type { SshError } from "../../schema/servers/Ssh.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 /** Reason why this server's Docker and compose cannot run a stack, if there is one. */
 export const composeFailure = (facts: ServerFacts, server: string): string | undefined => {
@@ -34,7 +34,7 @@ export const readFacts = (
     const answer = yield* (yield* Ssh).exec(server, command)
     return answer.code === 0
       ? parsePreflight(answer.stdout)
-      : yield* new DockerUnusable({ reason: dockerHelp(answer.stderr.trim(), server) })
+      : yield* new DockerUnusable({ reason: describeDockerRefusal(answer.stderr.trim(), server) })
   })
 
 /** Facts for a rollback: Docker, compose, and the files of the last deploy. */

@@ -1,10 +1,10 @@
 import { Effect, Stream } from "effect"
 import { decompress, type GunzipFailed } from "../../services/bytes/gunzip.ts"
 import { type LocalFileFailed, LocalFiles } from "../../services/local/LocalFiles.ts"
+import { failIfChanged } from "./failIfChanged.ts"
 import type { ImageArchive } from "./imageArchive.ts"
 import { blobName, type ImageLayout } from "./imageLayout.ts"
 import { blockSize, fileHeader, padded } from "./tarHeader.ts"
-import { unchanged } from "./unchanged.ts"
 
 /** Bytes that are made here, and after them a part of the archive. */
 interface Piece {
@@ -119,5 +119,5 @@ export const imageTarBytes = (
         ({ bytes, end, start }) =>
           Stream.concat(Stream.make(bytes), files.lend(path, { offset: start, bytes: end - start }))
       )
-    return unchanged(path, size)(Stream.concat(copies, rest))
+    return failIfChanged(path, size)(Stream.concat(copies, rest))
   })

@@ -5,11 +5,11 @@ import { isImageName } from "../../remote/isImageName.ts"
 import { sha256Of } from "../../services/bytes/sha256.ts"
 import { LocalFiles } from "../../services/local/LocalFiles.ts"
 import type { DeployFile } from "../projects/deployFiles.ts"
+import { failIfChanged } from "./failIfChanged.ts"
 import { type ImageArchive, readImageArchive } from "./imageArchive.ts"
 import { imageTarBytes } from "./imageTar.ts"
 import type { EngineFacts } from "./partialLoad.ts"
 import { decidePart, incomingIds, type PartialTransfer, tarOf, withAllLayers } from "./partialTransfer.ts"
-import { unchanged } from "./unchanged.ts"
 
 /** Way of an archive's images to a server. */
 export type Transfer =
@@ -126,7 +126,7 @@ export const transferInput = (transfer: Transfer, file: DeployFile | undefined, 
   Effect.gen(function*() {
     if (transfer.kind === "layers") return yield* imageTarBytes(transfer.archive, tarOf(transfer, run))
     if (transfer.kind !== "whole" || file === undefined) return undefined
-    return unchanged(file.path, file.size)((yield* LocalFiles).lend(file.path))
+    return failIfChanged(file.path, file.size)((yield* LocalFiles).lend(file.path))
   })
 
 const sourceOf = (transfer: Transfer): ImageSource["from"] => {

@@ -10,7 +10,7 @@ import { Ssh } from "../../services/ssh/Ssh.ts"
 import type { ImageArchive } from "../archive/imageArchive.ts"
 import { projectArchive } from "../archive/projectArchive.ts"
 import { archiveNames, idsThere, readArchive } from "../archive/transfer.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 /** Images of an archive compared with those of a server, with the reason where that failed. */
 export interface ImageComparison {
@@ -57,7 +57,7 @@ export const compareImages = Effect.fn("compare.images")(function*(
     const questions = { remotePath, images: names, files: [], layers: true, thorough: false }
     const command = preflightCommand(questions, server.useSudo)
     const answer = yield* (yield* Ssh).exec(server, command)
-    if (answer.code !== 0) return notCompared(dockerHelp(serverWords(server, answer.stderr), server))
+    if (answer.code !== 0) return notCompared(describeDockerRefusal(serverWords(server, answer.stderr), server))
     return { images: judged(archive.value, parsePreflight(answer.stdout)), warnings: [] }
   }).pipe(Effect.catchAll(({ message }) => Effect.succeed(notCompared(message))))
 })

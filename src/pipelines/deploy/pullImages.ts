@@ -8,7 +8,7 @@ import type { Steps } from "../../services/runs/Steps.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import { spawnWatched, type WatchedError } from "../../services/ssh/spawnWatched.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 /** An image did not come from its registry. */
 export class PullRefused extends Data.TaggedError("PullRefused")<{
@@ -44,6 +44,6 @@ export const pullImages = Effect.fn("deploy.pullImages")(function*(
     return key === "refused" || key === "pull" ? Effect.void : output.emit(`${line}\n`)
   })
   if ((yield* process.exit) === 0) return
-  const words = dockerHelp(serverWords(server, yield* process.stderr), server)
+  const words = describeDockerRefusal(serverWords(server, yield* process.stderr), server)
   return yield* new PullRefused({ image: refused, server: server.name, words })
 })

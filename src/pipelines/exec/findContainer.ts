@@ -12,14 +12,15 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { didYouMean } from "../../schema/words/nearest.ts"
 import { cut, quoted } from "../../schema/words/quoted.ts"
 import type { RemoteCommand } from "../../services/ssh/RemoteCommand.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 const refuse = (status: ExecRefused["status"], reason: string) => new ExecRefused({ status, reason })
 
 const ask = (server: ServerAccess, command: RemoteCommand) =>
   execute(server, command).pipe(
     Effect.map(({ stdout }) => stdout),
-    Effect.catchTag("RemoteCommandFailed", ({ message }) => new DockerUnusable({ reason: dockerHelp(message, server) }))
+    Effect.catchTag("RemoteCommandFailed", ({ message }) =>
+      new DockerUnusable({ reason: describeDockerRefusal(message, server) }))
   )
 
 /** Chooses the service that was meant. */

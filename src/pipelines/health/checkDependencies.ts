@@ -12,7 +12,7 @@ import { repositoryNameOf } from "../webhooks/repositoryName.ts"
 import { checkDocker } from "./checkDocker.ts"
 import { checkDefaultServer, checkNamed, checkSetting } from "./checkSettings.ts"
 import { checkDisk, checkProjects, checkRuns } from "./checkState.ts"
-import { markNotSetUp } from "./notSetUp.ts"
+import { markNotSetUp } from "./markNotSetUp.ts"
 
 const checksAtOnce = 8
 const checkTimeout = Duration.seconds(20)

@@ -3,7 +3,7 @@ import { parsePreflight, preflightCommand } from "../../remote/deploy/preflightC
 import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { composeFailure } from "../activation/readServerFacts.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 import { leastFree, mebibytes } from "./checkState.ts"
 
 /** Docker and compose on a server, whether they fit each other, and the room that they have. */
@@ -12,7 +12,7 @@ export const checkDocker = Effect.fn("health.checkDocker")(function*(access: Ser
   const exit = yield* (yield* Ssh).exec(access, preflightCommand(questions, access.useSudo))
   if (exit.code !== 0) {
     const fix = `Make "docker info" work on the server for ${access.username}`
-    return { ok: false, detail: dockerHelp(exit.stderr.trim(), access), fix }
+    return { ok: false, detail: describeDockerRefusal(exit.stderr.trim(), access), fix }
   }
   const facts = parsePreflight(exit.stdout)
   const reason = composeFailure(facts, access.name)

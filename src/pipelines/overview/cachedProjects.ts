@@ -15,7 +15,7 @@ import { inspectProject } from "../projects/inspectProject.ts"
 import { isDeployable, isDirectory, type ProjectPlace, projectPlaces } from "../projects/listProjects.ts"
 import { redactProject } from "../projects/redactProject.ts"
 import type { DeclaredHere } from "./observeApplications.ts"
-import { type Deadline, within } from "./within.ts"
+import { type Deadline, withinDeadline } from "./withinDeadline.ts"
 
 const filesAtOnce = 16
 /** A file that was written just before it was read may be written again within the same tick of its clock. */
@@ -127,7 +127,7 @@ export const cachedProjects = (known: Known, { at, millis }: Deadline) =>
     const before = yield* Ref.get(known)
     const end = Math.min(at, (yield* Clock.currentTimeMillis) + millis)
     const deadline = { at: end, millis: Number.POSITIVE_INFINITY }
-    const listed = yield* within(
+    const listed = yield* withinDeadline(
       deadline,
       Effect.either(
         Effect.catchAll(projectPlaces(), ({ message }) => Effect.flatMap(withoutSecrets(message), Effect.fail))
@@ -144,7 +144,7 @@ export const cachedProjects = (known: Known, { at, millis }: Deadline) =>
       (place) => Effect.map(look(place, before.get(place.path)), (seen) => void found.set(place.path, seen)),
       { concurrency: filesAtOnce, discard: true }
     )
-    const late = yield* within(deadline, Effect.as(all, ""), (reason) => reason)
+    const late = yield* withinDeadline(deadline, Effect.as(all, ""), (reason) => reason)
     // Results that arrive after the deadline belong to the next overview.
     const now = new Map(places.flatMap(({ path }) => {
       const seen = found.get(path) ?? before.get(path)

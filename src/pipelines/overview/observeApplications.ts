@@ -10,7 +10,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { withAnswerBudget } from "../../services/upstream/answerBudget.ts"
 import { detectDrift } from "../drift/detectDrift.ts"
 import { withSharedReading } from "../routes/proxyFile.ts"
-import { within } from "./within.ts"
+import { withinDeadline } from "./withinDeadline.ts"
 
 /** Applications compared concurrently. */
 const appsAtOnce = 16
@@ -65,7 +65,7 @@ const observe = (
       Effect.map((drift): ObservedApplication => ({ ...application, drift })),
       Effect.catchAll(({ message }) => Effect.map(withoutSecrets(message), (error) => ({ ...application, error })))
     )
-    return yield* within(
+    return yield* withinDeadline(
       { at: deadline, millis: Number.POSITIVE_INFINITY },
       compared,
       (reason) =>
@@ -86,7 +86,11 @@ export const observeApplications = (declaredHere: ReadonlyArray<DeclaredHere>, d
   Effect.gen(function*() {
     if (declaredHere.length === 0 && !(yield* hasPlatform)) return { applications: [], errors: [] }
     const observedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-    const listed = yield* within<Either.Either<ReadonlyArray<PlatformRecord>, string>, never, Platform | Settings>(
+    const listed = yield* withinDeadline<
+      Either.Either<ReadonlyArray<PlatformRecord>, string>,
+      never,
+      Platform | Settings
+    >(
       { at: deadline, millis: Number.POSITIVE_INFINITY },
       Effect.either(
         Effect.flatMap(Platform, ({ applications }) => applications).pipe(

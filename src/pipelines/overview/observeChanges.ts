@@ -5,7 +5,7 @@ import { containerPlan } from "../deploy/containerPlan.ts"
 import { placesOf } from "../projects/inspectProject.ts"
 import type { KnownProject } from "./cachedProjects.ts"
 import type { ServerSight } from "./observeServers.ts"
-import { within } from "./within.ts"
+import { withinDeadline } from "./withinDeadline.ts"
 
 /** Shorter than the page's polling, so that each look counts anew. */
 const freshFor = 25_000
@@ -129,7 +129,11 @@ export const observeChanges = (
     yield* Ref.update(changes.counted, (all) => new Map([...all].filter(([key]) => known.has(key))))
     const begun = yield* Effect.forEach(due, (target) => begin(changes, target))
     const wait = (ended: ReadonlyArray<Deferred.Deferred<void>>, millis: number) =>
-      within({ at: deadline, millis }, Effect.forEach(ended, Deferred.await, { discard: true }), () => undefined)
+      withinDeadline(
+        { at: deadline, millis },
+        Effect.forEach(ended, Deferred.await, { discard: true }),
+        () => undefined
+      )
     const { again, first } = longestCounting
     yield* Effect.all([
       wait(targets.flatMap(({ key }) => underWay.get(key) ?? []), again),

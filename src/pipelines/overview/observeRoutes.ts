@@ -4,11 +4,11 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { addressesOf } from "../bridge/readProxyView.ts"
 import { refused } from "../routes/editProxyFile.ts"
-import { listedRoutes } from "../routes/listedRoutes.ts"
 import { readProxyText } from "../routes/proxyFile.ts"
 import { proxyLocation } from "../routes/proxyLocation.ts"
 import { readProxy } from "../routes/proxyText.ts"
-import { within } from "./within.ts"
+import { readRoutes } from "../routes/readRoutes.ts"
+import { withinDeadline } from "./withinDeadline.ts"
 
 /** A route that the proxy turns off, or the proxy file itself where it cannot be parsed. */
 export interface BrokenRoute {
@@ -38,7 +38,7 @@ const observed = Effect.gen(function*() {
   if (Option.isNone(yield* (yield* Settings).find("proxy.configFile"))) return nothing
   const home = yield* proxyLocation
   const text = yield* readProxyText(home)
-  const routes = text.trim() === "" ? [] : listedRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
+  const routes = text.trim() === "" ? [] : readRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
   const broken = routes.flatMap(({ missingMiddlewares, routeName, targets }): ReadonlyArray<BrokenRoute> => {
     if (targets.length === 0) return [{ name: routeName, reason: "leads to no service of the proxy file" }]
     return missingMiddlewares.length === 0
@@ -57,7 +57,7 @@ const observed = Effect.gen(function*() {
 
 /** Reads the routes of the proxy file. Its server, or the applications, report a file that cannot be read. */
 export const observeRoutes = (deadline: number) =>
-  within(
+  withinDeadline(
     { at: deadline, millis: Number.POSITIVE_INFINITY },
     observed.pipe(
       Effect.catchAll((error) =>

@@ -13,8 +13,8 @@ import type { Server } from "../../schema/servers/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
-import { type Deadline, within } from "./within.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
+import { type Deadline, withinDeadline } from "./withinDeadline.ts"
 
 /** Servers queried concurrently. */
 export const serversAtOnce = 16
@@ -54,7 +54,7 @@ const ask = ({ id, name }: Server, paths: ReadonlyArray<string>) =>
       return yield* seen(outcome.left._tag === "RemoteOutputTooLong", outcome.left.message)
     }
     const { access, command, exit } = outcome.right
-    if (exit.code === overviewExit.noDocker) return yield* seen(true, dockerHelp(exit.stderr.trim(), access))
+    if (exit.code === overviewExit.noDocker) return yield* seen(true, describeDockerRefusal(exit.stderr.trim(), access))
     if (exit.code !== 0) return yield* seen(true, commandFailed(access, command, exit.code, exit.stderr).message)
     const sight: ServerSight = {
       server: { id, name, answers: true, latencyMs, ...usage, observedAt },
@@ -83,7 +83,7 @@ export const observeServers = (
       return Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const observedAt = new Date(now).toISOString()
         const { id, name } = server
-        return within(limit, ask(server, pathsOf(id)), (error): ServerSight => ({
+        return withinDeadline(limit, ask(server, pathsOf(id)), (error): ServerSight => ({
           server: { id, name, answers: false, latencyMs: null, disks: [], observedAt, error },
           stackAt: undefined
         }))

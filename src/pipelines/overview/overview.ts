@@ -20,7 +20,7 @@ import { observeServers, type ServerSight, type Silent } from "./observeServers.
 import { projectUrls } from "./projectUrls.ts"
 import { stacksOf } from "./stacksOf.ts"
 import { projectState } from "./stackState.ts"
-import { within } from "./within.ts"
+import { withinDeadline } from "./withinDeadline.ts"
 
 /** Deadlines in milliseconds: of all observations together, and of the local files that are read first. */
 const longest = 4_400
@@ -104,8 +104,8 @@ export const observe = Effect.fn("overview.observe")(function*({ changes, compar
   const late = (what: string) => (reason: string) => Either.left(`${what} are not known: ${reason}`)
   const [found, runs, recent] = yield* Effect.all([
     cachedProjects(known, here),
-    within(here, orReason(activeRuns), late("The runs")),
-    within(here, orReason(recentRuns), late("The runs"))
+    withinDeadline(here, orReason(activeRuns), late("The runs")),
+    withinDeadline(here, orReason(recentRuns), late("The runs"))
   ], { concurrency: "unbounded" })
   const projects = found.projects.map(resolveServer(servers))
   const pathsOf = (id: string) =>

@@ -14,8 +14,8 @@ import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { type EditFailure, editProxyFile, type EditServices } from "../routes/editProxyFile.ts"
 import { removeRoute } from "../routes/editRoutes.ts"
-import { listedRoutes } from "../routes/listedRoutes.ts"
 import { readProxy } from "../routes/proxyText.ts"
+import { readRoutes } from "../routes/readRoutes.ts"
 import { RouteEdit } from "../routes/RouteEdit.ts"
 import { removeHooks } from "../webhooks/pushHook.ts"
 import { findRemovable, isMissing } from "./findRemovable.ts"
@@ -36,7 +36,7 @@ const removePlannedRoute = (
   Effect.gen(function*() {
     const done = yield* editProxyFile((text) =>
       Either.gen(function*() {
-        const now = listedRoutes(yield* readProxy(text)).find((route) => route.routeName === routeName)
+        const now = readRoutes(yield* readProxy(text)).find((route) => route.routeName === routeName)
         return now === undefined || describeRoute(now) === way
           ? yield* removeRoute(text, routeName)
           : RouteEdit.Unchanged({ reason: "routed_elsewhere", warnings: [describeRoute(now)] })

@@ -1,6 +1,5 @@
 import { Either, Option } from "effect"
 import { Route, routeInput, type RouteInvalid, RouteNamed } from "../../schema/routes/Route.ts"
-import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./block.ts"
 import { leadsTo } from "./leadsTo.ts"
 import { addLines, namedLine, removeLines, withSections } from "./lineEdits.ts"
 import { type Line, printLines, type ProxyText, readProxy } from "./proxyText.ts"
@@ -16,6 +15,7 @@ import {
 } from "./queryProxy.ts"
 import { Refusal } from "./Refusal.ts"
 import { RouteEdit } from "./RouteEdit.ts"
+import { redirectMiddleware, redirectRouter, routerLines, serviceLines, targetOf } from "./routeLines.ts"
 import { entriesOf, proxyShape, sameShape, type SectionChange } from "./yamlEntries.ts"
 
 const readRoute = routeInput(Route)

@@ -1,7 +1,7 @@
 import type { Route } from "../../schema/routes/Route.ts"
-import { redirectMiddleware, targetOf } from "./block.ts"
 import type { ProxyText } from "./proxyText.ts"
 import { entriesIn, middlewaresOf, routersFor, serversOf, serviceOf } from "./queryProxy.ts"
+import { redirectMiddleware, targetOf } from "./routeLines.ts"
 
 /**
  * True if a proxy file routes a domain to a target: by the route of this name if that serves the domain, else by any

@@ -1,8 +1,8 @@
 import { Either } from "effect"
 import type { Route } from "../../schema/routes/Route.ts"
-import { redirectRouter, routeKeys, routerLines, serviceLines } from "./block.ts"
 import { indentOf, isBlank, type Line } from "./proxyText.ts"
 import { Refusal } from "./Refusal.ts"
+import { redirectRouter, routeKeys, routerLines, serviceLines } from "./routeLines.ts"
 import { closed, isContent, keyLine, opened, ownEnd, type Section, sectionsOf } from "./sections.ts"
 
 type Lines = ReadonlyArray<Line>

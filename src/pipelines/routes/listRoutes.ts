@@ -8,10 +8,10 @@ import type { Ssh } from "../../services/ssh/Ssh.ts"
 import { readPlatformFile } from "../applications/platformFile.ts"
 import { projectPlaces } from "../projects/listProjects.ts"
 import { type PreviewFailure, refused } from "./editProxyFile.ts"
-import { listedRoutes } from "./listedRoutes.ts"
 import { readProxyText } from "./proxyFile.ts"
 import { proxyLocation } from "./proxyLocation.ts"
 import { readProxy } from "./proxyText.ts"
+import { readRoutes } from "./readRoutes.ts"
 
 const filesAtOnce = 16
 const mostWarnings = 20
@@ -55,7 +55,7 @@ export const listRoutes: Effect.Effect<
   const [text, { byDomain, unread }] = yield* Effect.all([readProxyText(home), declaredDomains], {
     concurrency: "unbounded"
   })
-  const routes = text.trim() === "" ? [] : listedRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
+  const routes = text.trim() === "" ? [] : readRoutes(yield* Either.mapLeft(readProxy(text), refused(home)))
   return {
     file: home.file,
     serverId: home.server.id,

@@ -5,7 +5,7 @@ import { type Container, ContainersFailed } from "../../schema/servers/Container
 import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "./dockerHelp.ts"
+import { describeDockerRefusal } from "./describeDockerRefusal.ts"
 import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new ContainersFailed({ reason })
@@ -18,7 +18,7 @@ export const containers = Effect.fn("containers")(function*(
   const server = yield* findServerOrFail(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, containersCommand(server.useSudo, all)),
-    ({ message }) => failed(dockerHelp(message, server))
+    ({ message }) => failed(describeDockerRefusal(message, server))
   )
   return parseContainers(stdout)
 })

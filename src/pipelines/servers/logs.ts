@@ -7,7 +7,7 @@ import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "./dockerHelp.ts"
+import { describeDockerRefusal } from "./describeDockerRefusal.ts"
 import { findServerOrFail } from "./findServerOrFail.ts"
 import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
 
@@ -49,7 +49,7 @@ export const logs = Effect.fn("logs")(function*(
       failed(
         source.kind === "stack" && error._tag === "RemoteCommandFailed" && isNoStack(error)
           ? noSource(source, server.name)
-          : dockerHelp(error.message, server)
+          : describeDockerRefusal(error.message, server)
       )
   )
   return onlyContaining(yield* withoutSecrets(stdout, { cut: truncated }), wanted)

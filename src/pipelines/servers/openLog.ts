@@ -9,7 +9,7 @@ import { scrubbed } from "../../services/secrets/scrubbed.ts"
 import { secretsInUse, withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "./dockerHelp.ts"
+import { describeDockerRefusal } from "./describeDockerRefusal.ts"
 import { findServerOrFail } from "./findServerOrFail.ts"
 import { type LogsQuery, type WantedLogs, wantedLogs } from "./logsQuery.ts"
 
@@ -63,7 +63,7 @@ export const openLog = Effect.fn("openLog")(function*(
   const settings = yield* Settings
   const server = yield* findServerOrFail(serverId, failed)
   const wanted = yield* Effect.catchTag(wantedLogs(query), "LogsTargetMissing", ({ message }) => failed(message))
-  const orRefused = ({ message }: { readonly message: string }) => failed(dockerHelp(message, server))
+  const orRefused = ({ message }: { readonly message: string }) => failed(describeDockerRefusal(message, server))
   const process = yield* Effect.mapError(
     (yield* Ssh).spawn(server, followLogsCommand(wanted.source, wanted, server.useSudo)),
     (error) => error._tag === "TooManyFollowers" ? error : orRefused(error)
@@ -83,7 +83,7 @@ export const openLog = Effect.fn("openLog")(function*(
   }
   if (!Option.contains(begun, "following")) {
     yield* quiet
-    return yield* failed(dockerHelp(yield* withoutSecrets(said.text().trim()), server))
+    return yield* failed(describeDockerRefusal(yield* withoutSecrets(said.text().trim()), server))
   }
   const parsed = <E>(texts: Stream.Stream<string, E>) =>
     Stream.provideService(readable(Stream.filterMap(texts, parseLogLine), wanted.contains), Settings, settings)

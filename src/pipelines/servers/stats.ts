@@ -5,7 +5,7 @@ import type { ServerUnresolved } from "../../schema/servers/Server.ts"
 import { type ContainerStats, StatsFailed } from "../../schema/servers/Stats.ts"
 import type { Settings } from "../../services/settings/Settings.ts"
 import type { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "./dockerHelp.ts"
+import { describeDockerRefusal } from "./describeDockerRefusal.ts"
 import { findServerOrFail } from "./findServerOrFail.ts"
 
 const failed = (reason: string) => new StatsFailed({ reason })
@@ -17,7 +17,7 @@ export const stats = Effect.fn("stats")(function*(
   const server = yield* findServerOrFail(serverId, failed)
   const { stdout } = yield* Effect.mapError(
     execute(server, statsCommand(server.useSudo), { timeout: "30 seconds" }),
-    ({ message }) => failed(dockerHelp(message, server))
+    ({ message }) => failed(describeDockerRefusal(message, server))
   )
   return parseStats(stdout)
 })

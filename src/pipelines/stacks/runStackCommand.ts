@@ -7,7 +7,7 @@ import type { ServerAccess } from "../../schema/servers/Server.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
 import { currentHealthOptions } from "../activation/currentHealthOptions.ts"
 import { awaitHealth } from "../activation/health/awaitHealth.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 import { describeRunning } from "./describeStack.ts"
 
 /** Pulling images, and stopping what takes its time, are silent for as long as they take. */
@@ -34,7 +34,7 @@ export const runStackCommand = (
     const { code, stderr, stdout } = yield* (yield* Ssh).exec(server, command, { timeout })
     const answer = parseStack(stdout)
     if (code !== 0) {
-      const reason = dockerHelp(serverWords(server, composeError(stderr)), server)
+      const reason = describeDockerRefusal(serverWords(server, composeError(stderr)), server)
       const state = what === "look" ? "Nothing was changed" : describeRunning(answer.containers)
       return yield* new StackFailed({ action, remotePath, server: server.name, reason, state })
     }

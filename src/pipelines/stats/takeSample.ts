@@ -5,7 +5,7 @@ import type { StatsPoint } from "../../schema/StatsHistory.ts"
 import { withoutSecrets } from "../../services/secrets/secretsInUse.ts"
 import { Settings } from "../../services/settings/Settings.ts"
 import { Ssh } from "../../services/ssh/Ssh.ts"
-import { dockerHelp } from "../servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../servers/describeDockerRefusal.ts"
 
 const longestError = 300
 
@@ -17,7 +17,7 @@ const ask = (id: string) =>
     const error = code === 0
       ? undefined
       : code === sampleExit.noDocker
-      ? dockerHelp(stderr.trim(), access)
+      ? describeDockerRefusal(stderr.trim(), access)
       : commandFailed(access, command, code, stderr).message
     return { stdout, error }
   })

@@ -1,6 +1,6 @@
 import { Effect, Predicate, type Redacted, Schema } from "effect"
 import { type GitHook, GitHostUnavailable, type Repository } from "../../schema/webhooks/GitHook.ts"
-import { unexpected } from "../upstream/unexpected.ts"
+import { describeUnexpected } from "../upstream/describeUnexpected.ts"
 import type { UpstreamCall } from "../upstream/UpstreamCall.ts"
 import type { GitHost, GitHostCall } from "./GitHost.ts"
 
@@ -31,7 +31,7 @@ const WireHook = Schema.Struct({
 const understood = <A, I>(call: string, schema: Schema.Schema<A, I>) => {
   const decode = Schema.decodeUnknown(schema)
   return (body: unknown): Effect.Effect<A, GitHostUnavailable> =>
-    Effect.mapError(decode(body), (error) => new GitHostUnavailable({ call, reason: unexpected(error) }))
+    Effect.mapError(decode(body), (error) => new GitHostUnavailable({ call, reason: describeUnexpected(error) }))
 }
 
 const hookOf = ({ active, branch_filter: branchFilter, config, events, id }: typeof WireHook.Type): GitHook => ({

@@ -2,7 +2,7 @@ import type { Error, FileSystem, Path } from "@effect/platform"
 import { Effect, Schedule } from "effect"
 import { errorCode } from "./errorCode.ts"
 import { LocalFileFailed } from "./LocalFiles.ts"
-import { unfinishedName } from "./unfinished.ts"
+import { unfinishedName } from "./unfinishedFile.ts"
 
 // Node reports `ENOSPC: no space left on device, write`; users need the middle part.
 const reasonOf = (error: Error.PlatformError): string =>

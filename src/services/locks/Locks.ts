@@ -1,5 +1,5 @@
 import { Context, Effect, FiberRef, Layer, Schema } from "effect"
-import { madeOnce } from "../fibers/madeOnce.ts"
+import { makeOnce } from "../fibers/makeOnce.ts"
 import { withFileLock } from "./fileLock.ts"
 import { lockDirectory, lockFile, prepare } from "./lockDirectory.ts"
 import type { LockKey } from "./LockKey.ts"
@@ -56,7 +56,7 @@ const make = (directory: string) =>
   Effect.gen(function*() {
     const { withName, withPlace } = yield* makeNamedLocks
     // Without a usable directory, for a user without a home for instance, each process locks for itself.
-    const hasDirectory = yield* madeOnce(
+    const hasDirectory = yield* makeOnce(
       prepare(directory).pipe(
         Effect.as(true),
         Effect.catchAll(({ message }) =>

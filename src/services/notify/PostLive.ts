@@ -1,5 +1,5 @@
 import { Effect, Layer, Scope } from "effect"
-import { madeOnce } from "../fibers/madeOnce.ts"
+import { makeOnce } from "../fibers/makeOnce.ts"
 import { Post } from "./Post.ts"
 
 /** Requests over the network; the client is loaded with the first one. */
@@ -8,7 +8,7 @@ export const PostLive: Layer.Layer<Post> = Layer.scoped(
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const loaded = Effect.flatMap(Effect.promise(() => import("./undiciPost.ts")), ({ makePost }) => makePost)
-    const client = yield* madeOnce(Scope.extend(loaded, scope))
+    const client = yield* makeOnce(Scope.extend(loaded, scope))
     return { send: (url, request) => Effect.flatMap(client, (send) => send(url, request)) }
   })
 )

@@ -5,8 +5,8 @@ import type { Locks } from "../locks/Locks.ts"
 import { clearUnfinished } from "./file/clearUnfinished.ts"
 import { editableFile } from "./file/editableFile.ts"
 import { asSettingsLocation, type SettingsLocation } from "./file/locateSettings.ts"
+import { makeSettings } from "./makeSettings.ts"
 import { Settings } from "./Settings.ts"
-import { settingsFrom } from "./settingsFrom.ts"
 
 /**
  * The settings in a YAML file, read again whenever it has changed. A file that does not exist means the defaults; one
@@ -19,6 +19,6 @@ export const SettingsLive = (
     Settings,
     Effect.suspend(() => {
       const place = asSettingsLocation(given)
-      return clearUnfinished(place.file).pipe(Effect.zipRight(editableFile(place)), Effect.flatMap(settingsFrom))
+      return clearUnfinished(place.file).pipe(Effect.zipRight(editableFile(place)), Effect.flatMap(makeSettings))
     })
   )

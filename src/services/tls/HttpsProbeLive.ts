@@ -4,7 +4,7 @@ import { connect, type ConnectionOptions, type PeerCertificate, type TLSSocket }
 import { HttpsFailed } from "../../schema/applications/Verify.ts"
 import { errorCode } from "../local/errorCode.ts"
 import { socketReason } from "../ssh/connection/connectFailure.ts"
-import { distrustOf } from "./distrust.ts"
+import { describeDistrust } from "./describeDistrust.ts"
 import { type HttpsAnswer, HttpsProbe, type HttpsQuestion } from "./HttpsProbe.ts"
 
 const longestLine = 16 * 1024
@@ -24,7 +24,7 @@ const answerOf = (socket: TLSSocket, line: string, now: number): HttpsAnswer | u
     httpStatus: Number(status),
     issuer: issuerOf(certificate),
     daysLeft: Math.floor((Date.parse(certificate.valid_to) - now) / dayMillis),
-    distrust: socket.authorized ? null : distrustOf(String(socket.authorizationError), certificate)
+    distrust: socket.authorized ? null : describeDistrust(String(socket.authorizationError), certificate)
   }
 }
 

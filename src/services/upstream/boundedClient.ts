@@ -1,6 +1,6 @@
 import { HttpClient, type HttpClientError } from "@effect/platform"
 import { Effect, Layer, Scope } from "effect"
-import { madeOnce } from "../fibers/madeOnce.ts"
+import { makeOnce } from "../fibers/makeOnce.ts"
 
 /** The client, loaded and made with the first call: a start that calls no upstream yet does not wait for it. */
 const loaded = Effect.flatMap(Effect.promise(() => import("./undiciClient.ts")), ({ makeClient }) => makeClient)
@@ -13,7 +13,7 @@ export const BoundedClient = Layer.scoped(
   HttpClient.HttpClient,
   Effect.gen(function*() {
     const scope = yield* Effect.scope
-    const client = yield* madeOnce(Scope.extend(loaded, scope))
+    const client = yield* makeOnce(Scope.extend(loaded, scope))
     return HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
       (request) => Effect.flatMap(request, (request) => Effect.flatMap(client, ({ execute }) => execute(request))),
       Effect.succeed

@@ -1,9 +1,9 @@
 import { Path } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { listedRoutes } from "../../../src/pipelines/routes/listedRoutes.ts"
 import { listRoutes } from "../../../src/pipelines/routes/listRoutes.ts"
 import { readProxy } from "../../../src/pipelines/routes/proxyText.ts"
+import { readRoutes } from "../../../src/pipelines/routes/readRoutes.ts"
 import { addRoute } from "../../../src/pipelines/routes/routes.ts"
 import type { ServerAccess } from "../../../src/schema/servers/Server.ts"
 import { localFilesTest } from "../../layers/LocalFilesTest.ts"
@@ -23,7 +23,7 @@ const server: ServerAccess = {
   credentials: {}
 }
 
-const routesIn = (text: string) => listedRoutes(Option.getOrThrow(Option.getRight(readProxy(text))))
+const routesIn = (text: string) => readRoutes(Option.getOrThrow(Option.getRight(readProxy(text))))
 const byHand = plainFile.replace(
   "      service: blog\n      tls:",
   "      priority: 3\n      service: blog\n      tls:"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { containers } from "../../../src/pipelines/servers/containers.ts"
-import { dockerHelp } from "../../../src/pipelines/servers/dockerHelp.ts"
+import { describeDockerRefusal } from "../../../src/pipelines/servers/describeDockerRefusal.ts"
 import { logs } from "../../../src/pipelines/servers/logs.ts"
 import { ServerUnreachable } from "../../../src/schema/servers/Ssh.ts"
 import { settingsTest, storedServer } from "../../layers/SettingsTest.ts"
@@ -142,7 +142,7 @@ describe("logs", () => {
 })
 
 describe("dockerHelp", () => {
-  const help = (words: string) => dockerHelp(words, { username: "deployer" })
+  const help = (words: string) => describeDockerRefusal(words, { username: "deployer" })
   it("says what to do where that is known", () => {
     expect(help("permission denied while trying to connect to the Docker daemon socket"))
       .toMatch(/Add deployer to the group docker, or set useSudo for this server$/)

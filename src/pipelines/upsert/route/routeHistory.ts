@@ -2,7 +2,7 @@ import { Array, type Option, Predicate } from "effect"
 import type { Change } from "../../../schema/applications/Changelog.ts"
 import { hostPortKey } from "../../../schema/applications/hostPortKey.ts"
 import type { Route } from "../../../schema/routes/Route.ts"
-import { targetOf } from "../../routes/block.ts"
+import { targetOf } from "../../routes/routeLines.ts"
 
 const field = "traefik_route"
 

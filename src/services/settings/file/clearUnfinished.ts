@@ -1,7 +1,7 @@
 import { Path } from "@effect/platform"
 import { Clock, Effect, Option } from "effect"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { isUnfinished } from "../../local/unfinished.ts"
+import { isUnfinished } from "../../local/unfinishedFile.ts"
 
 /** A save takes no longer than this, so that what is older belongs to nobody. */
 const oldest = 60_000

@@ -6,11 +6,11 @@ import { AuthenticationFailed, HostKeyChanged, ServerUnreachable } from "../../.
 import { hostKey } from "../../hostKeys/hostKey.ts"
 import { HostKeys } from "../../hostKeys/HostKeys.ts"
 import { concernsOneMethod, type Failure, failureOf, fellSilent, hungUp, otherwise } from "./connectFailure.ts"
+import { detectOtherProtocol } from "./detectOtherProtocol.ts"
 import { keepAlive, onSilence } from "./keepAlive.ts"
 import { type ConnectError, type Connection, where } from "./liveConnection.ts"
 import { loadSsh2 } from "./loadSsh2.ts"
 import { inTurn, type LogIn, logIn } from "./logIn.ts"
-import { otherProtocol } from "./otherProtocol.ts"
 import { forward, type Jump } from "./throughJump.ts"
 
 /** Time-out of connecting and logging in, retries included. */
@@ -90,7 +90,7 @@ const open = (server: ServerAccess, plan: LogIn, types: ReadonlyArray<string>, j
           received.bytesRead += bytes.length
         })
         socket.once("data", (first: Buffer) => {
-          const protocol = otherProtocol(first)
+          const protocol = detectOtherProtocol(first)
           if (protocol !== undefined) end(otherwise(protocol))
         })
         if (socket instanceof Socket) {

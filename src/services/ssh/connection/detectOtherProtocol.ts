@@ -13,7 +13,7 @@ const greetings: ReadonlyArray<readonly [RegExp, string]> = [
  * Recognizes another protocol by its first bytes. Unknown bytes may still become SSH: a server may send other lines
  * before its identification (RFC 4253, 4.2).
  */
-export const otherProtocol = (first: Uint8Array): string | undefined => {
+export const detectOtherProtocol = (first: Uint8Array): string | undefined => {
   const begin = Buffer.from(first.subarray(0, 32)).toString("latin1")
   return greetings.find(([pattern]) => pattern.test(begin))?.[1]
 }

@@ -2,7 +2,7 @@ import { Effect, Stream } from "effect"
 import { LocalFileFailed } from "../../services/local/LocalFiles.ts"
 
 /** Fails when the bytes of a file are not as many as they were. */
-export const unchanged = (path: string, size: number) => <E>(bytes: Stream.Stream<Uint8Array, E>) =>
+export const failIfChanged = (path: string, size: number) => <E>(bytes: Stream.Stream<Uint8Array, E>) =>
   Stream.suspend(() => {
     let seen = 0
     return bytes.pipe(

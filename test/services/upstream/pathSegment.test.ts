@@ -1,7 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { pathOf } from "../../../src/services/upstream/segment.ts"
+import { pathOf } from "../../../src/services/upstream/pathSegment.ts"
 
 describe("segment", () => {
   it.effect.each<[ReadonlyArray<string>, string]>([

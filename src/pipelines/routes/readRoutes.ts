@@ -1,8 +1,8 @@
 import { Either } from "effect"
 import type { ListedRoute } from "../../schema/routes/RouteList.ts"
-import { redirectRouter, routerLines, serviceLines } from "./block.ts"
 import { type ProxyText, readProxy, valueOf } from "./proxyText.ts"
 import { entriesIn, hostsOf, middlewaresOf, ruleOf, serversOf, serviceOf } from "./queryProxy.ts"
+import { redirectRouter, routerLines, serviceLines } from "./routeLines.ts"
 import { entriesOf, type Shape } from "./yamlEntries.ts"
 
 /** A route of the proxy file, before it is known who declares it. */
@@ -54,7 +54,7 @@ const writtenByBerth = (proxy: ProxyText, routes: ReadonlyArray<Omit<FoundRoute,
 }
 
 /** The routes of a proxy file, in its order. A router that only sends plain http on belongs to the route it is named after. */
-export const listedRoutes = (proxy: ProxyText): ReadonlyArray<FoundRoute> => {
+export const readRoutes = (proxy: ProxyText): ReadonlyArray<FoundRoute> => {
   const routers = entriesIn(proxy, "routers")
   const services = entriesIn(proxy, "services")
   const defined = entriesIn(proxy, "middlewares")

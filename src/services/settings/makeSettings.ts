@@ -25,7 +25,7 @@ import { maskedChange } from "./values/maskedText.ts"
 import { type SettingChanges, settingWriter } from "./values/settingWriter.ts"
 
 /** The settings over a store of their text. */
-export const settingsFrom = (store: SettingsStore) =>
+export const makeSettings = (store: SettingsStore) =>
   Effect.gen(function*() {
     const { file } = store
     const files = yield* LocalFiles

@@ -1,6 +1,6 @@
 import { Array } from "effect"
 import { describe, expect, it } from "vitest"
-import { distrustOf } from "../../../src/services/tls/distrust.ts"
+import { describeDistrust } from "../../../src/services/tls/describeDistrust.ts"
 
 const nobody = { C: "", ST: "", L: "", O: "", OU: "", CN: "" }
 const certificateFor = (names: ReadonlyArray<string>, subject = nobody) => ({
@@ -25,18 +25,20 @@ describe("distrustOf", () => {
     ["ERR_TLS_CERT_ALTNAME_INVALID", "it is for a.example.com, b.example.com"],
     ["SOMETHING_NEW", "SOMETHING_NEW"]
   ])("says of %s that %s", (code, words) => {
-    expect(distrustOf(code, certificateFor(["DNS:a.example.com", "DNS:b.example.com"]))).toBe(words)
+    expect(describeDistrust(code, certificateFor(["DNS:a.example.com", "DNS:b.example.com"]))).toBe(words)
   })
 
   it("names few of many names, and none where it has none", () => {
     const names = Array.makeBy(7, (index) => `DNS:${index}.example.com`)
-    expect(distrustOf("ERR_TLS_CERT_ALTNAME_INVALID", certificateFor(names)))
+    expect(describeDistrust("ERR_TLS_CERT_ALTNAME_INVALID", certificateFor(names)))
       .toBe("it is for 0.example.com, 1.example.com, 2.example.com, 3.example.com, 4.example.com and 2 more names")
-    expect(distrustOf("ERR_TLS_CERT_ALTNAME_INVALID", certificateFor([]))).toBe("it is for other names")
+    expect(describeDistrust("ERR_TLS_CERT_ALTNAME_INVALID", certificateFor([]))).toBe("it is for other names")
   })
 
   it("knows the default certificate of a proxy", () => {
-    expect(distrustOf("DEPTH_ZERO_SELF_SIGNED_CERT", certificateFor([], { ...nobody, CN: "TRAEFIK DEFAULT CERT" })))
+    expect(
+      describeDistrust("DEPTH_ZERO_SELF_SIGNED_CERT", certificateFor([], { ...nobody, CN: "TRAEFIK DEFAULT CERT" }))
+    )
       .toBe("it is the proxy's default certificate, since the proxy has none for the domain")
   })
 })

@@ -6,7 +6,7 @@ const saysNotFound = (line: string): boolean => {
 }
 
 /** Docker's refusal on a server, with its remedy if it is a known one. */
-export const dockerHelp = (words: string, server: Pick<ServerAccess, "username">): string => {
+export const describeDockerRefusal = (words: string, server: Pick<ServerAccess, "username">): string => {
   if (/permission ?(denied|error)/i.test(words) && /docker/i.test(words)) {
     return `${words}. Add ${server.username} to the group docker, or set useSudo for this server`
   }

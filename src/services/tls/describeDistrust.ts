@@ -27,7 +27,7 @@ const namesOf = ({ subjectaltname = "" }: PeerCertificate): string => {
  * Describes why browsers do not trust a certificate.
  * @param code the code of Node.js's verification
  */
-export const distrustOf = (code: string, certificate: PeerCertificate): string => {
+export const describeDistrust = (code: string, certificate: PeerCertificate): string => {
   // Traefik serves this one until it has a certificate for the domain.
   if (String(certificate.subject?.CN ?? "") === "TRAEFIK DEFAULT CERT") {
     return "it is the proxy's default certificate, since the proxy has none for the domain"

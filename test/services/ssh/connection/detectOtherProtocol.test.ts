@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { otherProtocol } from "../../../../src/services/ssh/connection/otherProtocol.ts"
+import { detectOtherProtocol } from "../../../../src/services/ssh/connection/detectOtherProtocol.ts"
 
-const of = (text: string) => otherProtocol(Buffer.from(text, "latin1"))
+const of = (text: string) => detectOtherProtocol(Buffer.from(text, "latin1"))
 
 describe("otherProtocol", () => {
   it.each([

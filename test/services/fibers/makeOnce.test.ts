@@ -1,12 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Ref, TestClock } from "effect"
-import { madeOnce } from "../../../src/services/fibers/madeOnce.ts"
+import { makeOnce } from "../../../src/services/fibers/makeOnce.ts"
 
 describe("what is made once", () => {
   it.effect("is there for others when who asked for it first breaks off", () =>
     Effect.gen(function*() {
       const times = yield* Ref.make(0)
-      const made = yield* madeOnce(Effect.zipRight(Effect.sleep("1 second"), Ref.updateAndGet(times, (n) => n + 1)))
+      const made = yield* makeOnce(Effect.zipRight(Effect.sleep("1 second"), Ref.updateAndGet(times, (n) => n + 1)))
       const first = yield* Effect.fork(made)
       const waiting = yield* Effect.fork(made)
       yield* TestClock.adjust("500 millis")
@@ -18,7 +18,7 @@ describe("what is made once", () => {
 
   it.effect("fails for all when it cannot be made", () =>
     Effect.gen(function*() {
-      const made = yield* madeOnce(Effect.fail("no room"))
+      const made = yield* makeOnce(Effect.fail("no room"))
       expect(yield* Effect.flip(made)).toBe("no room")
       expect(yield* Effect.flip(made)).toBe("no room")
     }))

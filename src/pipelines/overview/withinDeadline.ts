@@ -12,7 +12,7 @@ const seconds = (millis: number) => `${Math.max(0, Math.round(millis / 100) / 10
  * Observes something, and answers `late` with the reason where that takes too long: whatever hangs is left to end by
  * itself.
  */
-export const within = <A, E, R>(
+export const withinDeadline = <A, E, R>(
   { at, millis }: Deadline,
   observed: Effect.Effect<A, E, R>,
   late: (reason: string) => A
