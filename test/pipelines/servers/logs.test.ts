@@ -141,7 +141,7 @@ describe("logs", () => {
     ])))
 })
 
-describe("dockerHelp", () => {
+describe("describeDockerRefusal", () => {
   const help = (words: string) => describeDockerRefusal(words, { username: "deployer" })
   it("says what to do where that is known", () => {
     expect(help("permission denied while trying to connect to the Docker daemon socket"))

@@ -17,7 +17,7 @@ const certificateFor = (names: ReadonlyArray<string>, subject = nobody) => ({
   subjectaltname: names.join(", ")
 })
 
-describe("distrustOf", () => {
+describe("describeDistrust", () => {
   it.each([
     ["CERT_HAS_EXPIRED", "it has ended"],
     ["CERT_NOT_YET_VALID", "it is not valid yet"],
