@@ -8,7 +8,7 @@ import {
 import { Effect } from "effect"
 import { version } from "../schema/version.ts"
 import { escaped, escapedLines } from "../schema/words/escaped.ts"
-import { shortText } from "./answers/shortened.ts"
+import { shortText } from "./answers/shortenAnswer.ts"
 import type { Heard, Tool } from "./answers/Tool.ts"
 import { instructions } from "./guide.ts"
 import type { Offer } from "./Offer.ts"

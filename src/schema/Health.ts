@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { version } from "./version.ts"
-import { flag, number, text } from "./words/described.ts"
+import { flag, number, text } from "./words/describedFields.ts"
 
 /** Result of one check of a dependency. */
 export const Finding = Schema.Struct({

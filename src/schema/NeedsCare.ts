@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { text } from "./words/described.ts"
+import { text } from "./words/describedFields.ts"
 
 /** Kinds of problems in their order: a later one may follow from an earlier one. */
 export const CareKind = Schema.Literal("server", "files", "run", "stack", "route", "application", "disk")

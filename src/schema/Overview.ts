@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { NeedsCare } from "./NeedsCare.ts"
 import { FileProblem } from "./projects/Project.ts"
 import { RequestedBy, Run, RunKind, RunState } from "./runs/Run.ts"
-import { field, flag, number, projectPath, storedServerId, text, textOrNull, texts } from "./words/described.ts"
+import { field, flag, number, projectPath, storedServerId, text, textOrNull, texts } from "./words/describedFields.ts"
 
 const time = "2026-01-02T03:04:05.678Z"
 

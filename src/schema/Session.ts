@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Role } from "./Settings.ts"
-import { field, text, textOrNull } from "./words/described.ts"
+import { field, text, textOrNull } from "./words/describedFields.ts"
 import { strictBody } from "./words/strict.ts"
 
 const Token = Schema.Redacted(Schema.String.pipe(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { ObservedServer, ServerDisk } from "./Overview.ts"
-import { number, text } from "./words/described.ts"
+import { number, text } from "./words/describedFields.ts"
 import { strictQuery } from "./words/strict.ts"
 
 /** Seconds between two samples of a server. */

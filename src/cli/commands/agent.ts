@@ -3,7 +3,7 @@ import { Berth } from "../../client/Berth.ts"
 import { Connection } from "../connection/Connection.ts"
 import { common } from "../options/common.ts"
 import { command } from "../parse/command.ts"
-import { flag } from "../parse/described.ts"
+import { flag } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 
 export const agentCommand = command(

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { quoted } from "../../schema/words/quoted.ts"
 import { scripts } from "../completion/scripts.ts"
 import { command } from "../parse/command.ts"
-import { argument } from "../parse/described.ts"
+import { argument } from "../parse/parameters.ts"
 import { Usage } from "../terminal/commandErrors.ts"
 import { Screen } from "../terminal/Screen.ts"
 

@@ -13,7 +13,7 @@ import {
   resolveProject
 } from "../options/projects.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag, optionalArgument } from "../parse/described.ts"
+import { flag, optionalArgument } from "../parse/parameters.ts"
 import { changesAnything, deployPlanLines } from "../plans/deployPlan.ts"
 import { followRun } from "../runs/followRun.ts"
 import { Failed, Usage } from "../terminal/commandErrors.ts"

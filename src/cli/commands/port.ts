@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag } from "../parse/described.ts"
+import { flag } from "../parse/parameters.ts"
 import { exitCodes } from "../terminal/exitCodes.ts"
 import { safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"

@@ -13,7 +13,7 @@ import {
   type StackLocation
 } from "../options/projects.ts"
 import { serviceCommand } from "../options/serviceCommand.ts"
-import { flag, optionalArgument } from "../parse/described.ts"
+import { flag, optionalArgument } from "../parse/parameters.ts"
 import { releaseComparisonLines, rollbackPlanLines } from "../plans/releaseLines.ts"
 import { followRun } from "../runs/followRun.ts"
 import { Failed } from "../terminal/commandErrors.ts"

@@ -1,5 +1,5 @@
 import type { CommandNode } from "../parse/command.ts"
-import type { Names, OptionWords } from "../parse/described.ts"
+import type { Names, OptionWords } from "../parse/parameters.ts"
 
 /** Completions at the cursor: fixed words, or names to look up. */
 export interface Candidates {

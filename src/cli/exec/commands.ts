@@ -3,7 +3,7 @@ import { withService } from "../connection/withService.ts"
 import { common } from "../options/common.ts"
 import { locateNamedStack, locationOptions } from "../options/projects.ts"
 import { command, type Input } from "../parse/command.ts"
-import { optionalArgument, wordsBehind } from "../parse/described.ts"
+import { optionalArgument, wordsBehind } from "../parse/parameters.ts"
 import { runExec } from "./runExec.ts"
 
 const parts = {

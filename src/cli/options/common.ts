@@ -1,4 +1,4 @@
-import { flag, text } from "../parse/described.ts"
+import { flag, text } from "../parse/parameters.ts"
 
 /** Options of every command that calls the service. */
 export const common = {

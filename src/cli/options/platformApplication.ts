@@ -1,6 +1,6 @@
 import { Effect, Option, Predicate } from "effect"
 import { Berth } from "../../client/Berth.ts"
-import { argument } from "../parse/described.ts"
+import { argument } from "../parse/parameters.ts"
 import { Failed } from "../terminal/commandErrors.ts"
 import { safeText } from "../terminal/safeText.ts"
 

@@ -10,7 +10,7 @@ import type {
   DescribedWords,
   Given,
   OptionWords
-} from "./described.ts"
+} from "./parameters.ts"
 import { rewordForCommand } from "./rewordForCommand.ts"
 
 /** Services available to every command. */

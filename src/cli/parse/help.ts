@@ -3,7 +3,7 @@ import type { Surface } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
 import { wrapLine } from "../terminal/wrapText.ts"
 import type { CommandNode } from "./command.ts"
-import type { ArgumentWords, OptionWords } from "./described.ts"
+import type { ArgumentWords, OptionWords } from "./parameters.ts"
 
 const widest = 100
 const longestTerm = 28

@@ -3,7 +3,7 @@ import { didYouMean } from "../../schema/words/nearest.ts"
 import { quoted } from "../../schema/words/quoted.ts"
 import { Usage } from "../terminal/commandErrors.ts"
 import type { CommandNode } from "./command.ts"
-import type { Given, OptionWords } from "./described.ts"
+import type { Given, OptionWords } from "./parameters.ts"
 
 const flagsOf = ({ alias, name }: OptionWords) => [`--${name}`, ...(alias === undefined ? [] : [`-${alias}`])]
 

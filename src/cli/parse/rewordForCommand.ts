@@ -1,6 +1,6 @@
 import type { BerthError } from "../../client/BerthError.ts"
 import { Failed, Usage } from "../terminal/commandErrors.ts"
-import type { ArgumentWords, OptionWords } from "./described.ts"
+import type { ArgumentWords, OptionWords } from "./parameters.ts"
 
 interface CommandWords {
   readonly options: ReadonlyArray<OptionWords>

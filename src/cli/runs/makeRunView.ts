@@ -5,8 +5,8 @@ import { describeDropped } from "../terminal/quantities.ts"
 import { safeLine, safeText } from "../terminal/safeText.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { styled } from "../terminal/style.ts"
+import { appendOutput, omitPrintedOutput } from "./omitPrintedOutput.ts"
 import { queuedWords, runWords, stepLine } from "./stepLines.ts"
-import { appendOutput, withoutOutput } from "./withoutOutput.ts"
 
 const withProgress = (steps: ReadonlyArray<RunStep>, event: Extract<RunEvent, { readonly event: "progress" }>) => {
   const { step, ...progress } = event.data
@@ -91,7 +91,7 @@ export const makeRunView = Effect.gen(function*() {
       }),
     end: show([]),
     /** Shortens a message that repeats printed output. */
-    shortened: (message: string) => Effect.map(Ref.get(output), (shown) => withoutOutput(message, shown)),
+    shortened: (message: string) => Effect.map(Ref.get(output), (shown) => omitPrintedOutput(message, shown)),
     /** Last received state of the run. */
     latest: Ref.get(latest),
     /** True once an event was received. */

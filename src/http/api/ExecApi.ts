@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { ExecInput, ExecInputTaken, ExecRequest, TerminalSize } from "../../schema/servers/Exec.ts"
-import { done, text } from "../../schema/words/described.ts"
+import { done, text } from "../../schema/words/describedFields.ts"
 import { forOperators } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
-import { done, text } from "../../schema/words/described.ts"
+import { done, text } from "../../schema/words/describedFields.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Run, RunsPage, RunsQuery } from "../../schema/runs/Run.ts"
-import { text } from "../../schema/words/described.ts"
+import { text } from "../../schema/words/describedFields.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"
 import { failsWith } from "./annotations/failures.ts"

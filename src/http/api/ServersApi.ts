@@ -10,7 +10,7 @@ import { ServerReplacement, ServerToStore } from "../../schema/servers/ServerToS
 import { SshDefaults, SshDefaultsQuery } from "../../schema/servers/SshDefaults.ts"
 import { ContainerStats } from "../../schema/servers/Stats.ts"
 import { SettingsChanged, SettingsChangeQuery } from "../../schema/settings/SettingsList.ts"
-import { done, field, serverId, text } from "../../schema/words/described.ts"
+import { done, field, serverId, text } from "../../schema/words/describedFields.ts"
 import { strictQuery } from "../../schema/words/strict.ts"
 import { forOperators, forViewers } from "./annotations/access.ts"
 import * as failures from "./annotations/failures.ts"

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "@effect/platform"
 import { Schema } from "effect"
 import { Session, SessionRequest } from "../../schema/Session.ts"
-import { done } from "../../schema/words/described.ts"
+import { done } from "../../schema/words/describedFields.ts"
 import { forAnyone, forViewers } from "./annotations/access.ts"
 import { hostCookie, plainCookie } from "./annotations/cookieNames.ts"
 import * as failures from "./annotations/failures.ts"

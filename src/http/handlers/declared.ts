@@ -7,7 +7,7 @@ import { planUpsert } from "../../pipelines/upsert/planUpsert.ts"
 import { upsert } from "../../pipelines/upsert/upsert.ts"
 import { errorBody, orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { loading } from "../wire/loading.ts"
+import { loadOnUse } from "../wire/loadOnUse.ts"
 
 const loadAdopt = () => import("../../pipelines/adopt/adopt.ts")
 const loadVerify = () => import("../../pipelines/verify/verify.ts")
@@ -17,8 +17,8 @@ export const DeclaredHandlers = HttpApiBuilder.group(BerthApi, "declared", (hand
     .handle("drift", ({ payload }) => orApiError(drift(payload)))
     .handle("platformPlan", ({ payload }) => orApiError(planUpsert(payload)))
     .handle("upsert", ({ payload }) => orApiError(upsert(payload)))
-    .handle("adopt", ({ payload }) => orApiError(loading(loadAdopt, ({ adopt }) => adopt(payload))))
-    .handle("verify", ({ payload }) => orApiError(loading(loadVerify, ({ verify }) => verify(payload))))
+    .handle("adopt", ({ payload }) => orApiError(loadOnUse(loadAdopt, ({ adopt }) => adopt(payload))))
+    .handle("verify", ({ payload }) => orApiError(loadOnUse(loadVerify, ({ verify }) => verify(payload))))
     .handle("platformConfig", ({ urlParams: { path } }) =>
       declaredEntries(path).pipe(Effect.catchTag("PlatformFileMissing", errorBody), orApiError))
     .handle("changelog", ({ urlParams }) =>

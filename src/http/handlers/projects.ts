@@ -6,7 +6,7 @@ import { listProjects } from "../../pipelines/projects/listProjects.ts"
 import { pull } from "../../pipelines/pull/pull.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { loading } from "../wire/loading.ts"
+import { loadOnUse } from "../wire/loadOnUse.ts"
 
 const loadCompare = () => import("../../pipelines/compare/compare.ts")
 const loadInit = () => import("../../pipelines/init/init.ts")
@@ -15,8 +15,8 @@ export const ProjectsHandlers = HttpApiBuilder.group(BerthApi, "projects", (hand
   handlers
     .handle("listProjects", () => orApiError(listProjects()))
     .handle("inspectProject", ({ payload }) => orApiError(readProject(payload)))
-    .handle("compareProject", ({ payload }) => orApiError(loading(loadCompare, ({ compare }) => compare(payload))))
-    .handle("initProject", ({ payload }) => orApiError(loading(loadInit, ({ init }) => init(payload))))
+    .handle("compareProject", ({ payload }) => orApiError(loadOnUse(loadCompare, ({ compare }) => compare(payload))))
+    .handle("initProject", ({ payload }) => orApiError(loadOnUse(loadInit, ({ init }) => init(payload))))
     .handle("build", ({ payload }) => orApiError(build(payload)))
     .handle("pull", ({ payload }) => orApiError(pull(payload)))
     .handle("editorDiff", ({ payload }) => orApiError(editorDiff(payload))))

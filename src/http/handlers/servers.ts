@@ -11,7 +11,7 @@ import { Settings } from "../../services/settings/Settings.ts"
 import { sshDefaults } from "../../services/sshClient/sshDefaults.ts"
 import { orApiError } from "../api/annotations/ApiError.ts"
 import { BerthApi } from "../api/BerthApi.ts"
-import { loading } from "../wire/loading.ts"
+import { loadOnUse } from "../wire/loadOnUse.ts"
 
 const loadScan = () => import("../../pipelines/servers/scan.ts")
 const loadTest = () => import("../../pipelines/health/testServer.ts")
@@ -35,10 +35,10 @@ export const ServersHandlers = HttpApiBuilder.group(BerthApi, "servers", (handle
           stored({ ...payload, id }, urlParams))))
       .handle("sshDefaults", ({ urlParams }) =>
         orApiError(sshDefaults(urlParams)))
-      .handle("testServer", ({ payload }) => orApiError(loading(loadTest, ({ testServer }) => testServer(payload))))
+      .handle("testServer", ({ payload }) => orApiError(loadOnUse(loadTest, ({ testServer }) => testServer(payload))))
       .handle("removeServer", ({ path }) => settings.removeServer(path.id).pipe(Effect.as(success), orApiError))
       .handle("scanServer", ({ path }) =>
-        loading(loadScan, ({ scan }) => scan(path.id)).pipe(
+        loadOnUse(loadScan, ({ scan }) => scan(path.id)).pipe(
           Effect.map((deployed) => ({ ...success, deployed })),
           orApiError
         ))

@@ -4,8 +4,8 @@ import { BerthError } from "../../client/BerthError.ts"
 import { describeParseError } from "../../schema/words/describeIssues.ts"
 import { quoted } from "../../schema/words/quoted.ts"
 import { escapedFields } from "./escapedData.ts"
-import { fenced } from "./fenced.ts"
-import { shortText } from "./shortened.ts"
+import { fenceData } from "./fenceData.ts"
+import { shortText } from "./shortenAnswer.ts"
 import { type ObjectSchema, slimSchema } from "./slimSchema.ts"
 import { LeftOut, withinBudget } from "./withinBudget.ts"
 
@@ -50,7 +50,7 @@ const longestFailure = 8_000
 /** A failure whose message may quote servers, files and people, which must not pass for words of the service. */
 const fencedFailure = (name: string) => (error: BerthError) =>
   Effect.flatMap(
-    fenced("failure", `why ${name} failed, with words of others in it`, shortText(error.message, longestFailure)),
+    fenceData("failure", `why ${name} failed, with words of others in it`, shortText(error.message, longestFailure)),
     (message) => new BerthError({ ...error, message })
   )
 
@@ -81,7 +81,7 @@ export const tool = <A, I, B, J extends object>(
         const data = escapedFields(yield* Effect.orDie(Schema.encode(output)(answer)))
         if (text !== undefined) return { structured: data, text: text(answer) }
         const structured = withinBudget(data, outputSchema)
-        return { structured, text: yield* fenced("answer", `the answer of ${name}`, JSON.stringify(structured)) }
+        return { structured, text: yield* fenceData("answer", `the answer of ${name}`, JSON.stringify(structured)) }
       })
   }
 }

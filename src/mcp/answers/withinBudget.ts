@@ -1,5 +1,5 @@
 import { Predicate, Schema } from "effect"
-import { type Limits, type Shortened, shortened } from "./shortened.ts"
+import { type Limits, shortenAnswer, type Shortened } from "./shortenAnswer.ts"
 import type { ObjectSchema } from "./slimSchema.ts"
 
 /** Longest answer in characters: an agent reads all of it. */
@@ -38,9 +38,11 @@ const fieldsOf = (answer: Answer, schema: ObjectSchema, limits: Limits): Readonl
   const properties = Predicate.isRecord(schema["properties"]) ? schema["properties"] : {}
   return Object.entries(answer).map(([name, value]) => {
     const field = properties[name]
-    if (!Array.isArray(value)) return { name, parts: [shortened(value, field, limits, name)], whole: 1, isList: false }
+    if (!Array.isArray(value)) {
+      return { name, parts: [shortenAnswer(value, field, limits, name)], whole: 1, isList: false }
+    }
     const items = Predicate.isRecord(field) ? field["items"] : undefined
-    const parts = value.map((entry) => shortened(entry, items, limits, name))
+    const parts = value.map((entry) => shortenAnswer(entry, items, limits, name))
     return { name, parts, whole: parts.length, isList: true }
   })
 }

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { Berth } from "../../client/Berth.ts"
 import { DeployedProject } from "../../schema/servers/Container.ts"
-import { serverId } from "../../schema/words/described.ts"
-import { fenced } from "../answers/fenced.ts"
+import { serverId } from "../../schema/words/describedFields.ts"
+import { fenceData } from "../answers/fenceData.ts"
 import { leastBytes, mostBytes, newestLogs, usualBytes } from "../answers/newestLogs.ts"
 import { tool } from "../answers/Tool.ts"
 
@@ -51,7 +51,7 @@ export const readLogs = tool({
       const urlParams = { ...query, ...(lines === undefined ? {} : { lines: String(lines) }) }
       const { logs } = yield* berth.use((api) => api.serverLogs({ path: { id }, urlParams }))
       const { cut, text } = newestLogs(logs, maxBytes)
-      return { logs: yield* fenced("logs", "what the container wrote", text), cut }
+      return { logs: yield* fenceData("logs", "what the container wrote", text), cut }
     }),
   text: ({ logs }) => logs
 })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, text } from "../words/described.ts"
+import { field, text } from "../words/describedFields.ts"
 import { cut, quoted } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { DriftUnknown } from "./Drift.ts"

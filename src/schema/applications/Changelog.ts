@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, number, projectPath, text, textOrNull } from "../words/described.ts"
+import { field, number, projectPath, text, textOrNull } from "../words/describedFields.ts"
 import { strictQuery } from "../words/strict.ts"
 import { RawEntry } from "./PlatformFile.ts"
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { text } from "../words/described.ts"
+import { text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { declaredFields, exposedPorts, publishDefaults } from "./declaredFields.ts"
 

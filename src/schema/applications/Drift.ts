@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { flag, text } from "../words/described.ts"
+import { flag, text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { RawEntry } from "./PlatformFile.ts"
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { movedWords } from "../basics/planHash.ts"
-import { field, text, texts } from "../words/described.ts"
+import { field, text, texts } from "../words/describedFields.ts"
 import { cut } from "../words/quoted.ts"
 
 /** A planned change of an upsert. Secrets are masked as `***`. */

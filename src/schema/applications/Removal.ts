@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { PlanHash } from "../basics/planHash.ts"
-import { field, flag, number, text, texts } from "../words/described.ts"
+import { field, flag, number, text, texts } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** A route of the proxy file that belongs to an application. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { planAgain, PlanHash } from "../basics/planHash.ts"
 import { Step } from "../runs/Step.ts"
-import { field, flag, text } from "../words/described.ts"
+import { field, flag, text } from "../words/describedFields.ts"
 import { cut, followedBy, quoted } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { ChangelogEntry } from "./Changelog.ts"

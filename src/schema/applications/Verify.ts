@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { flag, number, text } from "../words/described.ts"
+import { flag, number, text } from "../words/describedFields.ts"
 
 const HopName = Schema.Literal("application", "port", "route", "https")
 export type HopName = typeof HopName.Type

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { text, texts } from "../words/described.ts"
+import { text, texts } from "../words/describedFields.ts"
 import { PlannedFile } from "./ContainerPlan.ts"
 
 /** Names of the variables by which two env files differ; never their values. */

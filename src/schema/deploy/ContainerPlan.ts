@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { movedWords } from "../basics/planHash.ts"
-import { field, number, projectPath, storedServerId, text, texts } from "../words/described.ts"
+import { field, number, projectPath, storedServerId, text, texts } from "../words/describedFields.ts"
 import { cut } from "../words/quoted.ts"
 import { PlannedHook } from "./Hooks.ts"
 

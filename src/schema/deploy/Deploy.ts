@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { PlanHash } from "../basics/planHash.ts"
 import { RemotePathText } from "../servers/RemotePath.ts"
-import { field, flag, projectPath, serverId, text, texts } from "../words/described.ts"
+import { field, flag, projectPath, serverId, text, texts } from "../words/describedFields.ts"
 import { cut, followedBy } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 

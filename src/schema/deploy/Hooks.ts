@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { DurationText } from "../basics/DurationText.ts"
-import { text, texts } from "../words/described.ts"
+import { text, texts } from "../words/describedFields.ts"
 
 const mostArguments = 100
 const mostCommands = 20

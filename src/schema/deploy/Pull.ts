@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { RemotePathText } from "../servers/RemotePath.ts"
-import { field, number, serverId, text } from "../words/described.ts"
+import { field, number, serverId, text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Item to pull: a file to `localPath`, or the content of a directory into it. */

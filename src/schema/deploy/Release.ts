@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { flag, text, texts } from "../words/described.ts"
+import { flag, text, texts } from "../words/describedFields.ts"
 import { cut, quoted } from "../words/quoted.ts"
 
 /** An image that a release runs: the name that the compose file uses for it, and what that meant. */

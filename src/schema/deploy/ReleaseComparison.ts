@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, storedServerId, text } from "../words/described.ts"
+import { field, storedServerId, text } from "../words/describedFields.ts"
 import { ChangedFile } from "./ChangedFile.ts"
 import { Release, ReleaseImage } from "./Release.ts"
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, storedServerId, text, texts } from "../words/described.ts"
+import { field, storedServerId, text, texts } from "../words/describedFields.ts"
 import { ChangedFile } from "./ChangedFile.ts"
 import { PlannedService } from "./ContainerPlan.ts"
 import { Release } from "./Release.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { RemotePathText } from "../servers/RemotePath.ts"
-import { field, flag, serverId, text } from "../words/described.ts"
+import { field, flag, serverId, text } from "../words/describedFields.ts"
 import { cut, followedBy } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"
 import { StackStatus } from "./Deploy.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Run } from "../runs/Run.ts"
-import { field, number, text, textOrNull } from "../words/described.ts"
+import { field, number, text, textOrNull } from "../words/describedFields.ts"
 import { didYouMean } from "../words/nearest.ts"
 import { quoted } from "../words/quoted.ts"
 import { NotifyEvent } from "./NotifyTarget.ts"

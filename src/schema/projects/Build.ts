@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { flag, number, projectPath, textOrNull } from "../words/described.ts"
+import { flag, number, projectPath, textOrNull } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Scripts that build a project's image archive; the second is the fallback without PowerShell. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { RemotePathText } from "../servers/RemotePath.ts"
-import { field, number, projectPath, serverId, storedServerId, text, texts } from "../words/described.ts"
+import { field, number, projectPath, serverId, storedServerId, text, texts } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Local project and deployed copy to compare. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { RemotePathText } from "../servers/RemotePath.ts"
-import { done, field, serverId, text } from "../words/described.ts"
+import { done, field, serverId, text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 
 /** Local file and remote file to show side by side. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { done, field, projectPath, serverId, texts } from "../words/described.ts"
+import { done, field, projectPath, serverId, texts } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { LocalProject } from "./Project.ts"
 

@@ -1,6 +1,6 @@
 import { Either, Schema } from "effect"
 import { Port } from "../servers/Server.ts"
-import { text } from "../words/described.ts"
+import { text } from "../words/describedFields.ts"
 import { describeParseError } from "../words/describeIssues.ts"
 
 /** The name of a route: it becomes the key of its routers and its service in the proxy file. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, flag, projectPath, text, texts } from "../words/described.ts"
+import { field, flag, projectPath, text, texts } from "../words/describedFields.ts"
 
 /** Location of the proxy file. */
 export const proxyPlace = {

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Port } from "../servers/Server.ts"
-import { field, flag, text } from "../words/described.ts"
+import { field, flag, text } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { Domain, RouteName } from "./Route.ts"
 import { proxyPlace } from "./RouteList.ts"

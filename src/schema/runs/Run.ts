@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, number, projectPath, storedServerId, text, textOrNull, texts } from "../words/described.ts"
+import { field, number, projectPath, storedServerId, text, textOrNull, texts } from "../words/describedFields.ts"
 import { listed } from "../words/expected.ts"
 import { strictQuery } from "../words/strict.ts"
 import { Step } from "./Step.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { text } from "../words/described.ts"
+import { text } from "../words/describedFields.ts"
 
 export const StepStatus = Schema.Literal("running", "done", "error", "skipped", "warn")
 export type StepStatus = typeof StepStatus.Type

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { flag, text, textOrNull } from "../words/described.ts"
+import { flag, text, textOrNull } from "../words/describedFields.ts"
 
 /** A container. */
 export const Container = Schema.Struct({

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, flag, number, text, texts } from "../words/described.ts"
+import { field, flag, number, text, texts } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { RemotePathText } from "./RemotePath.ts"
 

@@ -1,5 +1,5 @@
 import { type Redacted, Schema } from "effect"
-import { field, flag, text } from "../words/described.ts"
+import { field, flag, text } from "../words/describedFields.ts"
 import { nearest } from "../words/nearest.ts"
 import { cut, quoted } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { field, flag, text, textOrNull } from "../words/described.ts"
+import { field, flag, text, textOrNull } from "../words/describedFields.ts"
 import { strictBody } from "../words/strict.ts"
 import { ServerInput } from "./Server.ts"
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { number, text, textOrNull, texts } from "../words/described.ts"
+import { number, text, textOrNull, texts } from "../words/describedFields.ts"
 import { strictQuery } from "../words/strict.ts"
 
 /** Host to look up. */

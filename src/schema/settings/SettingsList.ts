@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { ListedTarget } from "../notify/Notify.ts"
-import { field, flag, number, text, textOrNull } from "../words/described.ts"
+import { field, flag, number, text, textOrNull } from "../words/describedFields.ts"
 import { strictBody, strictQuery } from "../words/strict.ts"
 
 const longestText = 4_096

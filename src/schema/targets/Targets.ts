@@ -2,7 +2,16 @@ import { Schema } from "effect"
 import { ContainerPlan } from "../deploy/ContainerPlan.ts"
 import { ContainerPlanRequest } from "../deploy/Deploy.ts"
 import { mostTargets } from "../projects/Project.ts"
-import { field, flag, number, projectPath, serverId, storedServerId, text, textOrNull } from "../words/described.ts"
+import {
+  field,
+  flag,
+  number,
+  projectPath,
+  serverId,
+  storedServerId,
+  text,
+  textOrNull
+} from "../words/describedFields.ts"
 import { listed } from "../words/expected.ts"
 import { cut, quoted } from "../words/quoted.ts"
 import { strictBody } from "../words/strict.ts"

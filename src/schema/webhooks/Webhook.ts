@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { flag, text, textOrNull } from "../words/described.ts"
+import { flag, text, textOrNull } from "../words/describedFields.ts"
 import { didYouMean } from "../words/nearest.ts"
 import { strictBody } from "../words/strict.ts"
 

@@ -11,7 +11,7 @@ import {
   repeatedArgument,
   text,
   wordsBehind
-} from "../../../src/cli/parse/described.ts"
+} from "../../../src/cli/parse/parameters.ts"
 import { readArguments } from "../../../src/cli/parse/readArguments.ts"
 import { Screen } from "../../../src/cli/terminal/Screen.ts"
 import { screenInto } from "../../fixtures/runView.ts"

@@ -1,7 +1,7 @@
 import { Effect, Option } from "effect"
 import type { PlatformPlan } from "../../../schema/applications/PlatformPlan.ts"
 import { resolveProject } from "../../options/projects.ts"
-import { optionalArgument, text } from "../../parse/described.ts"
+import { optionalArgument, text } from "../../parse/parameters.ts"
 import { safeText } from "../../terminal/safeText.ts"
 
 /** Selects an application of a project; defaults to its first entry. */

@@ -2,7 +2,7 @@ import { Effect, Option, Redacted } from "effect"
 import { resolve } from "node:path"
 import { jumpList } from "../../../schema/servers/jumpHosts.ts"
 import type { Input } from "../../parse/command.ts"
-import { flag, integer, text } from "../../parse/described.ts"
+import { flag, integer, text } from "../../parse/parameters.ts"
 import { Usage } from "../../terminal/commandErrors.ts"
 import { sshAddress } from "./sshAddress.ts"
 

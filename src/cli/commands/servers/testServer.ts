@@ -4,7 +4,7 @@ import type { ServerCheck, ServerTest } from "../../../schema/servers/ServerTest
 import { showAnswer } from "../../connection/withService.ts"
 import { findStoredServer } from "../../options/findStoredServer.ts"
 import { serviceCommand } from "../../options/serviceCommand.ts"
-import { argument, text } from "../../parse/described.ts"
+import { argument, text } from "../../parse/parameters.ts"
 import { Failed, Usage } from "../../terminal/commandErrors.ts"
 import { exitCodes } from "../../terminal/exitCodes.ts"
 import { safeText } from "../../terminal/safeText.ts"

@@ -2,7 +2,7 @@ import { Predicate } from "effect"
 import { accessKey } from "./access.ts"
 import { hostCookie, plainCookie } from "./cookieNames.ts"
 import type { Failures } from "./failures.ts"
-import { tidied } from "./tidied.ts"
+import { tidySpec } from "./tidySpec.ts"
 
 type Node = { [key: string]: unknown }
 const isNode = (value: unknown): value is Node => Predicate.isRecord(value)
@@ -56,7 +56,7 @@ const mapValues = (node: Node, f: (value: Node) => Node): Node =>
  * takes out of it what is of no use to a reader.
  */
 export const documented = (failures: ReadonlyMap<string, Failures>) => (spec: Node): Node =>
-  tidied({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation(failures))) })
+  tidySpec({ ...spec, paths: mapValues(at(spec, "paths"), (path) => mapValues(path, operation(failures))) })
 
 /** The description of a service that requires a token: without it, nobody's tool would offer to send one. */
 export const secured = (spec: Node): Node => {

@@ -1,5 +1,5 @@
 import { Predicate, Schema } from "effect"
-import { text } from "../../../schema/words/described.ts"
+import { text } from "../../../schema/words/describedFields.ts"
 import { strictBody } from "../../../schema/words/strict.ts"
 
 /** The platform's own body, handed on but for what the caller may not read. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { appendOutput, withoutOutput } from "../../../src/cli/runs/withoutOutput.ts"
+import { appendOutput, omitPrintedOutput } from "../../../src/cli/runs/omitPrintedOutput.ts"
 
 const state = "Nothing was running before and nothing is now"
 const port = "Error response from daemon: Bind for 0.0.0.0:80 failed: port is already allocated"
@@ -16,11 +16,11 @@ describe("a message that repeats the output above it", () => {
     ["with its own mark at the end", `${port}!\n`, `Deploy failed at start: ${port}! ${state}`],
     ["without its blank lines", `one\n\n\n${port}\n\n`, `Deploy failed at start: one\n${port}. ${state}`]
   ])("refers to it instead: %s", (_, output, message) => {
-    expect(withoutOutput(message, output)).toBe(`Deploy failed at start: see the output above. ${state}`)
+    expect(omitPrintedOutput(message, output)).toBe(`Deploy failed at start: see the output above. ${state}`)
   })
 
   it("keeps what follows", () => {
-    expect(withoutOutput(`Deploy failed at start: ${port}\n\nand again:\nno way. ${state}`, `${port}\n`)).toBe(
+    expect(omitPrintedOutput(`Deploy failed at start: ${port}\n\nand again:\nno way. ${state}`, `${port}\n`)).toBe(
       `Deploy failed at start: see the output above\nand again:\nno way. ${state}`
     )
   })
@@ -34,14 +34,14 @@ describe("a message that repeats the output above it", () => {
     ["the output is short", "not found\n", `Deploy failed at start: not found. ${state}`],
     ["the end of the output is not in it", `${port}\n(more than this is not told)\n`, `Deploy failed at start: ${port}`]
   ])("stays as it is where %s", (_, output, message) => {
-    expect(withoutOutput(message, output)).toBe(message)
+    expect(omitPrintedOutput(message, output)).toBe(message)
   })
 
   it("is compared with the end of long output", () => {
     const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index}\n`)
     const output = lines.reduce(appendOutput, "")
     expect(output.length).toBe(8_000)
-    expect(withoutOutput(`Deploy failed at load: ${lines.slice(-100).join("").trim()}. ${state}`, output)).toBe(
+    expect(omitPrintedOutput(`Deploy failed at load: ${lines.slice(-100).join("").trim()}. ${state}`, output)).toBe(
       `Deploy failed at load: see the output above. ${state}`
     )
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { fenced } from "../../../src/mcp/answers/fenced.ts"
+import { fenceData } from "../../../src/mcp/answers/fenceData.ts"
 import { newestLogs } from "../../../src/mcp/answers/newestLogs.ts"
 
 describe("logs for an agent", () => {
@@ -19,7 +19,7 @@ describe("logs for an agent", () => {
 })
 
 describe("a text with words of others", () => {
-  const fence = (text: string) => fenced("answer", "the answer of x", text)
+  const fence = (text: string) => fenceData("answer", "the answer of x", text)
 
   it.effect("has no colours, and nothing that moves a cursor, turns text around or hides", () =>
     Effect.gen(function*() {

@@ -36,11 +36,11 @@ const isOpen = (schema: unknown) =>
 const join = (parts: ReadonlyArray<Shortened>): Shortened["leftOut"] => parts.flatMap(({ leftOut }) => leftOut)
 
 /** Shortens what is long within a value, and keeps what its schema requires. */
-export const shortened = (value: unknown, schema: unknown, limits: Limits, path: string): Shortened => {
+export const shortenAnswer = (value: unknown, schema: unknown, limits: Limits, path: string): Shortened => {
   if (typeof value === "string") return { value: shortText(value, limits.text), leftOut: [] }
   if (Array.isArray(value)) {
     const items = Predicate.isRecord(schema) ? schema["items"] : undefined
-    const kept = value.slice(0, limits.entries).map((entry) => shortened(entry, items, limits, path))
+    const kept = value.slice(0, limits.entries).map((entry) => shortenAnswer(entry, items, limits, path))
     const missing = value.length - kept.length
     return {
       value: kept.map((entry) => entry.value),
@@ -62,7 +62,7 @@ const shortenedFields = (
   // Fields that no schema names have one path, so that paths stay few.
   const others = path.endsWith(".*") ? path : `${path}.*`
   const kept = (open ? fields.slice(0, limits.entries) : fields).map(([name, field]) =>
-    [name, shortened(field, names[name], limits, open ? others : `${path}.${name}`)] as const
+    [name, shortenAnswer(field, names[name], limits, open ? others : `${path}.${name}`)] as const
   )
   const missing = fields.length - kept.length
   return {

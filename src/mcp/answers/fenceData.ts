@@ -10,7 +10,7 @@ const randomName = Effect.sync(() => Encoding.encodeHex(globalThis.crypto.getRan
  * @param kind names the text in its two lines
  * @param told what stands between them, as the rest of a sentence
  */
-export const fenced = (
+export const fenceData = (
   kind: "logs" | "answer" | "failure",
   told: string,
   text: string

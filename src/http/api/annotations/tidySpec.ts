@@ -45,10 +45,10 @@ const used = (schemas: Node, from: unknown): Node => {
 }
 
 /** A description without what the generator left in it, and without schemas that nothing refers to. */
-export const tidied = (spec: { readonly [key: string]: unknown }): { [key: string]: unknown } => {
-  const tidySpec = tidy(spec)
-  if (!Predicate.isRecord(tidySpec)) return { ...spec }
-  const components = Predicate.isRecord(tidySpec["components"]) ? tidySpec["components"] : {}
+export const tidySpec = (spec: { readonly [key: string]: unknown }): { [key: string]: unknown } => {
+  const tidied = tidy(spec)
+  if (!Predicate.isRecord(tidied)) return { ...spec }
+  const components = Predicate.isRecord(tidied["components"]) ? tidied["components"] : {}
   const schemas = Predicate.isRecord(components["schemas"]) ? components["schemas"] : {}
-  return { ...tidySpec, components: { ...components, schemas: used(schemas, tidySpec["paths"]) } }
+  return { ...tidied, components: { ...components, schemas: used(schemas, tidied["paths"]) } }
 }

@@ -36,7 +36,7 @@ const findRepetition = (message: string, lines: ReadonlyArray<string>) => {
 }
 
 /** Replaces the lines of a message that repeat the end of the printed output by a reference to it. */
-export const withoutOutput = (message: string, output: string): string => {
+export const omitPrintedOutput = (message: string, output: string): string => {
   const whole = compact(message)
   const repetition = findRepetition(whole, compact(output).replace(/[.!?]$/, "").split("\n"))
   if (repetition === undefined) return message
