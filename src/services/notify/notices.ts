@@ -5,13 +5,13 @@ import type { Run } from "../../schema/runs/Run.ts"
 import { counted } from "../../schema/words/counted.ts"
 import type { Notice } from "../runs/Outbox.ts"
 import { describeRun } from "./describeRun.ts"
-import { eventsOf } from "./eventsOf.ts"
+import { findEvents } from "./findEvents.ts"
 
 type Targets = ReadonlyArray<NotifyTarget>
 
 /** Notifications of a run that has ended: one for each target, of the most specific event that it asks for. */
 export const noticesOfRun = (run: Run, targets: Targets): ReadonlyArray<Notice> => {
-  const all = eventsOf(run)
+  const all = findEvents(run)
   return targets.flatMap(({ events, name }) => {
     const event = all.find((one) => events.includes(one))
     return event === undefined ? [] : [{ target: name, message: describeRun(run, event, name) }]

@@ -3,7 +3,7 @@ import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
 import { lookup } from "node:dns"
 import type { LookupFunction } from "node:net"
 import { isLinkLocal } from "../../schema/basics/outboundUrl.ts"
-import { reasonOf } from "../upstream/reasonOf.ts"
+import { connectionReason } from "../upstream/connectionReason.ts"
 import { retryAfterMillis } from "../upstream/retry.ts"
 import type { Rendered } from "./formats.ts"
 import { PostFailed } from "./Post.ts"
@@ -44,7 +44,7 @@ export const makePost: Effect.Effect<
         await answer.body.dump({ limit: mostOfAnswer }).catch(() => undefined)
         return answer
       },
-      catch: (error) => new PostFailed({ reason: `it cannot be reached: ${reasonOf(error)}` })
+      catch: (error) => new PostFailed({ reason: `it cannot be reached: ${connectionReason(error)}` })
     })
     if (statusCode >= 200 && statusCode < 300) return statusCode
     const pause = retryAfterMillis(firstOf(answered["retry-after"]), yield* Clock.currentTimeMillis)

@@ -13,9 +13,9 @@ import { scrubbed } from "../secrets/scrubbed.ts"
 import { Settings } from "../settings/Settings.ts"
 import { answerText } from "./answerText.ts"
 import { carriedSecrets } from "./carriedSecrets.ts"
+import { connectionReason } from "./connectionReason.ts"
 import { excerpt } from "./excerpt.ts"
 import { pathOf } from "./pathSegment.ts"
-import { reasonOf } from "./reasonOf.ts"
 import { retryAfterMillis, retrying } from "./retry.ts"
 import { shareReads } from "./sharedReads.ts"
 import type { UpstreamAnswer, UpstreamCall } from "./UpstreamCall.ts"
@@ -120,7 +120,7 @@ const make = Effect.gen(function*() {
         isLong ? "what it said is left out, since it may repeat what was sent" : scrubbed(scrubbed(text, own), inUse)
       const attempt = client.execute(request).pipe(
         Effect.mapError((error) => {
-          const reason = error._tag === "RequestError" ? reasonOf(error.cause) : error.message
+          const reason = error._tag === "RequestError" ? connectionReason(error.cause) : error.message
           return new UpstreamUnavailable({ call: name, reason: shown(reason), transport: true })
         }),
         Effect.flatMap((response) => answerOf(name, call, response, shown)),

@@ -2,7 +2,7 @@ import type { HttpClientError, HttpClientResponse } from "@effect/platform"
 import { Effect, Stream } from "effect"
 import { UpstreamUnavailable } from "../../schema/basics/Upstream.ts"
 import { inMebibytes, takeFromBudget } from "./answerBudget.ts"
-import { reasonOf } from "./reasonOf.ts"
+import { connectionReason } from "./connectionReason.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
 
@@ -45,5 +45,5 @@ export const answerText = (
   return Effect.catchTag(text, "ResponseError", ({ cause, reason }) =>
     reason === "EmptyBody"
       ? Effect.succeed("")
-      : new UpstreamUnavailable({ call, reason: `the answer broke off: ${reasonOf(cause)}`, transport: true }))
+      : new UpstreamUnavailable({ call, reason: `the answer broke off: ${connectionReason(cause)}`, transport: true }))
 }

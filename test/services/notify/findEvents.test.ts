@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import type { NotifyEvent, NotifyTarget } from "../../../src/schema/notify/NotifyTarget.ts"
 import type { Run } from "../../../src/schema/runs/Run.ts"
-import { eventsOf } from "../../../src/services/notify/eventsOf.ts"
+import { findEvents } from "../../../src/services/notify/findEvents.ts"
 import { noticesOfRun } from "../../../src/services/notify/notices.ts"
 import { storedRun } from "../../fixtures/storedRuns.ts"
 
@@ -69,7 +69,7 @@ const ends: ReadonlyArray<readonly [string, Partial<Run>, ReadonlyArray<NotifyEv
 ]
 
 it.each(ends)("%s", (_, run, events) => {
-  expect(eventsOf(storedRun(1, run))).toEqual(events)
+  expect(findEvents(storedRun(1, run))).toEqual(events)
 })
 
 it("each target gets one notification, of the most specific event that it is told of", () => {

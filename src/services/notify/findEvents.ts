@@ -31,7 +31,7 @@ const isAnnounced = ({ kind, result }: RunEnd): boolean =>
  * Events that the end of a run is, the most specific first. Every end that is not well is `failed` too, so that a target
  * with that event alone misses none. A cancelled run sends none.
  */
-export const eventsOf = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
+export const findEvents = (run: RunEnd): ReadonlyArray<NotifyEvent> => {
   if (isAnnounced(run)) return []
   switch (run.state) {
     case "succeeded":
