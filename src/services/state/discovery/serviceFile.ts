@@ -2,7 +2,7 @@ import { HttpClient, HttpClientRequest, Path } from "@effect/platform"
 import { Effect, Option, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
 import { networkInterfaces } from "node:os"
 import { LocalFiles } from "../../local/LocalFiles.ts"
-import { readOwn } from "../../local/readOwn.ts"
+import { readPrivateFile } from "../../local/readPrivateFile.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { BoundedClient } from "../../upstream/boundedClient.ts"
 import { isProcess } from "./isProcess.ts"
@@ -40,7 +40,7 @@ const fileBeside = (settingsFile: string) =>
   Effect.map(Path.Path, (path) => path.join(path.dirname(settingsFile), "berth.service"))
 
 const recordIn = (file: string) =>
-  readOwn(file, longestRecord).pipe(
+  readPrivateFile(file, longestRecord).pipe(
     // Commands send credentials to its address, and follow its answers.
     Effect.tapError(({ code, message }) =>
       code === "ENOENT" ? Effect.void : Effect.logWarning(`${file} is not used: ${message}. Remove it`)

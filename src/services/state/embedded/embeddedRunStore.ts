@@ -51,9 +51,9 @@ export const makeRunStoreIn = (
     // Native modules are loaded on first use.
     const load = Effect.promise(() => Promise.all([import("./openState.ts"), import("./sqlReason.ts")]))
     const open = Effect.gen(function*() {
-      const [{ openState }, { reasonOf }] = yield* load
+      const [{ openState }, { sqlReason }] = yield* load
       const store = yield* openState(file, waiting).pipe(
-        Effect.tapError((error) => Ref.set(hindrance, reasonOf(error))),
+        Effect.tapError((error) => Ref.set(hindrance, sqlReason(error))),
         Effect.tapError(() => Deferred.succeed(stuck, undefined)),
         Effect.retry(Schedule.spaced(reopenPause)),
         Effect.orDie

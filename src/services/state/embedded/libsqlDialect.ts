@@ -2,7 +2,7 @@ import type * as SqlClient from "@effect/sql/SqlClient"
 import { Clock, Effect } from "effect"
 import type { RunFence } from "../../runs/RunFence.ts"
 import type { RunDialect } from "../sql/RunDialect.ts"
-import { reasonOf } from "./sqlReason.ts"
+import { sqlReason } from "./sqlReason.ts"
 
 /** Dialect of an embedded database, whose file belongs to one process: the fencing token alone decides. */
 export const libsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialect => {
@@ -10,7 +10,7 @@ export const libsqlDialect = (file: string, sql: SqlClient.SqlClient): RunDialec
   return {
     sql,
     name: file,
-    reasonOf,
+    reasonOf: sqlReason,
     insert: (row) => Effect.as(sql`INSERT INTO runs ${sql.insert(row)}`, true),
     isOwned,
     whileOwned: isOwned,

@@ -22,7 +22,7 @@ const reasons: ReadonlyArray<readonly [code: RegExp, reason: string]> = [
 ]
 
 /** Explains an error of the database to users. */
-export const reasonOf = (error: { readonly message: string }): string =>
+export const sqlReason = (error: { readonly message: string }): string =>
   reasons.find(([code]) => code.test(sqlCode(error)))?.[1] ?? error.message
 
 /** Tells whether the file is not a valid database. */

@@ -19,7 +19,7 @@ const refusal = (info: Stats, most: number): string | undefined => {
  * Reads a file that this user alone may read and change; a link is not followed. Fails with the reason, and with code
  * ENOENT when the file does not exist.
  */
-export const readOwn = (file: string, most: number): Effect.Effect<string, NotReadable> =>
+export const readPrivateFile = (file: string, most: number): Effect.Effect<string, NotReadable> =>
   Effect.acquireUseRelease(
     Effect.tryPromise({
       try: () => open(file, flags),
